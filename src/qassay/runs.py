@@ -1,6 +1,6 @@
 """Runs: what systems returned, as one table, and the rules it must keep (METHOD 3).
 
-All runs of an evaluation are one table, one row an item. A response without items (NIL, or an empty list) is one row
+All runs of an evaluation are one table, one row per item. A response without items (NIL, or an empty list) is one row
 whose `doc` and `text` are null. Rows of one run stand in the order of its file, which is the order of confidence
 where a task ranks questions.
 """
@@ -108,7 +108,7 @@ class Batch:
     """Some files of runs as parsed, before their rules are checked.
 
     `rows` has the columns of ITEM_COLUMNS that the form gives, but `run` is the index of the file, `question` is null
-    where the test set lacks it, and `asked` is the question as written. In forms with one response a line
+    where the test set lacks it, and `asked` is the question as written. In forms with one response per line
     (`objects`) a second line for a question is a second response; `nil` and `confidence` are there as written.
     """
 

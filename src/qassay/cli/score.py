@@ -63,7 +63,7 @@ def command(
         typer.Option("--half-width", metavar="H", help="How many labels corrected intervals of ±H take."),
     ] = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")
+        bool, typer.Option("--csv", help="The score matrix as CSV: one row per unit, one column per run.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

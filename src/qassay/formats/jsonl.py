@@ -92,7 +92,7 @@ def rows_table(rows: Iterable[Numbered], schema: Mapping[str, Any], *, file: str
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Replace a file by one JSON object a line."""
+    """Replace a file by one JSON object per line."""
     files.write_text(path, dump_rows(rows))
 
 

@@ -134,7 +134,7 @@ def _series_repeats(repeats: Repeats, which: NDArray[np.int64], sizes: NDArray[n
 
 
 def format_matrix(matrix: ScoreMatrix) -> str:
-    """The matrix as CSV text: one row a unit, every number at full precision."""
+    """The matrix as CSV text: one row per unit, every number at full precision."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["unit", *matrix.runs])

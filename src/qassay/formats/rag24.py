@@ -1,6 +1,6 @@
 """The nugget assignments of TREC RAG 2024: questions, runs, nuggets and judgments in one file. (FORMATS 4)
 
-One JSON object a line: what one run answered to one question, and for each nugget whether the answer supports it.
+One JSON object per line: what one run answered to one question, and for each nugget whether the answer supports it.
 """
 
 from __future__ import annotations

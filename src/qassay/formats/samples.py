@@ -1,4 +1,4 @@
-"""Samples that people label: `samples/NAME.jsonl`, one draw a line in random order (FORMATS 7)."""
+"""Samples that people label: `samples/NAME.jsonl`, one draw per line in random order (FORMATS 7)."""
 
 from __future__ import annotations
 

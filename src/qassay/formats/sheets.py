@@ -1,7 +1,7 @@
 """Judging sheets: the key that stays with the organiser, and the rows that come back from an assessor.
 
 A sheet shows items under numbers, without their runs. What a number stands for is in `sheets/NAME.json` of the
-evaluation's folder, one entry for every part of an item that takes a verdict. What comes back is one JSON object a
+evaluation's folder, one entry for every part of an item that takes a verdict. The answer is one JSON object per
 line: `{"sheet": NAME, "item": number, "part": "...", "verdict": {...}, "at": "..."}`, with a verdict of null where one
 was removed; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
 that the assessor knows of.

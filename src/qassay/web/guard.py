@@ -215,7 +215,7 @@ def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receiv
         try:
             message = await asyncio.wait_for(receive(), max(0.0, left))
         except TimeoutError:
-            reason = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes a second"
+            reason = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes per second"
             raise Refusal(408, reason, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
         if seen > most:

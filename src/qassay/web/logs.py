@@ -1,4 +1,4 @@
-"""One line a request, and the numbers of /metrics.
+"""One line per request, and the numbers of /metrics.
 
 A line names method, route, status, duration and account; never the query, a header, a body or what somebody wrote: a
 log is read by more people than the store.

@@ -72,7 +72,7 @@ def read_runs(
     names: Mapping[Path, str] | None = None,
     information: Mapping[str, RunInformation] | None = None,
 ) -> RunFiles:
-    """Read and check files of runs, one file a run; `names` says how messages call the files."""
+    """Read and check files of runs, one file per run; `names` says how messages call the files."""
     if form is not None and form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
     called = [str((names or {}).get(path, path)) for path in paths]

@@ -1,6 +1,6 @@
 """The methods that decide for all pairs of runs at once which of them differ.
 
-Each takes the parts of the runs' scores, in the order of the ranking, and gives one decision a pair: p-values,
+Each takes the parts of the runs' scores, in the order of the ranking, and gives one decision per pair: p-values,
 adjusted p-values, and who differs, which is where the adjusted p-value is at most alpha.
 """
 

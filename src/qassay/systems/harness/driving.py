@@ -1,6 +1,6 @@
 """Drive a system over the questions of a test set.
 
-Every series is asked in order, with its own history and nothing else; series run side by side, one a worker. A worker
+Every series is asked in order, with its own history and nothing else; series run side by side, one per worker. A worker
 holds one connection to the system. What is answered goes to the log at once.
 """
 

@@ -5,7 +5,7 @@
     answers       one run or one question, answer by answer, with what judgment sets say
     jobs          the process that computes, its queue, and the results so far
     publishing    what readers see: kept as it was when it was published
-    views         the register: one record a page
+    views         the register: one record per page
     present       a page: found, being computed, or the reason why not
 
 Everything above `publishing` knows nothing of requests and of who is asking.
