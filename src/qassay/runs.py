@@ -49,7 +49,7 @@ INFORMATION_COLUMNS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class RunInformation:
-    """What a run says of itself; manual runs carry a star wherever they are shown."""
+    """The information that comes with a run; manual runs carry a star wherever they are shown."""
 
     organisation: str | None = None
     description: str | None = None
@@ -70,7 +70,7 @@ class Runs:
         return row_counts(self.table, len(self.tags), len(questions)) > 0
 
     def about(self, tag: str) -> RunInformation:
-        """What the run says of itself."""
+        """The information that comes with the run."""
         return self.information.get(tag, RunInformation())
 
     def to_judge(self, most: int | None) -> Runs:
@@ -207,7 +207,7 @@ _MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1, "text": 1}
 
 
 def _noun(kind: str) -> str:
-    """What people call a question of this type."""
+    """The common name of a question of this type."""
     return {"qa": "a free-text question", "other": "an other question"}.get(kind, f"a {kind}")
 
 
@@ -258,7 +258,7 @@ def _check_nil(
 
 
 def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionRules) -> Iterator[Problem]:
-    """What line forms cannot get wrong: doc-ids that are absent or span lines, and strings without a character."""
+    """Faults that line forms cannot have: doc-ids that are absent or span lines, and strings without a character."""
     if kind in ("factoid", "list"):
         bare = rows.filter((pl.col("doc").is_null() | (pl.col("doc") == "")) & pl.col("text").is_not_null())
         yield from _tell(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')

@@ -169,7 +169,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def kind_of(source: Source) -> Kind | None:
-    """What a file holds; nothing where it is none of the known kinds."""
+    """The documents of a file; none where it is none of the known kinds."""
     by_name = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
     if by_name not in (None, "text"):
         return by_name

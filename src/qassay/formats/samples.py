@@ -95,7 +95,7 @@ def _text(value: Any) -> str | None:
 
 
 def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
-    """What is wrong with the rows of a sample."""
+    """The faults of the rows of a sample."""
     if not rows:
         yield Problem("syntax", "the sample is empty", file)
         return

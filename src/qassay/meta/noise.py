@@ -33,7 +33,7 @@ class NoisePair:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What separate judging of identical responses did to the scores of one component.
+    """The noise in the scores of one component from judging identical responses separately.
 
     `questions_differing[n]` counts the pairs of runs for which n questions were judged differently. `differing`
     names the questions with a difference in any pair; `assessors` counts them by assessor, where known. `minimum`,

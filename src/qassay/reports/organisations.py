@@ -20,7 +20,7 @@ LONGEST_QUESTION = 100
 
 @dataclass(frozen=True)
 class OrganisationPage:
-    """What an organisation reads: a sentence per run, and tables."""
+    """The page of an organisation: a sentence per run, and tables."""
 
     organisation: str
     subtitle: str

@@ -20,7 +20,7 @@ from qassay.tasks import Task
 
 @dataclass(frozen=True, eq=False)
 class ItemCounts:
-    """What the judgments say of the items returned, by run and question.
+    """The judgments of the items returned, by run and question.
 
     `first_right` and `first_lenient` are the rank of the first item judged R, and judged R or U; 0 where there is none.
     `nil` tells where NIL was returned, `nil_right` (by question) where NIL is right.

@@ -95,7 +95,7 @@ class Metrics:
                     self._below[route, bucket] += 1
 
     def lines(self) -> list[str]:
-        """What was counted, in Prometheus' text form."""
+        """The counters, in Prometheus' text form."""
         with self._lock:
             lines = ["# TYPE qassay_requests_total counter"]
             for (method, route, status), count in sorted(self._requests.items()):

@@ -39,7 +39,7 @@ PARSERS = {
 
 @dataclass(frozen=True, eq=False)
 class RunFiles:
-    """What files of runs hold: the faultless runs, and what is wrong with the others.
+    """The content of files of runs: the faultless runs, and the errors of the others.
 
     Missing questions stand apart from the other problems, because scoring may be told to accept them. `refused` are
     the rows of faulty runs, for checks against the documents: `run` is the name of the file, `question` as written.

@@ -136,7 +136,7 @@ class _Kinds:
 
 @dataclass(frozen=True)
 class _View:
-    """What is compared how: the labels behind the overall statistics, their sets, and the sets that are two-way."""
+    """The comparison: the labels behind the overall statistics, their sets, and the sets that are two-way."""
 
     codes: Integers
     sets: tuple[str, ...]
@@ -279,7 +279,7 @@ def _notes(
     intervals: Mapping[str, Interval | None],
     resamples: int,
 ) -> list[str]:
-    """What cannot be said, and why."""
+    """The statistics that are undefined, and why."""
     items = int(kinds.counts.sum())
     if items == 0:
         return ["No item was judged by all of these sets: there is nothing to compare."]

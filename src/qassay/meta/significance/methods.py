@@ -47,7 +47,7 @@ _SINGLE = 2.0**22
 
 @dataclass(frozen=True)
 class Decision:
-    """What a method gives: p-values (runs x runs), who differs, the common line if any, and what to say.
+    """The result of a method: p-values (runs x runs), who differs, the common line if any, and notes.
 
     `exact` says that the permutations are all there are.
     """

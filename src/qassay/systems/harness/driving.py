@@ -47,7 +47,7 @@ class DriveOptions:
 
 
 def units(questions: TestSet) -> list[Unit]:
-    """What is asked in order: each series, and each question that is in none; in the order in which they begin."""
+    """The parts that are asked in order: each series, and each question without one; in the order of their first."""
     members: dict[str, list[Question]] = {}
     for question in questions:
         # Ids of series and of questions may be equal, so that they are kept apart.

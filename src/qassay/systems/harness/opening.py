@@ -1,4 +1,4 @@
-"""What `--system` may name: a reference system, `module:callable`, a URL, or a command."""
+"""The values of `--system`: a reference system, `module:callable`, a URL, or a command."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _outcome(score: float | None, scores: Scores) -> Outcome:
 
 
 def _about(scores: Scores, run: str) -> Table:
-    """What the leaderboard says of the run, one figure per row."""
+    """The run on the leaderboard, one figure per row."""
     board = scores.leaderboard()
     place = next(i for i, row in enumerate(scores.runs) if row.run == run)
     about = scores.information[run]
@@ -325,7 +325,7 @@ def judgment_lookup(
 
 
 def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: QuestionRules) -> str | None:
-    """What the set says about one row of a run, in words; None where it says nothing."""
+    """The judgment of the set on one row of a run, in words; None where it says nothing."""
     record = kind_of_type(type_, rules)
     match record.name:
         case "pair":
@@ -346,7 +346,7 @@ def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | Non
 
 
 def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
-    """What a row of a run answers."""
+    """The answer in a row of a run."""
     if "decision" in row:
         return str(row["decision"])
     if row["rank"] == 0:
@@ -408,5 +408,5 @@ def response_rows(evaluation: Evaluation, questions: Iterable[str], run: str | N
 
 
 def asked_text(question: Question) -> str:
-    """What a question asks, whatever its type."""
+    """The text of a question of any type."""
     return question.hypothesis or question.text or question.target or ""
