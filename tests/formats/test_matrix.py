@@ -232,8 +232,8 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
     [
         ("", "the file is empty"),
         ("\n\n", "the file is empty"),
-        ("qid,A\n", "there are no units"),
-        ("qid\nq1\n", "there are no runs"),
+        ("qid,A\n", "no questions: the table has only a header"),
+        ("qid\nq1\n", "no systems: the table has only one column"),
         ("qid,A,\nq1,1,1\n", "no run tag"),
         ('qid,A\n"q1,1\n', "not CSV"),
         ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*--question-column 'prompt'"),

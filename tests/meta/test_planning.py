@@ -258,3 +258,22 @@ def test_a_coefficient_out_of_reach_has_its_reason() -> None:
     assert "do not vary at all" in str(constant.as_json()["notes"])
     reached = plan_from_variances(assumed({"run": 0.1, "unit": 0.1, "residual": 0.1}))
     assert "coefficient" not in str(reached.as_json()["notes"])
+
+
+def test_no_difference_beyond_the_scale_is_promised() -> None:
+    """Three questions would need a difference of more than 1 between scores from 0 to 1."""
+    few = ScoreMatrix(("a", "b"), ("1", "2", "3"), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), "score")
+    planned = plan(few)
+    assert planned.detectable is not None
+    assert planned.detectable > 1
+    assert "show no difference at all" in planned.summary()
+    shown = planned.shown_table()
+    assert all(cell == "none" or float(cell) <= 1 for row in shown.rows for cell in row[1:] if cell is not None)
+    assert "none: not even the largest possible difference, 1." in shown.notes
+
+
+def test_a_variance_below_zero_is_named_as_people_call_it() -> None:
+    two = ScoreMatrix(("a", "b"), ("1", "2"), np.array([[1.0, 0.0], [0.0, 1.0]]), "score")
+    assert (
+        "Estimated below 0 and set to 0: run, question." in generalizability(two).table(("question", "questions")).notes
+    )

@@ -13,7 +13,6 @@ from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.inputs import (
     JsonOption,
     ScoringOptions,
-    SeedOption,
     SetsOption,
     is_evaluation,
     named_sets,
@@ -63,7 +62,8 @@ def command(
     ] = False,
     *,
     scoring: ScoringOptions,
-    seed: SeedOption = 0,
+    # Nothing is drawn here; scripts that give every analysis a seed may go on doing so.
+    seed: Annotated[int, typer.Option("--seed", min=0, hidden=True)] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """How many questions, and assessors, for a wanted difference.

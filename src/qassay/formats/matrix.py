@@ -194,9 +194,9 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
         *_names(grid, rows, "row", runs=runs_as_rows),
     ]
     if not columns:
-        problems.append(grid.problem(f"there are no {'units' if runs_as_rows else 'runs'}: only one column"))
+        problems.append(grid.problem(f"no {'questions' if runs_as_rows else 'systems'}: the table has only one column"))
     if not rows:
-        problems.append(grid.problem(f"there are no {'runs' if runs_as_rows else 'units'}: only a header"))
+        problems.append(grid.problem(f"no {'systems' if runs_as_rows else 'questions'}: the table has only a header"))
     if problems:
         raise InputError(problems)
     places = tuple(range(int(named), len(header)))

@@ -30,6 +30,10 @@ THREE_WAY = ("run", "unit", "assessor", "run x unit", "run x assessor", "unit x 
 Source: TypeAlias = tuple[str, ...]
 
 
+# How a note about negative variances begins; the sources that it names follow.
+ZEROED = "Estimated below 0 and set to 0"
+
+
 @dataclass(frozen=True)
 class Generalizability:
     """Variance of each source, and what follows for a test of any size.
@@ -100,7 +104,8 @@ class Generalizability:
         shown = [f"{name} {value:.3f}" for name, value in coefficients if value is not None]
         notes = [f"At this size: {', '.join(shown)}."] if shown else []
         columns = [Column("source", left=True), Column("variance", ".6f"), Column("share", ".1%")]
-        return table(f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes))
+        own = (note.replace("unit", unit_name[0]) if note.startswith(ZEROED) else note for note in self.notes)
+        return table(f"Where the scores vary: {size}", columns, rows, (*notes, *own))
 
     def as_json(self) -> dict[str, object]:
         """Variances, sizes and both coefficients."""
@@ -155,7 +160,7 @@ def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> General
     # Rounding alone is not a negative variance.
     tiny = 1e-12 * max(float((scores**2).mean()), 1e-300)
     zeroed = tuple(name for name, value in estimated.items() if value < -tiny)
-    zero_notes = [f"Estimated below 0 and set to 0: {', '.join(zeroed)}."] if zeroed else []
+    zero_notes = [f"{ZEROED}: {', '.join(zeroed)}."] if zeroed else []
     return Generalizability(
         variances={name: max(value, 0.0) for name, value in estimated.items()},
         runs=scores.shape[0],

@@ -108,7 +108,7 @@ def plan(
         units=len(matrix.units),
         notes=(*matrix.notes, *notes),
     )
-    made = replace(made, unit_name=matrix.unit_name, block=pilot.block)
+    made = replace(made, unit_name=matrix.unit_name, block=pilot.block, largest=float(width_for(matrix) / WIDTH))
     if matrix.repeats is not None and made.recommendation is not None:
         again = running_again(
             matrix.repeats, made.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs

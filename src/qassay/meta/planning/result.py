@@ -82,6 +82,10 @@ class Shown:
     repeatable: float | None
 
 
+# In place of a difference that the scores cannot have.
+NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """The number of units to plan for, and the difference that it is for; `units` is None where none is enough."""
@@ -97,7 +101,8 @@ class Plan(Result):
 
     `deviation` is the standard deviation of the per-unit differences of a typical pair of runs. `detectable` is the
     smallest difference that the units at hand show with the wanted power. `recommendation` is None where the pilot
-    does not show how differences vary. `details` shows the alternatives too.
+    does not show how differences vary. `largest` is the largest difference that the scores allow, where it is known.
+    `details` shows the alternatives too.
     """
 
     measure: str
@@ -114,6 +119,7 @@ class Plan(Result):
     unit_name: tuple[str, str] = ("unit", "units")
     # Units per independent part: questions per series where whole series are counted.
     block: float = 1.0
+    largest: float | None = None
     shown: tuple[Shown, ...] = ()
     recommendation: Recommendation | None = None
     running_again: RunningAgain | None = None
@@ -147,10 +153,14 @@ class Plan(Result):
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
         if best.at_hand is not None and self.detectable is not None and self.running_again is None:
             number = counted(best.at_hand, self.unit_name)
-            sentences.append(
-                f"The present {number} show differences of {_two_digits_up(self.detectable):g} or more in this way."
-            )
+            least = f"differences of {_two_digits_up(self.detectable):g} or more"
+            shows = least if self._possible(self.detectable) else "no difference at all"
+            sentences.append(f"The present {number} show {shows} in this way.")
         return " ".join(sentences)
+
+    def _possible(self, difference: float | None) -> bool:
+        """Whether the scores can differ by this much."""
+        return difference is None or self.largest is None or difference <= self.largest
 
     def to_polars(self) -> pl.DataFrame:
         """One row per difference: the units needed by power and by error rate, and the power of the units at hand."""
@@ -177,8 +187,10 @@ class Plan(Result):
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
+        found = [(row.detectable, row.detectable_hard, row.repeatable) for row in self.shown]
         rows: list[list[Cell]] = [
-            [_now(row.units, self.units), row.detectable, row.detectable_hard, row.repeatable] for row in self.shown
+            [_now(row.units, self.units), *(least if self._possible(least) else NONE for least in cells)]
+            for row, cells in zip(self.shown, found, strict=True)
         ]
         kept = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
         notes = [
@@ -192,6 +204,8 @@ class Plan(Result):
                 f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
                 f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
             )
+        if any(not self._possible(least) for cells in found for least in cells):
+            notes.append(f"{NONE}: not even the largest possible difference, {self.largest:g}.")
         own = (
             ()
             if self.details
@@ -249,9 +263,9 @@ class Plan(Result):
             )
         if self.detectable is not None and self.units is not None:
             at_hand = counted(self.units, self.unit_name)
-            notes.append(
-                f"The present {at_hand} show a difference of {_two_digits_up(self.detectable):g} with that power."
-            )
+            least = f"a difference of {_two_digits_up(self.detectable):g}"
+            shows = least if self._possible(self.detectable) else "no difference at all"
+            notes.append(f"The present {at_hand} show {shows} with that power.")
         return notes
 
     def _unreachable(self) -> list[str]:

@@ -182,8 +182,8 @@ def withdraw_assignments(act: Act, *, slot: int) -> int:
 
 def assignment_with_number(connection: Connection, number: int) -> Assignment | None:
     """The assignment with this number, or nothing."""
-    rows = _read(connection, assignment.c.id == number)
-    return rows[0] if rows else None
+    row = connection.execute(_NUMBERED, {"number": number}).first()
+    return None if row is None else Assignment(*row)
 
 
 def all_assignments(connection: Connection) -> list[Assignment]:
@@ -280,6 +280,7 @@ _BEGUN = or_(
         nugget.c.key.is_not(None),
     ),
 )
+_NUMBERED = _ROWS.where(assignment.c.id == bindparam("number"))
 _HELD = _ROWS.where(assignment.c.question == bindparam("asked")).with_for_update(key_share=True)
 
 

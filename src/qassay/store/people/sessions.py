@@ -13,9 +13,10 @@ import secrets
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import argon2
-from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, func, insert, select, update
 
 from qassay.errors import UsageError
 from qassay.formats.times import later, now
@@ -193,10 +194,15 @@ def end_tokens(connection: Connection, number: int) -> int:
 
 def _find(connection: Connection, table: Table, secret: str, *columns: str) -> RowMapping | None:
     """The account of a session or token that has not ended, with the number and some columns of that."""
+    return connection.execute(_found_by(table, columns), {"sought": digest(secret)}).mappings().first()
+
+
+@functools.cache
+def _found_by(table: Table, columns: tuple[str, ...]) -> Select[Any]:
+    """The query for it, put together once: every request asks it."""
     query = select(account, table.c.id.label("number"), *(table.c[name].label(name) for name in columns))
     query = query.join(account, account.c.id == table.c.account)
-    current = (table.c.digest == digest(secret), table.c.ended.is_(None), account.c.active)
-    return connection.execute(query.where(*current)).mappings().first()
+    return query.where(table.c.digest == bindparam("sought"), table.c.ended.is_(None), account.c.active)
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:

@@ -25,6 +25,7 @@ _SEED = "order-seed"
 # A row of the table, but for whether it is active: in this order.
 _NAMES = ("id", "question", "kind", "run", "ordinal", "body", "parts")
 Row = tuple[int, str, str, str | None, int, str, int]
+_NUMBERED = select(item).where(item.c.id == bindparam("number"))
 
 
 def order_seed(connection: Connection) -> str:
@@ -35,7 +36,7 @@ def order_seed(connection: Connection) -> str:
 
 def item_with_number(connection: Connection, number: int) -> Item | None:
     """The item with this number, or None."""
-    row = connection.execute(select(item).where(item.c.id == number)).one_or_none()
+    row = connection.execute(_NUMBERED, {"number": number}).one_or_none()
     return None if row is None else _read(row)
 
 
