@@ -1,6 +1,6 @@
 """The glossary in the documentation: its page, and links to it where a page first uses a term.
 
-The terms are those of src/qassay/glossary.toml. `mkdocs` calls `on_page_markdown` for every page that it builds (see
+The terms are those of src/qassay/web/glossary.toml. `mkdocs` calls `on_page_markdown` for every page it builds (see
 `hooks` in mkdocs.yml), so that pages need no links of their own and a new page has them at once.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "qassay" / "glossary.toml"
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "qassay" / "web" / "glossary.toml"
 PAGE = "glossary.md"
 # Parts of a page that get no links: front matter, code, generated parts, tags, links, headings and captions of blocks.
 APART = re.compile(

@@ -196,7 +196,7 @@ def test_the_store_decides_nothing() -> None:
 
 
 def test_kinds_of_judgment_are_registered_and_everybody_asks_the_register() -> None:
-    """One file a kind, in the register; each knows its words, and what it needs to be judged."""
+    """One file per kind, in the register; each knows its words, and what it needs to be judged."""
     from qassay.judging import KINDS, ROW_KINDS, Kind
 
     own = {path.stem for path in (PACKAGE / "judging").glob("*.py")}

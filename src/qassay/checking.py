@@ -21,7 +21,7 @@ Read = TypeVar("Read")
 
 @dataclass
 class Checked:
-    """What an evaluation holds, and what is wrong or odd about it."""
+    """The content of an evaluation, with its errors and warnings."""
 
     questions: dict[str, int] = field(default_factory=dict)
     series: int = 0
@@ -34,7 +34,7 @@ class Checked:
     warnings: Problems = field(default_factory=Problems)
 
     def attempt(self, read: Callable[[], Read]) -> Read | None:
-        """What reading gives, or nothing: its problems are noted and the check goes on."""
+        """The result of reading, or None: its problems are noted and the check goes on."""
         try:
             return read()
         except InputError as error:

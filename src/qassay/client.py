@@ -49,7 +49,7 @@ class ServerError(QassayError):
 
 @dataclass(frozen=True)
 class Served:
-    """What is evaluated on the server."""
+    """The evaluation on the server."""
 
     name: str
     task: Task
@@ -127,7 +127,7 @@ class Client:
         self.request("POST", "/submissions/withdraw", {"tag": tag})
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """What the server answers, as plain data; a `ServerError` that says what it objects to.
+        """The server's answer, as plain data; a `ServerError` with its reason.
 
         The body is sent as JSON; a `Form`, as it is.
         """

@@ -25,5 +25,5 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def direct() -> urllib.request.OpenerDirector:
-    """What opens requests to the named address alone."""
+    """An opener of requests to the named address only."""
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)

@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""The errors, as a tree.
 
     QassayError
     ├── InputError    the data has errors: each with file, line, question and rule (exit status 1)

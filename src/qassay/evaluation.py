@@ -139,7 +139,7 @@ class Evaluation:
 
     @cached_property
     def information(self) -> dict[str, RunInformation]:
-        """What runs say of themselves."""
+        """The information that comes with runs."""
         path = self.folder.run_information
         return reading.read_run_information(path, file=self.folder.name(path)) if path.exists() else {}
 

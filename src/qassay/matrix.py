@@ -127,7 +127,7 @@ class Summary(ABC):
         return np.asarray(units * self.scores(values)[:, None] - (units - 1) * without)
 
     def unit_weights(self, units: Integers) -> Floats:
-        """What each of these units weighs beside the others; 1 unless units weigh by type."""
+        """The weight of each of these units; 1 unless units weigh by type."""
         return np.ones(len(units))
 
     def for_runs(self, rows: Integers) -> Summary:
@@ -185,7 +185,7 @@ class Mean(Summary):
 
 
 def cws_weights(size: int) -> Floats:
-    """What a right answer at each place of the confidence order adds to the score of `size` questions.
+    """The contribution of a right answer at each place of the confidence order to the score of `size` questions.
 
     CWS = 1/Q * sum over i of (number correct in the first i) / i: an answer at place k counts in every i >= k, so it
     adds 1/Q * (1/k + ... + 1/Q).
@@ -303,7 +303,7 @@ class TypeWeighted(Summary):
         return np.asarray(values[:, units] @ self.unit_weights(units))
 
     def unit_weights(self, units: Integers) -> Floats:
-        """What each unit of the subset contributes: weight of its type / number of its type, normalised."""
+        """The contribution of each unit of the subset: weight of its type / number of its type, normalised."""
         kinds = np.array(self.types)[units]
         present, which, counts = np.unique(kinds, return_inverse=True, return_counts=True)
         share = np.array([self.weights[kind] for kind in present])

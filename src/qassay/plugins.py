@@ -51,7 +51,7 @@ def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
 
 
 def load_plugin(kind: Kind, name: str) -> Any:
-    """What a plug-in's entry point names, imported; a PluginError that names the package where that fails."""
+    """The object that a plug-in's entry point names, imported; a PluginError with the package where that fails."""
     entry = plugins(kind)[name]
     try:
         return entry.load()

@@ -1,4 +1,4 @@
-"""What every result of an analysis offers: its answer in a sentence, its tables, its JSON, and data frames.
+"""The base of every result of an analysis: its answer in a sentence, its tables, its JSON, and data frames.
 
 A record gives `sentence()`, `tables()` and `as_json()`. From these follow what Python, a notebook and `print` show.
 """

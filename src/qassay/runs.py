@@ -1,6 +1,6 @@
 """Runs: what systems returned, as one table, and the rules it must keep (METHOD 3).
 
-All runs of an evaluation are one table, one row an item. A response without items (NIL, or an empty list) is one row
+All runs of an evaluation are one table, one row per item. A response without items (NIL, or an empty list) is one row
 whose `doc` and `text` are null. Rows of one run stand in the order of its file, which is the order of confidence
 where a task ranks questions.
 """
@@ -49,7 +49,7 @@ INFORMATION_COLUMNS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class RunInformation:
-    """What a run says of itself; manual runs carry a star wherever they are shown."""
+    """The information that comes with a run; manual runs carry a star wherever they are shown."""
 
     organisation: str | None = None
     description: str | None = None
@@ -70,7 +70,7 @@ class Runs:
         return row_counts(self.table, len(self.tags), len(questions)) > 0
 
     def about(self, tag: str) -> RunInformation:
-        """What the run says of itself."""
+        """The information that comes with the run."""
         return self.information.get(tag, RunInformation())
 
     def to_judge(self, most: int | None) -> Runs:
@@ -108,7 +108,7 @@ class Batch:
     """Some files of runs as parsed, before their rules are checked.
 
     `rows` has the columns of ITEM_COLUMNS that the form gives, but `run` is the index of the file, `question` is null
-    where the test set lacks it, and `asked` is the question as written. In forms with one response a line
+    where the test set lacks it, and `asked` is the question as written. In forms with one response per line
     (`objects`) a second line for a question is a second response; `nil` and `confidence` are there as written.
     """
 
@@ -207,7 +207,7 @@ _MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1, "text": 1}
 
 
 def _noun(kind: str) -> str:
-    """What people call a question of this type."""
+    """The common name of a question of this type."""
     return {"qa": "a free-text question", "other": "an other question"}.get(kind, f"a {kind}")
 
 
@@ -258,7 +258,7 @@ def _check_nil(
 
 
 def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionRules) -> Iterator[Problem]:
-    """What line forms cannot get wrong: doc-ids that are absent or span lines, and strings without a character."""
+    """Faults that line forms cannot have: doc-ids that are absent or span lines, and strings without a character."""
     if kind in ("factoid", "list"):
         bare = rows.filter((pl.col("doc").is_null() | (pl.col("doc") == "")) & pl.col("text").is_not_null())
         yield from _tell(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')

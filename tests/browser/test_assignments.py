@@ -31,7 +31,7 @@ def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Cal
 def give_out(page: Page, assessors: int) -> None:
     page.get_by_role("button", name="Make the pool").click()
     expect(page.get_by_text("not assigned to anybody")).to_be_visible()
-    page.get_by_label("Assessors a question").fill(str(assessors))
+    page.get_by_label("Assessors per question").fill(str(assessors))
     page.get_by_role("button", name="Assign", exact=True).click()
     expect(page.locator("#told")).to_contain_text("assignments made")
 

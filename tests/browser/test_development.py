@@ -172,7 +172,7 @@ def test_a_passage_for_a_question_judged_by_nuggets_becomes_a_nugget(olga: Any, 
     _, _, go = olga
     page = go("/development/document?id=demo-curie-5&find=physician&question=1.7")
     page.locator("#document-text mark").first.dblclick()
-    expect(page.get_by_role("heading", name="Take a nugget")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add a nugget")).to_be_visible()
     expect(page.get_by_label("Nugget", exact=True)).to_have_value("physician")
     page.get_by_label("vital").check()
     accessible(page)

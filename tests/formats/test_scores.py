@@ -430,7 +430,7 @@ def test_scores_that_are_missing_in_rows(write: Write) -> None:
         ("a.csv", "id,model,comment\nq,A,x\n", "there is no column of scores.*--score-column NAME"),
         ("a.csv", "id,model,metric,f1,f2\nq,A,m,1,2\n", "several columns of numbers: f1, f2"),
         ("a.csv", "id,id,score\nq,A,1\n", "two columns are called 'id'"),
-        ("a.csv", "id,model,score\n", "there are no rows"),
+        ("a.csv", "id,model,score\n", "no scores: the table has only a header"),
         ("a.xls", "\ufeff", "the file is empty"),
     ],
 )

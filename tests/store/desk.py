@@ -218,7 +218,7 @@ class Desk:
 def make_desk(
     store: Store, folder: Path, *, assessors: int = 2, development: bool = True, made: Evaluation | None = None
 ) -> Desk:
-    """A small evaluation, pooled and given to some assessors a question."""
+    """A small evaluation, pooled and given to some assessors per question."""
     desk = Desk(store, made or write_evaluation(folder / "evaluation"), [])
     with store.write() as connection:
         desk.people = add_people(connection, assessors + 1)

@@ -103,7 +103,7 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
 
 
 def test_assigning_goes_on_where_it_was(store: Store) -> None:
-    """New questions, more people and more assessors a question come to what is there; nothing moves."""
+    """New questions, more people and more assessors per question come to what is there; nothing moves."""
     with store.write() as connection:
         people = [person.id for person in desks.add_people(connection, 4)]
         questions = lay_out(connection, [("a", 3), ("a", 3), (None, 5), (None, 4)])

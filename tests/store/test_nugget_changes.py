@@ -153,7 +153,7 @@ def test_splitting_keeps_the_links_at_the_first_and_merging_joins_them(store: St
         versions = (version(connection, "2"), version(connection, "1"))
         change(connection, desk).merge("2", "1", "plays chess", expected=versions)
         assert texts(connection) == [("3", "black"), ("2", "plays chess")]
-        # North had both: once a response. South's link moved over.
+        # North had both: once per response. South's link moved over.
         assert found(connection) == {("north", 1): ["2"], ("south", 0): ["2"]}
         assert next(one.vital for one in nuggets_of(connection, "first", "1.3") if one.nugget == "2")
         with pytest.raises(UsageError):

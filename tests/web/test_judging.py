@@ -25,7 +25,7 @@ Make = Callable[..., Any]
 
 @pytest.fixture
 def judging(site: Any, accounts: dict[str, int]) -> Any:
-    """The built-in evaluation without judgments, two assessors a question; clients by name."""
+    """The built-in evaluation without judgments, two assessors per question; clients by name."""
     for name in ("judgments", "nuggets"):
         for path in (site.folder / name).iterdir():
             path.unlink()

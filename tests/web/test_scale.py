@@ -94,7 +94,7 @@ def evaluation(tmp_path: Path) -> Iterator[Callable[[Size], Evaluation]]:
 
 
 def pages(size: Size) -> list[tuple[str, str]]:
-    """Every page that has to do with the pool: who opens it, and where. Assignments are numbered 3 a question."""
+    """Every page that has to do with the pool: who opens it, and where. Assignments are numbered 3 per question."""
     judging = 3 * size.judged + 1
     return [
         *(("organiser", path) for path in ("/", "/people", "/account", "/runs", "/components", "/metrics")),
@@ -138,7 +138,7 @@ def measured(one: Evaluation) -> Measured:
 
 
 # Any page may add up what has changed of the questions, to know whether what it keeps of them is current, and count
-# those of a kind over an index: a few steps a question, however many items. Only an order or a person takes more.
+# those of a kind over an index: a few steps per question, however many items. Only an order or a person takes more.
 STEPS_A_QUESTION, STEPS_OF_A_FILTER = 30, 80
 FILTERS = ("organiser /assignments?sort", "organiser /assignments?person")
 # A question's own sheet shows all of its items.

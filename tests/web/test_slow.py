@@ -186,7 +186,7 @@ def test_an_upload_over_a_slow_line_takes_its_time(serve: Serve) -> None:
     body, headers = an_upload(30_000)
     with line.connect() as steady:
         steady.sendall(line.head("POST", "/api/upload", f"Authorization: Bearer {line.token}", *headers))
-        for at in range(0, len(body), 3_000):  # 30,000 bytes a second, twice as long as a short body may take
+        for at in range(0, len(body), 3_000):  # 30,000 bytes per second, twice as long as a short body may take
             steady.sendall(body[at : at + 3_000])
             time.sleep(0.1)
         assert steady.recv(65536).startswith(b"HTTP/1.1 200 ")

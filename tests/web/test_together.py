@@ -1,4 +1,4 @@
-"""Many at a time: one connection a request, requests that cross each other, and a store that another program writes."""
+"""Many at a time: one connection per request, requests that cross each other, a store that another program writes."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _assessors(evaluation: Evaluation) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What the sets said of the things all of them judged; `about` names the kind of judgment."""
+    """The judgments of the sets on what all of them judged; `about` names the kind of judgment."""
 
     about: str
     sets: Mapping[str, pl.Series]

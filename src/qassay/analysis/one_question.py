@@ -203,7 +203,7 @@ def one_question(
 
 
 class _Verdicts:
-    """What one set says about one question: of items, and of responses as a whole."""
+    """The judgments of one set on one question: of items, and of responses as a whole."""
 
     def __init__(self, judged: JudgmentSet, question: str) -> None:
         self.items: dict[tuple[Any, ...], str] = {}

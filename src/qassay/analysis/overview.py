@@ -40,7 +40,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What is left for scoring: questions by type, the number of series, and what is left out with the reason."""
+    """The questions to score, by type, the number of series, and the questions left out with the reason."""
 
     questions: Mapping[str, int]
     series: int | None
@@ -265,7 +265,7 @@ def _assessors(sets: Mapping[str, JudgmentSet]) -> dict[str, dict[str, int]]:
 def _scored(
     evaluation: Evaluation, answers: Mapping[str, int], nuggets: Mapping[str, int], vital: Mapping[str, int]
 ) -> Scored:
-    """What is left when the organiser's decisions and the rules of the method are applied (METHOD 4)."""
+    """The questions that are left when the organiser's decisions and the rules of the method are applied (METHOD 4)."""
     configuration, task = evaluation.configuration, evaluation.task
     left_out: dict[str, str] = {}
     kept: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from qassay.meta.progress import judging_progress as progress_of
 
 
 class _Dated(msgspec.Struct):
-    """What is read of a row of judgments."""
+    """The fields that are read of a row of judgments."""
 
     at: str | None = None
     settled: str | None = None

@@ -153,7 +153,7 @@ def _assessors_behind(evaluation: Evaluation, names: Sequence[str]) -> list[str]
 
 
 def _beyond_the_bound(evaluation: Evaluation, names: Sequence[str]) -> Iterator[str]:
-    """What can change a score by more than the assessors' disagreements: other rules, and rulings against all."""
+    """Why a score can change by more than the assessors' disagreements: other rules, and rulings against all."""
     two_way = [name for name in names if name == TWO_WAY or name in evaluation.two_way_sets]
     if two_way and len(two_way) < len(names):
         yield f"{', '.join(two_way)}: NO and UNKNOWN count alike there, and a score can change by more than the bound."

@@ -35,7 +35,7 @@ UNNAMED = ("unit", "units")
 
 @dataclass(frozen=True)
 class Scored:
-    """What an evaluation is scored by, as the options say it."""
+    """The options by which an evaluation is scored."""
 
     key: str | None = None
     measure: str | None = None
@@ -169,7 +169,7 @@ def _tried(work: Callable[[], Made], what: str, notes: list[str]) -> Made | None
 def _commands(
     matrix: ScoreMatrix, runs: Sequence[str], sources: Sequence[str], options: Sequence[str], seed: int
 ) -> dict[str, str]:
-    """What prints the numbers of the report; nothing where the scores are in memory."""
+    """The commands that print the numbers of the report; nothing where the scores are in memory."""
     if not sources:
         return {}
     chance = ["--seed", str(seed)] if seed else []

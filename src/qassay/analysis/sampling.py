@@ -50,7 +50,7 @@ class DrawnSample(Result):
     notes: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        """What was drawn, what it costs and what it buys."""
+        """The draw, its cost and its benefit."""
         drawn = f"{len(self.sample.draws):,} of {counted(self.sample.population, self.drawn_name)} drawn at random"
         costs = f"{counted(self.labels, self.nouns)} to judge"
         if self.useless is None or self.good is None:
@@ -152,7 +152,7 @@ def sample(
 
 
 def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:
-    """What people judge in a sample, each subject once; with a set, how much of it the set has."""
+    """The subjects that people judge in a sample, each once; with a set, how much of it the set has."""
     asked = {draw.question for draw in sample.draws}
     questions = TestSet(tuple(question for question in evaluation.questions if question.id in asked))
     nuggets = None

@@ -241,7 +241,7 @@ def _learned_with(evaluation: Evaluation, people: str | None, embeddings: Embedd
 def _learned_nuggets(
     evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool
 ) -> LearnedNuggets | None:
-    """What people's judgments of nuggets teach; None where there are no nuggets or no such judgments."""
+    """The model learned from people's judgments of nuggets; None where there are no nuggets or no such judgments."""
     if not evaluation.folder.nugget_lists() or (people is None and evaluation.default_key() is None):
         return None
     name = _people(evaluation, "learned", people)

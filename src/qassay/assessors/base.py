@@ -1,4 +1,4 @@
-"""What an automatic assessor is: it is shown what a person is shown, and says what it thinks of each part."""
+"""Automatic assessors: they see what a person sees, and give an opinion on each part."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Case:
 
     @cached_property
     def shown(self) -> Row:
-        """What the screen shows of the part: a string with its document, an answer with its sentences or contexts."""
+        """The part as the screen shows it: a string with its document, an answer with its sentences or contexts."""
         return KINDS[self.item.kind].part_shown(self.item, self.part.name)
 
     @cached_property
@@ -98,7 +98,7 @@ class AutomaticAssessor(Protocol):
         """The name that its judgment set gets."""
 
     def judge(self, case: Case) -> Opinion | None:
-        """What it thinks of a part; None where it has no opinion."""
+        """Its opinion on a part; None where it has none."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ UNRELATED = vocabulary(
 
 
 class Encoder(Protocol):
-    """What turns texts into vectors of any length."""
+    """A model that turns texts into vectors of any length."""
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """One row per text."""
@@ -92,7 +92,7 @@ def embedder(model: str | None) -> Embedder:
 
 
 def without_direction(vectors: Vectors, direction: Vectors) -> Vectors:
-    """What is left of each vector without its part along a direction, with length 1 again."""
+    """Each vector without its part along a direction, with length 1 again."""
     rest = vectors - (vectors * direction).sum(axis=1, keepdims=True) * direction
     lengths = np.linalg.norm(rest, axis=1, keepdims=True)
     return np.asarray(np.where(lengths > 1e-6, rest / np.where(lengths > 0, lengths, 1), 0), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What an answer and a gold answer have in common: thirteen numbers, from words alone.
+"""Features that an answer and a gold answer share: thirteen numbers, from words alone.
 
     recall              share of the gold's content words that the answer has
     recall_new          the same for those that the question does not have already

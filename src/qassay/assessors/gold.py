@@ -1,4 +1,4 @@
-"""What the assessors of short and free answers share: the gold answers of a question, and the labels they give.
+"""Shared by the assessors of short and free answers: the gold answers of a question, and the labels they give.
 
 Gold answers are those of the questions file (`gold`) and of answers.jsonl, not withdrawn. These assessors say only
 whether an answer is right: R or W for items, the task's highest- and lowest-valued label for free text (METHOD 7).

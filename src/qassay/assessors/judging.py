@@ -43,7 +43,7 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Done:
-    """What a job came to: judgments by label, parts without an opinion, parts that were judged before."""
+    """The result of a job: judgments by label, parts without an opinion, parts that were judged before."""
 
     set_name: str
     labels: Counter[str] = field(default_factory=Counter)
@@ -127,7 +127,7 @@ def judge(
 def plan_judging(
     evaluation: Evaluation, assessor: AutomaticAssessor, *, set_name: str | None = None, again: bool = False
 ) -> Planned:
-    """What judging would take: calls, tokens and cost, estimated. Nothing is called and nothing written."""
+    """An estimate for judging: calls, tokens and cost, estimated. Nothing is called and nothing written."""
     planning = getattr(assessor, "plan", None)
     if planning is None:
         raise UsageError(f"{assessor.name} calls no model: it costs nothing, and --dry-run has nothing to say")

@@ -88,7 +88,7 @@ class QuestionPool:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the model thinks of a nugget in a response."""
+    """The model's opinion on a nugget in a response."""
 
     probability: float
     threshold: float

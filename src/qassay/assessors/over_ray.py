@@ -58,7 +58,7 @@ class OverRay:
         return BATCH if hasattr(self.inner, "judge_together") else SMALL_BATCH
 
     def judge(self, case: Case) -> Opinion | None:
-        """What the assessor thinks of a part."""
+        """The assessor's opinion on a part."""
         return self.judge_together([case])[0]
 
     def judge_together(self, cases: Sequence[Case]) -> Sequence[Opinion | None]:
@@ -131,7 +131,7 @@ def over_ray(
 
 
 class _Host:
-    """What runs on a node. Errors of the assessor go back as values, because exceptions lose their fields."""
+    """The part that runs on a node. Errors of the assessor go back as values, because exceptions lose their fields."""
 
     def __init__(self, packed: bytes, folder: str, collection: str) -> None:
         import pickle

@@ -45,7 +45,7 @@ class FunctionAssessor:
     learns: ClassVar[bool] = False
 
     def judge(self, case: Case) -> Opinion | None:
-        """What the function says; what it raises is shown with its name."""
+        """The function's answer; an exception is shown with its name."""
         try:
             answer = self.function(case)
         except Exception as error:
@@ -100,7 +100,7 @@ class CommandAssessor:
 
 
 def as_request(case: Case, task: Task) -> dict[str, Any]:
-    """What a command reads about one decision."""
+    """The input of a command for one decision."""
     request = {
         "question": question_row(case.question),
         "kind": case.kind,
@@ -134,7 +134,7 @@ def opinion_of(answer: Any, case: Case, name: str) -> Opinion | None:
 
 
 def as_assessor(made: Any, name: str, workers: int | None = None) -> AutomaticAssessor:
-    """What a plug-in or a module offers, as an assessor: one already, or a function."""
+    """The object of a plug-in or a module as an assessor: it is one already, or a function."""
     if callable(getattr(made, "judge", None)) and isinstance(getattr(made, "name", None), str):
         assessor: AutomaticAssessor = made
         return assessor

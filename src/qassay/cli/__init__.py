@@ -117,7 +117,7 @@ def _say_system(error: OSError, arguments: Sequence[str]) -> int:
 
 
 def _database_message(error: Exception) -> str | None:
-    """What a database that is locked, full or read-only says; None for any other error."""
+    """The message of a database that is locked, full or read-only; None for any other error."""
     if "sqlalchemy" not in sys.modules:
         return None
     from sqlalchemy.exc import DBAPIError
@@ -222,7 +222,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
 
 
 def _hints(error: InputError, verb: str) -> list[str]:
-    """What the files that could not be read look like; the place of a problem in an evaluation is not such a file."""
+    """The likely kinds of files that could not be read; a problem inside an evaluation is not about such a file."""
     from pathlib import Path
 
     unread = dict.fromkeys(problem.file for problem in error.problems if problem.rule == "syntax" and problem.file)

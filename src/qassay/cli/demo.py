@@ -186,7 +186,7 @@ WIDTH = 90
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """What the demonstration shows, part by part."""
+    """The demonstration, part by part."""
 
     evaluation: Evaluation
     scores: Scores
@@ -328,7 +328,7 @@ def _movement(story: Story) -> str:
 
 
 def _significant(board: Leaderboard) -> str:
-    """What the groups of the leaderboard say."""
+    """The groups of the leaderboard in words."""
     pairs = board.pairs
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     return (

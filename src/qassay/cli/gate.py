@@ -48,7 +48,7 @@ InconclusiveOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class Gate:
-    """What a gate is asked to do; `report` does it."""
+    """The options of a gate; `report` carries them out."""
 
     margin: float = 0.0
     summary: Path | None = None

@@ -176,7 +176,7 @@ def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterat
 
 
 def _no_evaluation(folder: Path, paths: Sequence[Path]) -> str:
-    """What to do where the folder is not an evaluation: one command where the files contain answers."""
+    """Advice where the folder is not an evaluation: one command where the files contain answers."""
     from qassay.formats.looking import look
 
     what = "is not an evaluation yet" if folder.is_dir() else "does not exist"

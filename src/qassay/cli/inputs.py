@@ -1,4 +1,4 @@
-"""What the commands on scores share: where the scores come from, and the options that say how.
+"""Shared by the commands on scores: where the scores come from, and the options that say how.
 
 A folder is an evaluation, and its scores are computed; files are scores in any of the forms of FORMATS 7.
 """
@@ -247,7 +247,7 @@ def warn(warning: Problem) -> None:
 
 
 def about(matrix: ScoreMatrix) -> dict[str, object]:
-    """What every JSON document says of scores that were read: what they are, and their repeats."""
+    """The part of every JSON document about the scores: what they are, and their repeats."""
     said: dict[str, object] = {"read": matrix.read} if matrix.read else {}
     return said if matrix.repeats is None else said | {"repeats": matrix.repeats.as_json(matrix.runs)}
 

@@ -15,7 +15,7 @@ def command(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders to look at.")],
     as_json: JsonOption = False,
 ) -> None:
-    """What is in files, and which command answers what.
+    """Show what is in files, and which commands to use.
 
     Says of each file what it is, what it contains, and which commands to
     run next. Nothing is computed and nothing is written. It knows answers

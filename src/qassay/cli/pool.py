@@ -34,7 +34,7 @@ def command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What is to be judged, and how much of it is not yet.
+    """Show how much is to be judged, and how much is left.
 
     Equal items of different runs are pooled and judged once; lists, nugget responses and justifications are judged
     run by run. Where qassay.toml says so (pooled in the table [track]), only the runs of the first priorities of each
@@ -88,7 +88,7 @@ def _left_out(runs: Runs, most: int | None) -> list[str]:
 
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
-    """What is assigned in the store, by judgment set; nothing where there is no store, or no assignment."""
+    """The assignments of the store, by judgment set; nothing where there is no store, or no assignment."""
     if evaluation.folder.written is None:
         return {}
     from qassay.store.assignment.progress import workloads

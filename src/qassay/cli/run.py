@@ -79,8 +79,8 @@ def command(
 
     Reference systems: sentence-baseline, frequent-name, factoid, passages,
     list, definition, series. A command reads JSON lines and writes one line
-    a question; a URL is posted the same JSON, or is a chat model where it
-    ends in /chat/completions. No other address is spoken to.
+    per question; a URL is posted the same JSON, or is a chat model where it
+    ends in /chat/completions. Qassay connects to no other address.
 
     Examples
 

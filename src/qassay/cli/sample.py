@@ -140,7 +140,7 @@ def _pair(text: str | None) -> tuple[str, str] | None:
 def _next_steps(
     folder: Path, document: dict[str, Any], judge: str, assessor: str, sample: Sample, scored: str
 ) -> list[str]:
-    """What to do next, in commands; `scored` are the options that say how runs are scored."""
+    """The next steps, as commands; `scored` are the options that say how runs are scored."""
     people = "first" if "assigned" in document else assessor
     lines = []
     if "assigned" in document:
@@ -195,7 +195,7 @@ def _write_sheet(evaluation: Evaluation, drawn: DrawnSample, path: Path, assesso
 
 
 def _own(evaluation: Evaluation, assessor: str) -> JudgmentSet | None:
-    """What the assessor has judged already."""
+    """The judgments that the assessor has already."""
     return evaluation.judgment_set(assessor) if assessor in evaluation.sets else None
 
 

@@ -67,7 +67,7 @@ def command(
         ),
     ] = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="The score matrix as CSV: one row a unit, one column a run.")
+        bool, typer.Option("--csv", help="The score matrix as CSV: one row per unit, one column per run.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

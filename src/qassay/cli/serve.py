@@ -108,7 +108,7 @@ def serve_folder(
 
 @contextmanager
 def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
-    """What SIGTERM does meanwhile, so that files are closed and temporary ones removed."""
+    """Handle SIGTERM meanwhile, so that files are closed and temporary ones removed."""
     earlier = signal.signal(signal.SIGTERM, handler)
     try:
         yield

@@ -120,7 +120,7 @@ def _for_own_eyes(path: Path) -> None:
 
 
 def judging_seed(evaluation: Evaluation) -> str:
-    """What numbers and orders are drawn from: the store's, where there is one, so that all assessors see the same."""
+    """The seed of numbers and orders: the store's, where there is one, so that all assessors see the same."""
     from qassay.formats.sheets import kept_seed
     from qassay.store.folder.snapshot import existing_store
     from qassay.store.pool.items import order_seed

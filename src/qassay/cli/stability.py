@@ -125,7 +125,7 @@ def _is_folder(sources: Sequence[Path]) -> bool:
 
 
 def matrix_names(sources: Sequence[Path]) -> list[str]:
-    """What to call each file: its name without extensions, or its path where two would be called the same.
+    """A name for each file: its name without extensions, or its path where two would be called the same.
 
     >>> matrix_names([Path("a/human.csv"), Path("a/model.csv.gz")])
     ['human', 'model']

@@ -124,7 +124,7 @@ def _tell(page: dict[str, Any], files: Sequence[dict[str, Any]], gone: Sequence[
 
 
 def _file(path: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """What the server says of a file, as the output has it."""
+    """The server's answer about a file, for the output."""
     errors = [Problem(file=str(path), **fault).as_json() for fault in report["first"]]
     return {"file": str(path), "run": report["tag"], "errors": errors, "errors_total": report["faults"]}
 

@@ -88,7 +88,7 @@ class Place:
 
 
 def fingerprint(folder: Path, files: Sequence[Path]) -> str:
-    """What tells one state of a collection from another: names, sizes and times of its files."""
+    """The state of a collection: names, sizes and times of its files."""
     digest = hashlib.sha256(f"{VERSION}\n".encode())
     for path in files:
         status = path.stat()

@@ -93,7 +93,7 @@ def title(text: str, markup: Markup) -> str | None:
 
 
 def regions(text: str, markup: Markup) -> list[tuple[int, int]]:
-    """What a document says, as stretches of its stored text: headline and text of SGML, else the whole."""
+    """The content of a document, as stretches of its stored text: headline and text of SGML, else the whole."""
     if markup != "sgml" or not _HAS_TEXT.search(text):
         return [(0, len(text))]
     stretches: list[tuple[int, int]] = []
@@ -203,7 +203,7 @@ class Hit(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What an engine indexes: a stretch of a document, as plain text."""
+    """A unit of an index: a stretch of a document, as plain text."""
 
     # Place of the document in the collection, from 0; `start` and `length` count in its stored text.
     document: int
@@ -247,7 +247,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def units(number: int, document: Document, kind: UnitKind) -> Iterator[Unit]:
-    """What an index holds of the document with this number: its passages, or the whole of it."""
+    """The units of the document with this number: its passages, or the whole of it."""
     if kind == "documents":
         yield Unit(number, 0, len(document.text), document.plain().text, document.title)
         return

@@ -176,7 +176,7 @@ class OpenSearchEngine:
             return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""
 
     def _whole(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """What the server answers for the whole of the index; an answer of some shards alone is an error."""
+        """The server's answer for the whole index; an answer of only some shards is an error."""
         answer = self._ask(method, path, body)
         with self._form():
             shards = answer["_shards"]
@@ -189,7 +189,7 @@ class OpenSearchEngine:
         return answer
 
     def _ask(self, method: str, path: str, body: object = None, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
-        """What the server answers; a busy one is asked again a few times."""
+        """The server's answer; a busy server is asked again a few times."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if isinstance(body, bytes) else {})}
         request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__

@@ -3,7 +3,7 @@
 Files are read in the order of their paths; hidden ones (and folders) are skipped. The kind of a file is known by
 its name and, where that says nothing or `.txt`, by its first characters:
 
-    .jsonl .json .jl      one JSON object a line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
+    .jsonl .json .jl      one JSON object per line: a doc-id (`id`, `_id`, `doc`, `docid`, `docno`, `pid`), a text
                           (`text`, `contents`, `body`, `segment`, `passage`), perhaps a `title`
     .sgml .sgm .trec ...  TREC SGML: everything from <DOC> to </DOC>, markup included; the doc-id is the <DOCNO>, or
                           the `id` of <DOC id="...">
@@ -169,7 +169,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def kind_of(source: Source) -> Kind | None:
-    """What a file holds; nothing where it is none of the known kinds."""
+    """The documents of a file; none where it is none of the known kinds."""
     by_name = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
     if by_name not in (None, "text"):
         return by_name
@@ -218,7 +218,7 @@ def _json(source: Source, problems: list[Problem]) -> Iterator[Read]:
             continue
         document = _from_row(row) if isinstance(row, dict) else None
         if document is None:
-            message = 'a document is one JSON object a line with "id" and "text"'
+            message = 'a document is one JSON object per line with "id" and "text"'
             problems.append(Problem("syntax", message, source.name, number))
         else:
             yield Read(document, number)

@@ -68,7 +68,7 @@ class Query(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What an engine finds: where, and how well it matches."""
+    """A hit of an engine: where, and how well it matches."""
 
     score: float
     document: int

@@ -1,4 +1,4 @@
-"""What all figures share: letters, colours, axes, and how names and numbers are placed."""
+"""Shared by all figures: letters, colours, axes, and how names and numbers are placed."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _axis_title(pairs: AllPairs, level: str) -> str:
 
 
 def _leader(pairs: AllPairs) -> str:
-    """What the figure shows, for people who do not see it."""
+    """The figure in words, for people who do not see it."""
     if not pairs.runs:
         return "There are no runs."
     alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]

@@ -58,7 +58,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one row says: a system's answer to a question, or only the question where it has no answer."""
+    """The content of one row: a system's answer to a question, or only the question where it has no answer."""
 
     number: int
     id: str | None
@@ -94,7 +94,7 @@ class AnswerTable:
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
-    """What `--map` says: the key of the file by what it contains.
+    """The option `--map`: the key of the file by what it contains.
 
     >>> parse_map(["answer=prediction,gold=answer"])
     {'answer': 'prediction', 'gold': 'answer'}
@@ -154,7 +154,7 @@ def _ambiguous(name: str, fits: Sequence[str]) -> str:
 def kind_of_columns(
     columns: Collection[str], row: Mapping[str, Any], questions: Container[str], given: Mapping[str, str]
 ) -> str | None:
-    """What a table of rows with these keys is: `responses`, `judgments`, or None; `row` is one of its rows.
+    """The kind of a table of rows with these keys: `responses`, `judgments`, or None; `row` is one of its rows.
 
     A file of answers may also carry labels. It is one of judgments where its questions are ids that are known; and a
     file with labels alone is one where these are known, or where it names runs or answers.

@@ -231,7 +231,7 @@ class _Block:
         return Problem("syntax", message, self.part.rows.file, None if lines is None else lines[second])
 
     def gaps(self, table: _Table, questions: Sequence[str]) -> Iterator[Problem]:
-        """What is missing: rows without a score, whole questions, single repeats."""
+        """The missing scores: rows without a score, whole questions, single repeats."""
         lines = self.part.rows.lines
         for i, j in np.argwhere(table.given & np.isnan(table.values)).tolist():
             line = None if lines is None else lines[int(table.row[i, j])]

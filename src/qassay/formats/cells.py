@@ -94,7 +94,7 @@ def is_absent(cell: str) -> bool:
 
 
 def way_out(cell: str) -> str:
-    """What to do about a cell that is not a number; empty where there is nothing to say.
+    """Advice about a cell that is not a number; empty where there is none.
 
     >>> way_out("NA"), way_out("50%"), way_out("0,5"), way_out("who?")
     ('see --missing', 'write 0.5', 'write 0.5', '')
@@ -107,7 +107,7 @@ def way_out(cell: str) -> str:
 
 
 def complaint(cell: str) -> str:
-    """What is wrong with a cell that is not a number, and the remedy."""
+    """The fault of a cell that is not a number, with advice."""
     shown = cell if len(cell) <= 60 else f"{cell[:60]}..."
     what = f"{shown!r} is not a number" if cell else "empty cell"
     advice = way_out(cell)

@@ -89,7 +89,7 @@ def left_out_note(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def unit_name(header: str) -> tuple[str, str]:
-    """What people call a unit, by the header of its ids.
+    """The name of a unit, by the header of its ids.
 
     >>> unit_name("Topic"), unit_name("qid")
     (('topic', 'topics'), ('question', 'questions'))

@@ -152,7 +152,7 @@ def _copy_documents(export: Export, target: Path) -> None:
 
 
 def _earlier(target: Path) -> set[str]:
-    """What an earlier export wrote here."""
+    """The files that an earlier export wrote here."""
     try:
         manifest = json.loads((target / MANIFEST).read_bytes())
     except (OSError, ValueError):

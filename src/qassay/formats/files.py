@@ -38,7 +38,7 @@ class BrokenError(ValueError):
 
 
 def packed_suffix(data: bytes) -> str:
-    """What the name of a file with these bytes ends in: `.gz`, `.zst`, or nothing where it is not packed."""
+    """The ending of the name of a file with these bytes: `.gz`, `.zst`, or nothing where it is not packed."""
     return next((suffix for magic, suffix in _SUFFIXES.items() if data.startswith(magic)), "")
 
 
@@ -291,7 +291,7 @@ def _write_part(path: Path, data: bytes) -> Path:
 
 
 def _umask() -> int:
-    """What new files keep from others; the only way to ask is to set it."""
+    """The permissions that new files do not get; the only way to read them is to set them."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -29,7 +29,7 @@ VARIABLE = "QASSAY_DATABASE"
 
 @dataclass(frozen=True)
 class Configuration:
-    """What `qassay.toml` says: the task with its changes, and the organiser's decisions."""
+    """The content of `qassay.toml`: the task with its changes, and the organiser's decisions."""
 
     name: str
     task: Task
@@ -169,7 +169,7 @@ def open_folder(path: Path | str) -> Folder:
 
 
 def read_configuration(folder: Folder) -> Configuration:
-    """What `qassay.toml` says; every fault is reported with the key it is in."""
+    """The content of `qassay.toml`; every fault is reported with the key it is in."""
     keys = files.parse_toml(files.read_text(folder.configuration), file=CONFIGURATION)
     problems = Problems(_faults(keys))
     if problems:

@@ -130,7 +130,7 @@ def _separated(file: str, text: str) -> Grid:
 
 
 def _separator(text: str) -> str:
-    """What separates the columns: of comma, semicolon and tab the one that gives the most columns, in every row."""
+    """The separator of the columns: of comma, semicolon and tab the one that gives the most columns, in every row."""
     head = text[: 1 << 20]
     columns = {}
     for separator in (",", ";", "\t"):

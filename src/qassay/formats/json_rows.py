@@ -74,7 +74,7 @@ def _is_document(row: Any) -> bool:
 
 
 def _not_rows(text: str, file: str, line: int) -> Problem:
-    """What is wrong with JSON that is not rows: it is broken, or it is one document."""
+    """The fault of JSON that is not rows: it is broken, or it is one document."""
     try:
         document = _decode(text)
     except ValueError as error:

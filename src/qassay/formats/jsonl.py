@@ -92,7 +92,7 @@ def rows_table(rows: Iterable[Numbered], schema: Mapping[str, Any], *, file: str
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Replace a file by one JSON object a line."""
+    """Replace a file by one JSON object per line."""
     files.write_text(path, dump_rows(rows))
 
 
@@ -102,7 +102,7 @@ def dump_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
-    """What Polars reads, where its reading is certain to be the careful one's; else nothing.
+    """The table as Polars reads it, where it surely equals the careful reading; else None.
 
     Escaped surrogates are left to the careful way because Polars replaces lone ones silently; so are values other than
     strings and whole numbers where a string is due, because Polars writes them its own way (1.0 becomes "1").
@@ -123,7 +123,7 @@ def _fast(data: bytes, schema: Mapping[str, Any]) -> pl.DataFrame | None:
 
 @cache
 def _loose(schema: tuple[tuple[str, Any], ...]) -> list[re.Pattern[bytes]]:
-    """What to look for: a field for strings, or a list of them, that holds something else."""
+    """A search pattern for a field of strings, or of lists of strings, that has something else."""
     strings = "|".join(re.escape(name) for name, kind in schema if kind == pl.String)
     lists = "|".join(re.escape(name) for name, kind in schema if kind == pl.List(pl.String))
     element = r'(?:"(?:[^"\\]|\\.)*+"|null|-?[0-9]++)'

@@ -53,7 +53,7 @@ def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
 
 
 def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
-    """What runs say of themselves, by tag."""
+    """The information that comes with runs, by tag."""
     table = jsonl.read_table(path, INFORMATION_COLUMNS, file=file)
     if problems := list(_incomplete(table, ("run",), file)):
         raise InputError(problems)

@@ -1,4 +1,4 @@
-"""What is in a file, and which command answers what with it. Nothing is computed, and nothing is written.
+"""The content of a file, and the commands for it. Nothing is computed, and nothing is written.
 
 `look` asks one recogniser after the other: logs of other tools and tables of scores, the kinds that `import` knows, and
 people's own tables of answers and judgments. `hint` puts the finding into one sentence, for a command that cannot read
@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a file is, what is in it, and the commands for it."""
+    """The kind of a file, its content, and the commands for it."""
 
     file: str
     kind: str
@@ -57,7 +57,7 @@ class Finding:
 
 
 def look(path: Path) -> Finding:
-    """What is in a file or folder; an error only where it cannot be read at all."""
+    """The content of a file or folder; an error only where it cannot be read at all."""
     if path.is_dir():
         return _folder(path)
     data = files.read_bytes(path)
@@ -77,7 +77,7 @@ def look(path: Path) -> Finding:
 
 
 def hint(path: Path, verb: str = "") -> str:
-    """What a file looks like and the command for it, in one sentence.
+    """The likely kind of a file and the command for it, in one sentence.
 
     Empty where nothing is known, and where one of the commands is the one that was just tried (`verb`).
     """
@@ -111,7 +111,7 @@ Recogniser = Callable[[Path, bytes], Finding | None]
 
 
 def _asked(recogniser: Recogniser, path: Path, data: bytes) -> Finding | None:
-    """What a recogniser says; a file that it cannot read is not of its kind."""
+    """The answer of a recogniser; a file that it cannot read is not of its kind."""
     try:
         return recogniser(path, data)
     except InputError:
@@ -235,7 +235,7 @@ def _faulty_responses(path: Path, error: InputError) -> Finding:
 
 
 def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]]:
-    """What is counted in a file of this kind, and what comes before its import."""
+    """The counts of a file of this kind, and the steps before its import."""
     name = str(path)
     if kind == "questions":
         counts = parse_questions(data, file=name).questions.counts()

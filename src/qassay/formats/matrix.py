@@ -145,7 +145,7 @@ def _series_repeats(repeats: Repeats, which: NDArray[np.int64], sizes: NDArray[n
 
 
 def format_matrix(matrix: ScoreMatrix) -> str:
-    """The matrix as CSV text: one row a unit, every number at full precision."""
+    """The matrix as CSV text: one row per unit, every number at full precision."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["unit", *matrix.runs])
@@ -213,7 +213,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
 
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
-    """What is wrong with the names along one axis."""
+    """The faults of the names along one axis."""
     kind = "run tag" if runs else "unit id"
     places: dict[str, list[int]] = {}
     for i, name in enumerate(names):
@@ -232,7 +232,7 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
 
 
 def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
-    """What the different cells of the table say."""
+    """The different values of the table's cells, in words."""
     first = labelled.places[0]
     texts = {cell for row in grid.rows for cell in row[first:]}
     grades = not GRADES.keys().isdisjoint(texts) and all(
@@ -313,7 +313,7 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
 
 
 def _not_scores(header: str) -> str:
-    """What to say of a first column without a single number."""
+    """The message about a first column without a single number."""
     if header.lower() in RUN_HEADERS:
         return f"column {header!r} has names of systems, not scores; systems as rows are read with --runs-as-rows"
     known = ", ".join(UNIT_HEADERS[1:])

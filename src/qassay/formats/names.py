@@ -39,7 +39,7 @@ def set_name(path: Path) -> str:
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with a tag or set name, or nothing."""
+    """The fault of a tag or set name, or None."""
     if not name:
         return "is empty"
     if len(name) > LONGEST_NAME:

@@ -6,7 +6,7 @@
     parse_nuggets   qid nugget<TAB>vital|okay<TAB>text, under `Qid ...` headings
     parse_weights   qid<TAB>nugget<TAB>weight<TAB>text
     parse_target_types  #PERSON Fred Durst
-    parse_answers   # qid, Q:..., one answer a line
+    parse_answers   # qid, Q:..., one answer per line
     parse_patterns  qid regex, or qid regex docid docid ...
 
 Every `parse_*` gives the rows that the JSON lines would hold, with their line numbers, so that everything downstream

@@ -23,7 +23,7 @@ _OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hy
 
 @dataclass(frozen=True, slots=True)
 class QuestionFile:
-    """What a file of questions holds.
+    """The content of a file of questions.
 
     `reference` holds the labels of an RTE file by pair; they are two-way where NO means "not entailed".
     """

@@ -1,6 +1,6 @@
 """The nugget assignments of TREC RAG 2024: questions, runs, nuggets and judgments in one file. (FORMATS 4)
 
-One JSON object a line: what one run answered to one question, and for each nugget whether the answer supports it.
+One JSON object per line: what one run answered to one question, and for each nugget whether the answer supports it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KNOWN = ("qid", "query", "run_id", "answer_text", "nuggets")
 
 @dataclass(frozen=True)
 class Assignments:
-    """What a file of assignments holds; rows are those of the JSON lines of each kind."""
+    """The content of a file of assignments; rows are those of the JSON lines of each kind."""
 
     questions: TestSet
     runs: dict[str, list[jsonl.Row]]
@@ -88,7 +88,7 @@ def parse_assignments(text: str, *, file: str) -> Assignments:
 
 @dataclass(frozen=True)
 class NuggetLists:
-    """What nuggetizer made for some questions: the questions, and rows of nuggets with the lines they come from."""
+    """The output of nuggetizer for some questions: the questions, and rows of nuggets with the lines they come from."""
 
     questions: TestSet
     nuggets: list[jsonl.Numbered]

@@ -68,7 +68,7 @@ _QUESTION_ID = re.compile(r"[0-9][\w.:-]*")
 
 @dataclass(frozen=True)
 class Setting:
-    """What helps to recognise a file: the ids of the known questions, whether the task takes answers in free text, and
+    """Help to recognise a file: the ids of the known questions, whether the task takes answers in free text, and
     what the user says that the keys of tables contain.
     """
 
@@ -279,7 +279,7 @@ def _begins(data: bytes) -> bytes:
 
 
 def _refusal(data: bytes) -> str:
-    """What to say of a file that is none of the kinds."""
+    """The message about a file that is none of the kinds."""
     start = _begins(data)
     if not start:
         return "is empty"

@@ -104,7 +104,7 @@ def without_database(text: str) -> str:
 
 
 def _readme(name: str, licence: str | None, places: Sequence[str], sections: Sequence[str]) -> str:
-    """What is in the bundle, and how to use it."""
+    """The content of the bundle, and how to use it."""
     counts = Counter(place.split("/")[0] + ("/" if "/" in place else "") for place in places)
     rows = [
         f"| `{part}` | {plural(count, 'file') if part.endswith('/') else ''} | {_PARTS.get(part, '')} |"

@@ -1,4 +1,4 @@
-"""Samples that people label: `samples/NAME.jsonl`, one draw a line in random order (FORMATS 7)."""
+"""Samples that people label: `samples/NAME.jsonl`, one draw per line in random order (FORMATS 7)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _text(value: Any) -> str | None:
 
 
 def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
-    """What is wrong with the rows of a sample."""
+    """The faults of the rows of a sample."""
     if not rows:
         yield Problem("syntax", "the sample is empty", file)
         return

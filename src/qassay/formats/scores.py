@@ -287,7 +287,7 @@ def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
 
 
 def _unit_name(loaded: Sequence[_Table | Part]) -> tuple[str, str]:
-    """What people call a unit: by the header of the first table's ids."""
+    """The name of a unit, by the header of the first table's ids."""
     for table in loaded:
         if isinstance(table, _Table) and table.roles.question is not None:
             return unit_name(table.grid.header[table.roles.question])
@@ -317,7 +317,7 @@ def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: 
 
 
 def _form(parts: Sequence[Part]) -> str:
-    """What the sources are, for people."""
+    """A description of the sources, for people."""
     forms = list(dict.fromkeys(part.rows.form for part in parts))
     if len(parts) == 1:
         return forms[0]

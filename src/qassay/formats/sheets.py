@@ -1,7 +1,7 @@
 """Judging sheets: the key that stays with the organiser, and the rows that come back from an assessor.
 
 A sheet shows items under numbers, without their runs. What a number stands for is in `sheets/NAME.json` of the
-evaluation's folder, one entry for every part of an item that takes a verdict. What comes back is one JSON object a
+evaluation's folder, one entry for every part of an item that takes a verdict. The answer is one JSON object per
 line: `{"sheet": NAME, "item": number, "part": "...", "verdict": {...}, "at": "..."}`, with a verdict of null where one
 was removed; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
 that the assessor knows of.
@@ -39,7 +39,7 @@ class SheetPart(msgspec.Struct, frozen=True):
 
 
 class SheetKey(msgspec.Struct, frozen=True):
-    """What the numbers on a sheet stand for."""
+    """The meaning of the numbers on a sheet."""
 
     sheet: str
     evaluation: str
@@ -51,7 +51,7 @@ class SheetKey(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SheetResult:
-    """What a file of one sheet says: judgment rows and known answers with their lines, and parts left open again."""
+    """The content of a sheet's file: judgment rows and known answers with their lines, and parts left open again."""
 
     rows: Sequence[jsonl.Numbered]
     known: Sequence[jsonl.Numbered]
@@ -127,7 +127,7 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, fi
 
 
 def _faults(row: jsonl.Row, key: SheetKey, task: Task) -> Iterator[tuple[Rule, str]]:
-    """What is wrong with a row: rule and message."""
+    """The fault of a row: rule and message."""
     if not _is_moment(row.get("at")):
         yield "syntax", f"'at' is {row.get('at')!r}; it takes a moment such as 2004-07-21T09:30:00Z"
     if "known_answer" in row:
@@ -146,7 +146,7 @@ def _faults(row: jsonl.Row, key: SheetKey, task: Task) -> Iterator[tuple[Rule, s
 
 
 def _verdict_faults(verdict: object, part: SheetPart, key: SheetKey, task: Task) -> Iterator[tuple[Rule, str]]:
-    """What is wrong with a verdict: the rules are those of the application."""
+    """The fault of a verdict: the rules are those of the application."""
     question = part.row["question"]
     if not isinstance(verdict, Mapping):
         yield "syntax", f"question {question}: 'verdict' is {verdict!r}; it takes an object, or null"

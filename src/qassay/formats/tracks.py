@@ -12,7 +12,7 @@ KEYS = ("deadline", "limit", "pooled", "authors")
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """What participants and authors may do; without a table `[track]`, no deadline, no limit and no authors."""
+    """The rules for participants and authors; without a table `[track]`, no deadline, no limit and no authors."""
 
     # Runs are taken up to this moment.
     deadline: datetime | None = None
@@ -51,7 +51,7 @@ def spoken(moment: datetime) -> str:
 
 
 def track_faults(keys: object) -> Iterator[str]:
-    """What is wrong with a table `[track]`, key by key."""
+    """The faults of a table `[track]`, key by key."""
     if not isinstance(keys, Mapping):
         yield "track: takes a table, such as [track] with deadline = 2026-12-01T23:59:00Z and limit = 3"
         return

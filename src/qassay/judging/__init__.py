@@ -1,6 +1,6 @@
 """Judging: what a judgment is, and what becomes of it, without files and without a database (METHOD 4).
 
-One file a kind, like the measures; everybody who handles judgments asks these records:
+One file per kind, like the measures; everybody who handles judgments asks these records:
 
     item         answers to factoid and passage questions      list_item    items of lists, with classes of answers
     match        nuggets in a response                         support      support of a nugget by a long answer

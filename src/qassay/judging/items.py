@@ -90,7 +90,7 @@ def is_allowed(part: Part, row: Mapping[str, Any], task: Task, nuggets: Collecti
 
 
 def label_of(item: Item, longest: int = 80) -> str:
-    """What an item is found by among the others of its question; an extract by its place."""
+    """The identity of an item among the others of its question; an extract by its place."""
     if item.run is not None:
         return ""
     text = str(item.body.get("text") or item.body.get("doc") or "")[:longest]

@@ -36,7 +36,7 @@ DISAGREEMENT_UNKNOWN = "disagreement-unknown"
 
 @dataclass(frozen=True, eq=False)
 class Key:
-    """What scoring uses: judgments, and the nuggets and known answers that belong to them."""
+    """The basis of scores: judgments, and the nuggets and known answers that belong to them."""
 
     judgments: JudgmentSet
     nuggets: pl.DataFrame

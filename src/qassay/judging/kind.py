@@ -1,4 +1,4 @@
-"""What every kind of judgment is: one record that files, store, pages, sheets and automatic assessors all ask.
+"""The kinds of judgment: each is one record that files, store, pages, sheets and automatic assessors all ask.
 
 A *judgment* is one row: who says what about which subject, and when. Its *verdict* is what the row says. A kind knows
 
@@ -60,7 +60,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one screen shows an assessor: `body`. The run is for scoring and is never shown to an assessor."""
+    """One screen of an assessor: it shows `body`. The run is for scoring and is never shown to an assessor."""
 
     id: int
     question: str
@@ -111,7 +111,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an organiser asks assessors for beyond the main judgment."""
+    """Further judgments that an organiser asks for beside the main one."""
 
     holistic: bool = False  # content and organization of responses to nugget questions
     citations: bool = False  # the support of each citation of a long answer
@@ -172,10 +172,10 @@ class Kind(ABC):
 
     @abstractmethod
     def fault(self, verdict: Verdict, task: Task) -> str | None:
-        """What is wrong with a verdict, or None. Absent fields and None are the same."""
+        """The fault of a verdict, or None. Absent fields and None are the same."""
 
     def unreadable(self, verdict: Verdict, task: Task) -> str | None:
-        """What keeps a verdict that is already in an evaluation from being scored.
+        """The reason why a verdict that is already in an evaluation cannot be scored.
 
         It may be less than `fault`: judgments that an earlier release let in are scored as that release scored them.
         """
@@ -206,7 +206,7 @@ class Kind(ABC):
         return [Part("", self.rows, self.subject_of(item))]
 
     def part_shown(self, item: Item, part: str) -> Row:
-        """What an assessor saw of one part."""
+        """The part as an assessor saw it."""
         return dict(item.body)
 
     def places(self, item: Item) -> list[Place]:
@@ -273,7 +273,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def label_fault(verdict: Verdict, labels: Iterable[str]) -> str | None:
-    """What is wrong with the label of a verdict."""
+    """The fault of the label of a verdict."""
     allowed, label = list(labels), verdict.get("judgment")
     return None if label in allowed else f"{label!r} is not a label; use one of {' '.join(allowed)}"
 
@@ -286,7 +286,7 @@ SUPPORT_LABELS = (
 
 
 def support_fault(verdict: Verdict) -> str | None:
-    """What is wrong with a level of support."""
+    """The fault of a level of support."""
     level = verdict.get("support")
     if any(level == label.label for label in SUPPORT_LABELS):
         return None

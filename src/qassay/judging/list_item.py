@@ -92,7 +92,7 @@ class ListItem(Kind):
 
 
 def fault_of_class(name: object) -> str | None:
-    """What is wrong with the name of a class of answers."""
+    """The fault of the name of a class of answers."""
     if isinstance(name, str) and name.strip() and len(name) <= LONGEST_CLASS:
         return None
     return f"the class of an answer is a text of 1 to {LONGEST_CLASS} characters"

@@ -42,13 +42,13 @@ class TypePool:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """What is to be judged in an evaluation, by type of question."""
+    """The work to judge in an evaluation, by type of question."""
 
     key: str | None
     types: tuple[TypePool, ...]
 
     def table(self) -> Table:
-        """What is returned, distinct, judged and left, by type of question."""
+        """The items returned, distinct, judged and left, by type of question."""
         names = ("returned", "to judge", "judged", "left")
         columns: list[Column | str] = ["type", "judged as", *(Column(name) for name in names)]
         rows: list[list[Cell]] = [[part.type, part.record.counted, *part.counts().values()] for part in self.types]
@@ -74,7 +74,7 @@ class Pool:
 def pool(
     runs: Runs, questions: TestSet, task: Task, judged: JudgmentSet | None = None, nuggets: pl.DataFrame | None = None
 ) -> Pool:
-    """What the runs give to judge, and what of it a judgment set has."""
+    """The items of the runs to judge, and those that a judgment set has."""
     types = []
     for type_, rules in task.types.items():
         asked = [question.id for question in questions.of_type(type_)]
@@ -97,7 +97,7 @@ def pool(
 
 
 def rows_to_judge(runs: Runs, questions: Collection[str]) -> pl.DataFrame:
-    """What the runs returned to some questions, but for NIL and empty responses, which need no judging."""
+    """The answers of the runs to some questions, without NIL and empty responses, which need no judging."""
     rows = runs.table.filter(pl.col("question").cast(pl.String).is_in(list(questions)))
     rows = rows.with_columns(pl.col("question", "run").cast(pl.String))
     return rows.filter(pl.col("rank") > 0) if "rank" in rows.columns else rows
@@ -144,7 +144,7 @@ def judged_by(
 def _subjects_by_run(
     runs: Runs, questions: TestSet, task: Task, nuggets: pl.DataFrame | None
 ) -> Iterator[tuple[Kind, pl.DataFrame]]:
-    """What each run gives to judge, each subject once per run, with its kind."""
+    """The subjects of each run to judge, each once per run, with its kind."""
     for type_, rules in task.types.items():
         asked = [question.id for question in questions.of_type(type_)]
         if not asked:

@@ -183,7 +183,7 @@ def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[P
 
 
 def _verdict_faults(record: Kind, rows: pl.DataFrame, task: Task, file: str, *, incoming: bool) -> Iterator[Problem]:
-    """What is wrong with the verdicts of one kind. Each distinct verdict is checked once: files have few of them."""
+    """The faults of the verdicts of one kind. Each distinct verdict is checked once: files have few of them."""
     rule = record.fault if incoming else record.unreadable
     fields = [*record.fields, *record.file_fields]
     distinct = rows.select(fields).unique(maintain_order=True)

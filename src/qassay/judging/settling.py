@@ -104,7 +104,7 @@ class State:
 def units_of(
     items: Sequence[Item], nuggets: Sequence[str], *, own_lists: bool = False
 ) -> list[tuple[Item, list[Part]]]:
-    """What there is to agree on: each part, and with a response to a nugget question its strings.
+    """The parts to agree on: each part, and with a response to a nugget question its strings.
 
     Opinions are not settled. With `own_lists`, what assessors judged against lists of their own cannot be compared.
     """

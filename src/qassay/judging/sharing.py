@@ -28,7 +28,7 @@ def check_number(assessors: int, accounts: Sequence[int]) -> None:
     if not 1 <= assessors <= most:
         raise InputError(Problem("configuration", f"a question goes to 1 to {most} assessors, not {assessors}"))
     if accounts and len(set(accounts)) < assessors:
-        message = f"{assessors} assessors a question need as many people; {len(set(accounts))} are chosen"
+        message = f"{assessors} assessors per question need as many people; {len(set(accounts))} are chosen"
         raise InputError(Problem("configuration", message))
 
 

@@ -81,7 +81,7 @@ class NuggetSupport(Kind):
         return {"doc": doc, "text": elements[int(sentence)]["text"] if elements else ""}
 
     def places(self, item: Item) -> list[Place]:
-        """What each sentence cites, where citations are judged."""
+        """The citations of each sentence, where citations are judged."""
         return [
             Place(doc, element["text"])
             for element in (item.body["elements"] if item.body["citations"] else ())

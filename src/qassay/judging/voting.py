@@ -65,7 +65,7 @@ class DawidSkene:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What a vote was made from, and what came of it."""
+    """The basis of a vote and its result."""
 
     rule: Rule
     sets: tuple[str, ...]
@@ -95,7 +95,7 @@ class Vote:
         return document(self)
 
     def sentence(self) -> str:
-        """What readers of scores under such a key have to know."""
+        """Notes for readers of scores under such a key."""
         size = f"{self.people:,} people, {self.items:,} items, {self.labels_per_item:g} labels per item (median)"
         ties = f"; {self.ties:,} ties are unjudged" if self.ties else ""
         if self.nugget_judgments_left_out:

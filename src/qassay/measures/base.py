@@ -1,4 +1,4 @@
-"""What every measure is: a frozen dataclass whose fields are its parameters.
+"""The base of measures: a measure is a frozen dataclass whose fields are its parameters.
 
 Its spelling, such as `nugget_f(beta=5)`, is the same in Python, on the command line, in JSON and in tables. Scoring a
 question (`per_question`) and summarising questions (`summary`) are two steps, because not every summary is a mean.

@@ -43,7 +43,7 @@ class _Support(Measure):
 
 
 def nugget_values(measure: Measure) -> tuple[float, float] | None:
-    """What an okay nugget weighs, a vital one weighing 1, and what partial support counts; None for other measures."""
+    """The weight of an okay nugget (a vital one has 1), and of partial support; None for other measures."""
     return (measure.okay, measure.partial) if isinstance(measure, _Support) else None
 
 

@@ -68,7 +68,7 @@ class ZeroMedians:
 
 @dataclass(frozen=True, repr=False)
 class ScoreDistributions(Result):
-    """One box a unit, in the order of the units, and the units with a median of 0, by question type and in all."""
+    """One box per unit, in the order of the units, and the units with a median of 0, by question type and in all."""
 
     measure: str
     runs: int

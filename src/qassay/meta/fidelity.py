@@ -45,7 +45,7 @@ class BetaSweep(Figured):
         return tuple(agreed.tau for agreed in self.agreement)
 
     def table(self) -> Table:
-        """One row a run: score and rank at each beta."""
+        """One row per run: score and rank at each beta."""
         last = f"{self.betas[-1]:g}"
         others = zip(self.betas[:-1], self.agreement[:-1], strict=True)
         shown = [f"{beta:g}: {a.tau:.3f} (swaps: {a.swaps}, tied: {a.tied})" for beta, a in others if a.tau is not None]
@@ -93,7 +93,7 @@ class TwoRankings:
     manual: frozenset[str] = frozenset()
 
     def table(self) -> Table:
-        """One row a run: score and rank each way."""
+        """One row per run: score and rank each way."""
         title = " and ".join(self.names)
         return _scores_and_ranks(title[:1].upper() + title[1:], self.names, self, [self.agreement.sentence()])
 
@@ -126,7 +126,7 @@ def _ranked(runs: Sequence[str], scores: Floats, first: int) -> tuple[tuple[str,
 
 
 def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoRankings, notes: Sequence[str]) -> Table:
-    """One row a run: its score and its rank each way."""
+    """One row per run: its score and its rank each way."""
     columns: list[Column | str] = ["run"]
     for name in names:
         columns += [Column(name, ".3f"), Column("rank", "g")]
@@ -194,7 +194,7 @@ class MovedWeights:
 def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, float]) -> MovedWeights:
     """Kendall's tau of the final ranking when each weight moves by STEP either way ([SERIES05] left it open).
 
-    `components` holds each component's scores, one a run. The other weights are scaled in proportion so that the
+    `components` holds each component's scores, one per run. The other weights are scaled in proportion so that the
     sum stays 1; a move below 0 or above 1 is left out and said.
     """
     names = tuple(components)

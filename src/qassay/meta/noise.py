@@ -33,7 +33,7 @@ class NoisePair:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What separate judging of identical responses did to the scores of one component.
+    """The noise in the scores of one component from judging identical responses separately.
 
     `questions_differing[n]` counts the pairs of runs for which n questions were judged differently. `differing`
     names the questions with a difference in any pair; `assessors` counts them by assessor, where known. `minimum`,
@@ -53,7 +53,7 @@ class Noise:
     notes: tuple[str, ...] = ()
 
     def table(self) -> Table:
-        """The figures, one a row."""
+        """The figures, one per row."""
         rows: list[tuple[Cell, ...]] = [("pairs of runs with identical responses", len(self.pairs))]
         if self.pairs:
             rows += [
@@ -96,7 +96,7 @@ def judging_noise(
 ) -> Noise:
     """Find the runs whose responses to one component are identical, and compare their scores [QA03] 4.2.
 
-    `items` has one row a returned item: run, question, doc, text (null where there is none). `scores` has one row a
+    `items` has one row per returned item: run, question, doc, text (null where there is none). `scores` has one row per
     run and question: run, question, score; it says which questions count, and a run without items there gave empty
     responses. Runs are identical where they return, for every question, the same [doc, string] items equally often,
     in any order. A question counts as judged differently where the scores differ by 1e-9 or more, or, where

@@ -58,7 +58,7 @@ class ScaleRatings(Figured):
         return self.table(), self._ranks()
 
     def table(self) -> Table:
-        """Mean, mean rank and number of ratings of each value, one row a run."""
+        """Mean, mean rank and number of ratings of each value, one row per run."""
         columns = [Column("run", left=True), Column("mean", ".2f"), Column("mean rank", ".2f")]
         columns += [Column(str(value)) for value in SCALES[self.scale]]
         rows: list[tuple[Cell, ...]] = [
@@ -117,7 +117,7 @@ class Ratings:
 
 
 def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: frozenset[str] = frozenset()) -> Ratings:
-    """Describe ratings given as one row a set, assessor (may be absent or null), question and run, by scale.
+    """Describe ratings given as one row per set, assessor (may be absent or null), question and run, by scale.
 
     An unassigned correctness (null beside an understandability) counts as 0 in histogram, mean and ranks [RTE08];
     any other null is not a rating. Means are over the questions of the mean over the judges. Ranks: for each question

@@ -108,7 +108,7 @@ def difference_uncertainty(a: Floats, b: Floats) -> Uncertainty:
 
 
 def _running_again(squares: MeanSquares) -> list[tuple[float, float]]:
-    """What a repeat shifts at once, s_r^2/R, as its two mean squares over Q*R with their degrees of freedom."""
+    """The shift of a whole repeat, s_r^2/R, as its two mean squares over Q*R with their degrees of freedom."""
     if squares.repeat_count < 2 or squares.repeats <= squares.rest:
         return []
     total = squares.question_count * squares.repeat_count

@@ -61,7 +61,7 @@ class LeftOut:
 
     @property
     def change(self) -> float:
-        """What the run loses (negative) or gains by having been left out, or by being judged by the assessor."""
+        """The loss (negative) or gain of the run when it is left out, or judged by the assessor."""
         return (self.score_without if self.score_with is None else self.score_with) - self.score
 
 

@@ -394,7 +394,7 @@ def _unit_notes(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> li
 
 
 def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
-    """What the matrices say of themselves: once where all say it, else under the name of the set."""
+    """The notes of the matrices: once where all say it, else under the name of the set."""
     sets: dict[str, list[str]] = {}
     for name, matrix in matrices.items():
         for note in matrix.notes:

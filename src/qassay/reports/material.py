@@ -1,4 +1,4 @@
-"""What a report is made from: the results of the analyses, and why some are missing."""
+"""The material of a report: the results of the analyses, and why some are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was done, in words: generated from the results, so that it says what happened and nothing else."""
+"""The methods in words: generated from the results, so that they describe exactly what was done."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MOST_ROWS = 5_000
 
 @dataclass(frozen=True)
 class OrganisationPage:
-    """What an organisation reads: a sentence per run, and tables."""
+    """The page of an organisation: a sentence per run, and tables."""
 
     organisation: str
     subtitle: str

@@ -21,7 +21,7 @@ class Problem(TypedDict):
 
 
 class Errors(TypedDict):
-    """What is printed where the input has errors: the first 200 of each file, and the number of all."""
+    """The output where the input has errors: the first 200 of each file, and the number of all."""
 
     errors: list[Problem]
     errors_total: int
@@ -50,7 +50,7 @@ class LookStep(TypedDict):
 
 
 class LookFile(TypedDict):
-    """What one file is."""
+    """One file: its kind and content."""
 
     file: str
     kind: str
@@ -60,14 +60,14 @@ class LookFile(TypedDict):
 
 
 class Look(TypedDict):
-    """What is in files; `together` are commands for all of them."""
+    """The content of files; `together` are commands for all of them."""
 
     files: list[LookFile]
     together: list[LookStep]
 
 
 class Check(TypedDict):
-    """What an evaluation contains, and what is wrong with it."""
+    """The content of an evaluation, and its errors."""
 
     questions: dict[str, int]
     series: int
@@ -122,7 +122,7 @@ class AssessorFacts(TypedDict):
 
 
 class ScoredFacts(TypedDict):
-    """What is left for scoring, and what is left out with the reason."""
+    """The questions to score, and those left out with the reason."""
 
     questions: dict[str, int]
     series: int | None
@@ -182,7 +182,7 @@ class Rule(TypedDict):
 
 
 class Vote(TypedDict):
-    """What a key by votes (majority, dawid-skene) was made from."""
+    """The basis of a key by votes (majority, dawid-skene)."""
 
     rule: Literal["majority", "dawid-skene"]
     sets: list[str]
@@ -213,7 +213,7 @@ class Score(TypedDict):
 
 
 class ScoreBias(TypedDict):
-    """What an automatic assessor adds to a score, with its interval."""
+    """The bias that an automatic assessor adds to a score, with its interval."""
 
     bias: float
     interval: Interval
@@ -351,7 +351,7 @@ class Sweep(TypedDict):
 
 
 class ErrorRate(TypedDict):
-    """An error rate by the fitted curve and by the closed form."""
+    """An error rate by the fitted curve, and the expected one."""
 
     fit: Number
     predicted: Number
@@ -744,7 +744,7 @@ class Reuse(TypedDict):
 
 
 class PoolOfType(TypedDict):
-    """What is to be judged for one type of question."""
+    """The work to judge for one type of question."""
 
     kind: str
     returned: int
@@ -754,7 +754,7 @@ class PoolOfType(TypedDict):
 
 
 class Pool(TypedDict):
-    """What is to be judged, and how much of it is not yet."""
+    """The work to judge, and how much of it is left."""
 
     key: str | None
     types: dict[str, PoolOfType]
@@ -764,7 +764,7 @@ class Pool(TypedDict):
 
 
 class SubmittedFile(TypedDict):
-    """What came of one file: the tag of the run (null where it was refused), or what is wrong with it."""
+    """The result of one file: the tag of the run (null where it was refused), or its errors."""
 
     file: str
     run: str | None
@@ -785,7 +785,7 @@ class SubmittedRun(TypedDict):
 
 
 class Submit(TypedDict):
-    """What was sent, and the runs that the organisation has now."""
+    """The files sent, and the runs that the organisation has now."""
 
     evaluation: str
     organisation: str
@@ -805,7 +805,7 @@ class ModelTokens(TypedDict):
 
 
 class ModelCalls(TypedDict):
-    """What a language model was asked: calls, answers paid for before, failed decisions; cost null if unknown."""
+    """The calls to a language model: number, answers paid for before, failed decisions; cost null if unknown."""
 
     calls: int
     cached: int
@@ -816,7 +816,7 @@ class ModelCalls(TypedDict):
 
 
 class JudgePlanned(TypedDict):
-    """What a language model would be asked (`judge --dry-run`): calls by kind of judgment, all estimated."""
+    """The calls that `judge --dry-run` would make to a language model: by kind of judgment, all estimated."""
 
     decisions: int
     calls: dict[str, int]
@@ -837,7 +837,7 @@ class JudgeNuggets(TypedDict):
 
 
 class Judge(TypedDict):
-    """What an automatic assessor did."""
+    """The judgments of an automatic assessor, counted."""
 
     set: str
     judged: int
@@ -924,7 +924,7 @@ class Init(TypedDict):
 
 
 class Added(TypedDict):
-    """What one file added."""
+    """The additions from one file."""
 
     file: str
     kind: str
@@ -934,7 +934,7 @@ class Added(TypedDict):
 
 
 class Import(TypedDict):
-    """What was imported."""
+    """The result of an import."""
 
     added: list[Added]
     warnings: list[Problem]

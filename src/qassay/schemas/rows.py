@@ -77,7 +77,7 @@ class RagRow(TypedDict):
 
 
 class RunInformationRow(TypedDict):
-    """What a run says of itself."""
+    """The information that comes with a run."""
 
     run: str
     organisation: NotRequired[Text]
@@ -87,7 +87,7 @@ class RunInformationRow(TypedDict):
 
 
 class Judged(TypedDict):
-    """What any judgment may carry."""
+    """The optional fields of any judgment."""
 
     question: str
     assessor: NotRequired[Text]

@@ -139,7 +139,7 @@ def _judges(tally: Tally, wanted: Measure) -> tuple[str, ...]:
 
 
 def _unit_name(tally: Tally, wanted: Measure) -> tuple[str, str]:
-    """What people call the units of this measure: as the task says, else series, pairs or questions."""
+    """The name of the units of this measure: as the task says, else series, pairs or questions."""
     task = tally.task
     if task.unit_name is not None and wanted.by_series == (task.unit == "series"):
         return task.unit_name

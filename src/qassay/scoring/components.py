@@ -1,6 +1,6 @@
 """The figures beside a run's score: what each track's overview prints.
 
-Every function here gives one value a run, for all runs at once; NaN is what nothing was judged for.
+Every function here gives one value per run, for all runs at once; NaN is what nothing was judged for.
 """
 
 from __future__ import annotations

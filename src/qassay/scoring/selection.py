@@ -251,7 +251,7 @@ def _check_unjudged(tally: Tally, selection: Selection) -> None:
 
 
 def _lacking(one: TypeTally, kept: NDArray[np.bool_]) -> pl.DataFrame:
-    """What is unjudged of the questions kept, with one row for a question that the key does not know at all."""
+    """The unjudged items of the questions kept, with one row for a question that the key does not know at all."""
     if not one.unjudged.height and one.judged.all():
         return one.unjudged
     asked = {question.id for question, k in zip(one.questions, kept, strict=True) if k}

@@ -49,7 +49,7 @@ class Act:
         return replace(self, key=f"{self.key}.{suffix}")
 
     def by_rule(self) -> Act:
-        """What follows from the act by rule: nobody's, and under no key."""
+        """The automatic consequence of the act: by nobody, and under no key."""
         return replace(self, who=None, key=None)
 
     def check_key(self) -> None:

@@ -193,7 +193,7 @@ def connected(folder: Folder, configuration: Configuration) -> Iterator[Engine]:
 
 
 def database_fault(error: DBAPIError) -> str:
-    """What a database that refused said, and what to do."""
+    """The message of a database that refused, with advice."""
     reason = (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0]
     for sign, what in _FAULTS.items():
         if sign in reason:
@@ -402,7 +402,7 @@ def foreign_objects(connection: Connection, version: str) -> list[str]:
 
 
 def _objects(connection: Connection) -> dict[tuple[str, str], str]:
-    """What a SQLite database is made of: the statement that made each object, in one spelling."""
+    """The structure of a SQLite database: the statement that made each object, in one spelling."""
     rows = connection.exec_driver_sql(
         "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     )

@@ -93,7 +93,7 @@ def _refuse_what_serve_refuses(plan: Plan) -> None:
 
 
 def _faults_for_store(folder: Folder, plan: Plan) -> list[Problem]:
-    """What keeps the files of a folder out of a store."""
+    """The reason why the files of a folder cannot go into a store."""
     from qassay.errors import InputError
     from qassay.store.folder.importing import read_folder
 

@@ -36,7 +36,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system returns to one question: items, NIL, or (entailment) a decision."""
+    """The answer of a system to one question: items, NIL, or (entailment) a decision."""
 
     items: tuple[Item, ...] = ()
     nil: bool = False
@@ -54,7 +54,7 @@ class Asked:
 
     @property
     def target(self) -> str:
-        """What the question is about: the target of its series; empty where it has none."""
+        """The subject of the question: the target of its series; empty where it has none."""
         return self.question.target or ""
 
 
@@ -62,7 +62,7 @@ System: TypeAlias = Callable[[Asked], Answer]
 
 
 class Documents(Protocol):
-    """What the reference systems need of a collection; `qassay.collections.Collection` has it, and a stand-in may."""
+    """The methods of a collection that reference systems need; `qassay.collections.Collection` has them."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Document]: ...
@@ -120,7 +120,7 @@ def make_reference(text: str | Spelled, collection: Documents) -> System:
 
 
 def load(place: str) -> Callable[..., Any]:
-    """What `module:name` names."""
+    """The object that `module:name` names."""
     module, _, name = place.partition(":")
     try:
         attribute: Any = importlib.import_module(module)

@@ -20,7 +20,7 @@ from qassay.tasks import Task
 
 @dataclass(frozen=True, eq=False)
 class ItemCounts:
-    """What the judgments say of the items returned, by run and question.
+    """The judgments of the items returned, by run and question.
 
     `first_right` and `first_lenient` are the rank of the first item judged R, and judged R or U; 0 where there is none.
     `nil` tells where NIL was returned, `nil_right` (by question) where NIL is right.
@@ -63,7 +63,7 @@ def _first(rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
     """Rank of the first good item of each run and question; 0 where there is none."""
     rank = rows.table["rank"].to_numpy()
     if rank.max(initial=0) <= 1:
-        # One item a question: a byte for each is all there is to write, and ten million fit into the cache.
+        # One item per question: a byte for each is all there is to write, and ten million fit into the cache.
         first = np.zeros(rows.shape, dtype=np.uint8)
         first.reshape(-1)[rows.cell] = good
         return first

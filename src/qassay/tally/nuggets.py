@@ -33,7 +33,7 @@ class NuggetCounts:
 
 
 def count_nuggets(rows: Rows, key: Key) -> tuple[NuggetCounts, NDArray[np.bool_], pl.DataFrame]:
-    """Count matched nuggets; a nugget counts once a response, a non-empty response without a judgment is unjudged."""
+    """Count matched nuggets; a nugget counts once per response, a non-empty response without a judgment is unjudged."""
     matches = placed(key.judgments.kind("match"), rows)
     listed = key.nuggets.select("question", nuggets="nugget", vital="vital", weight="weight")
     once = matches.explode("nuggets").drop_nulls("nuggets").unique(["row", "column", "nuggets"])

@@ -66,7 +66,7 @@ class Rows:
         """Columns of each run in the order of its file; questions without a response come last, in their own order."""
         runs, questions = self.shape
         if len(self.run) == runs * questions and (self.count() == 1).all() and (np.diff(self.run) >= 0).all():
-            return self.column.reshape(self.shape)  # as most files are: one line a question, run after run
+            return self.column.reshape(self.shape)  # as most files are: one line per question, run after run
         places = np.broadcast_to((1 << 32) + np.arange(questions), self.shape).copy()
         if self.table.height:
             # Written backwards, so that of several lines the first one stays.

@@ -48,7 +48,7 @@ Fault = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class QuestionRules:
-    """What a task asks of one type of question: the response, its score, its weight in the run's score."""
+    """The rules of a task for one type of question: the response, its score, its weight in the run's score."""
 
     response: ResponseForm
     score: str

@@ -6,7 +6,7 @@ routing          Router.page, Router.action, Router.download, and what views ask
 guard            what happens before a view: who is it, may they, is the body fit to be read
 single_sign_on   from an identity provider to an account
 errors           what is answered when something is wrong, in words of the page
-logs             one line a request, and the numbers of /metrics
+logs             one line per request, and the numbers of /metrics
 health           routes that belong to no page: health, metrics, static files, the API as OpenAPI
 rendering        templates
 uploading        uploaded runs: received, checked, kept, and what is wrong with them
@@ -19,7 +19,7 @@ pooling          the pool as pages show it, and its making
 judging          what the pages on which people judge share
 similar_strings  strings of responses, those alike together, and lists of nuggets side by side
 
-pages/           one file a page
+pages/           one file per page
 results/         what results pages show, worked out in a process of its own
 sheet/           the judging sheet: the same screens in one file, without a server
 """

@@ -105,7 +105,7 @@ class Checker:
         self.stop()
 
     def check(self, upload: Upload) -> Checked:
-        """What is in a file; a refusal where reading it takes too long, too much memory, or ends the process."""
+        """The content of a file; a refusal where reading it takes too long, too much memory, or ends the process."""
         pipe = self._started()
         pipe.send(upload)
         most = self._memory + BYTES_PER_BYTE * upload.path.stat().st_size

@@ -1,4 +1,4 @@
-"""What is answered when something is wrong: JSON to programs, a page to people, internals to nobody.
+"""The answers to errors: JSON to programs, a page to people, internals to nobody.
 
 A view refuses with `Refusal`, or with the errors of `qassay.errors` where it meets them:
 
@@ -100,7 +100,7 @@ class Refusal(Exception):  # noqa: N818  # nothing broke: the answer is no
 
 
 class GoTo(Exception):  # noqa: N818  # not an error: what was asked for is elsewhere
-    """What was asked for is at another address of ours."""
+    """The page is at another address of the application."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -213,6 +213,6 @@ def on_page(text: str) -> str:
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:
-    """What pydantic found, without the value: it may be a password."""
+    """The error that pydantic found, without the value: it may be a password."""
     place = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
     return {"field": ".".join(place), "message": str(error.get("msg", "is wrong"))}

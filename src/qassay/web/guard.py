@@ -1,4 +1,4 @@
-"""What happens between a matching route and its view: who is it, may they, and is the body fit to be read.
+"""The checks between a matching route and its view: who is it, may they, and is the body fit to be read.
 
 All of it happens before the body is read, so that a stranger cannot make the server read an upload. A request comes to
 an account by a token, the header of a trusted proxy, or the session of a browser.
@@ -172,7 +172,7 @@ def client_address(request: HTTPConnection, site: Site) -> str:
 
 
 def cookie_rules(site: Site, samesite: str = "strict") -> dict[str, Any]:
-    """What holds for every cookie of ours: no script reads it, and no other site sends it along."""
+    """The attributes of every cookie of the application: no script reads it, and no other site sends it along."""
     return {"path": "/", "secure": site.settings.is_secure, "httponly": True, "samesite": samesite}
 
 
@@ -225,7 +225,7 @@ def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receiv
         try:
             message = await asyncio.wait_for(receive(), max(0.0, left))
         except TimeoutError:
-            reason = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes a second"
+            reason = f"the request came too slowly: after {seconds:g} seconds, less than {rate:,} bytes per second"
             raise Refusal(408, reason, headers=_CLOSE) from None
         seen += len(message.get("body", b""))
         if seen > most:

@@ -1,4 +1,4 @@
-"""What the pages on which people judge share: whose assignment it is, an item without its run, refusals of the store.
+"""Shared by the pages on which people judge: whose assignment it is, an item without its run, refusals of the store.
 
 Everything an assessor can fetch goes through `own_assignment`: somebody else's assignment does not exist.
 """
@@ -77,7 +77,7 @@ class Choices(Context):
 
 
 def choices_of(kind: str, task: Task) -> Choices:
-    """What assessors choose from when they judge items of a kind; no labels where it takes numbers or nuggets."""
+    """The choices of assessors who judge items of a kind; no labels where it takes numbers or nuggets."""
     record = KINDS[kind]
     return Choices(field=next(iter(record.fields)), labels=list(record.labels(task)))
 

@@ -1,4 +1,4 @@
-"""One line a request, and the numbers of /metrics.
+"""One line per request, and the numbers of /metrics.
 
 A line names method, route, status, duration and account; never the query, a header, a body or what somebody wrote: a
 log is read by more people than the store.
@@ -95,7 +95,7 @@ class Metrics:
                     self._below[route, bucket] += 1
 
     def lines(self) -> list[str]:
-        """What was counted, in Prometheus' text form."""
+        """The counters, in Prometheus' text form."""
         with self._lock:
             lines = ["# TYPE qassay_requests_total counter"]
             for (method, route, status), count in sorted(self._requests.items()):

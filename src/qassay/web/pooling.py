@@ -32,7 +32,7 @@ _turn = threading.Lock()
 
 
 class PoolType(Context):
-    """What is judged of one type of question."""
+    """The items of one type of question."""
 
     type: str
     judged: str

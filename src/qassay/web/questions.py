@@ -255,7 +255,7 @@ def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Quest
 
 
 def _same(site: Site, published: TestSet) -> dict[AskedWords, list[str]]:
-    """What the test set asks: worked out once for each state of it."""
+    """The questions of the test set as text, worked out once for each state of it."""
     kept = site.kept.get("same questions")
     if kept is None or kept[0] is not published:
         kept = site.kept["same questions"] = (published, same_questions(published))
@@ -277,7 +277,7 @@ def words(text: str | None) -> str:
 
 
 def asked_words(question: Question) -> AskedWords | None:
-    """What a question asks, for finding those that ask the same; nothing where it has no words of its own."""
+    """The words of a question, for finding those that ask the same; nothing where it has no words of its own."""
     if not question.text.strip():
         return None
     return words(question.target), words(f"{question.text} {question.hypothesis or ''}")

@@ -54,13 +54,13 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Input(BaseModel):
-    """What an action takes."""
+    """The body of an action."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, str_max_length=200_000)
 
 
 class Context(BaseModel):
-    """What a page shows, and what an action answers."""
+    """The data of a page, or the answer of an action."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
 

@@ -210,7 +210,7 @@ def _alike(texts: Sequence[str], where: Sequence[tuple[int, int]]) -> list[tuple
 
 
 def _text(nugget: Mapping[str, Any]) -> str:
-    """What a nugget says; lists from files may have nothing but its id."""
+    """The text of a nugget; lists from files may have only its id."""
     return str(nugget.get("text") or f"nugget {nugget['nugget']}")
 
 

@@ -54,7 +54,7 @@ class Provider:
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """What the provider says of itself, asked once."""
+        """The provider's metadata, fetched once."""
         issuer = self.sign_on.issuer
         metadata = _ask("GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
         if metadata.get("issuer") != issuer:
@@ -64,7 +64,7 @@ class Provider:
         return metadata
 
     def exchange(self, code: str, *, verifier: str, redirect_uri: str) -> dict[str, Any]:
-        """What the provider gives for a code: its signed word on who it is, and leave to ask for more."""
+        """The provider's answer to a code: its signed word on who it is, and leave to ask for more."""
         client, secret = self.sign_on.client, self.sign_on.secret
         sent = {
             "grant_type": "authorization_code",
@@ -77,7 +77,7 @@ class Provider:
         return _ask("POST", self.metadata["token_endpoint"], data=sent, auth=auth)
 
     def claims(self, token: object, *, nonce: str) -> dict[str, Any]:
-        """What a token says, where the signature is the provider's and it was made for us and this try."""
+        """The content of a token, where the signature is the provider's and it was made for us and this try."""
         from joserfc import jwt
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet

@@ -51,7 +51,7 @@ Keep = Callable[[Connection, str, bytes, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of one file: the run that is kept, or the first of its `faults`.
+    """The result of one file: the run that is kept, or the first of its `faults`.
 
     `organisation` is that of the participant who sent it; only its members see the report then.
     """
@@ -74,7 +74,7 @@ class Fault(Context):
 
 
 class FileReport(Context):
-    """What came of one uploaded file: a run, or the first of its faults."""
+    """The result of one uploaded file: a run, or the first of its faults."""
 
     file: str
     tag: str | None
@@ -126,7 +126,7 @@ def take_upload(
 
 
 def file_report(report: Report) -> FileReport:
-    """What is answered to the sender of a file."""
+    """The answer to the sender of a file."""
     number = report.number if report.problems else None
     return FileReport.build(report, first=_faults(report.problems), report=number)
 

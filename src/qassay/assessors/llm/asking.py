@@ -64,13 +64,13 @@ class Model:
     connect: Callable[[Endpoint], Carrier] = field(default=Connections, compare=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
-        """What is kept in a trace, and what answers are kept under."""
+        """The part of a trace under which answers are kept."""
         return {"temperature": self.settings.temperature, "max_tokens": self.settings.max_tokens}
 
 
 @dataclass
 class Asking:
-    """What a job needs to ask; made and used in its event loop."""
+    """The tools of a job that asks; made and used in its event loop."""
 
     model: Model
     cache: Cache

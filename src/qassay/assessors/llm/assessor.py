@@ -29,7 +29,7 @@ AHEAD = 64
 
 @dataclass(frozen=True)
 class Planned:
-    """What a job would ask, estimated: calls by kind of judgment, and what they take."""
+    """The estimated calls of a job, by kind of judgment, and their tokens."""
 
     decisions: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Planned:
 
     @property
     def cost(self) -> float | None:
-        """What they would cost; None where the price is unknown."""
+        """Their estimated cost; None where the price is unknown."""
         return None if self.price is None else self.price.of(self.input_tokens, self.output_tokens)
 
     def as_json(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class LanguageModel:
         return replace(self, limit=limit, account=Account(self.price, limit))
 
     def judge(self, case: Case) -> Opinion | None:
-        """What the model thinks of one decision."""
+        """The model's opinion on one decision."""
         opinions = [own for _, together in self.judge_stream(iter([case])) for own in together]
         return opinions[0] if opinions else None
 
@@ -107,7 +107,7 @@ class LanguageModel:
             loop.close()
 
     def plan(self, cases: Iterable[Case]) -> Planned:
-        """What judging these would take, without a call."""
+        """The estimate for judging these, without a call."""
         cache = Cache(self.folder) if (self.folder / FOLDER).is_dir() else None
         calls: Counter[str] = Counter()
         decisions, cached, sent, received = 0, 0, 0, 0
@@ -245,7 +245,7 @@ async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseExce
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the votes on one decision come to: the verdict, its probability, and how many votes each had."""
+    """The result of the votes on one decision: the verdict, its probability, and how many votes each had."""
 
     verdict: Verdict
     probability: float | None

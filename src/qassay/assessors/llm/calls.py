@@ -51,7 +51,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Showing:
-    """What the calls of an evaluation are made from."""
+    """The material for the calls of an evaluation."""
 
     task: Task
     prompts: Callable[[str], Prompt | None]

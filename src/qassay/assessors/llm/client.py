@@ -120,14 +120,14 @@ class Client:
         return min(LONGEST_WAIT, FIRST_WAIT * 2.0**tried) * jitter
 
     def _hopeless(self, fault: str) -> Exception:
-        """What is given up: the call, or the job where nothing was ever answered or nothing is any more."""
+        """The error to raise: for the call, or for the job where the endpoint never answered or stopped answering."""
         self.given_up += 1
         if self.given_up >= HOPELESS or not self.answered:
             return StoppedError(f"{fault} ({self.attempts} attempts)")
         return GivenUpError(fault)
 
     def _refused(self, reply: Reply) -> Exception:
-        """What a status means that does not pass."""
+        """The meaning of a status that will not go away."""
         said = self.endpoint.without_key(reply.shown())
         shown = f"status {reply.status}{': ' + said if said else ''}"
         if reply.status in (400, 413, 422):

@@ -1,4 +1,4 @@
-"""What calls cost, and a limit that is never passed.
+"""The cost of calls, and a limit that is never exceeded.
 
 A call that starts reserves the most it can cost: every byte of the prompt as a token, and the whole limit of the
 answer. What it really took replaces the reservation. A call that does not fit into what is left waits for those under
@@ -24,7 +24,7 @@ class Price:
     output: float
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What these numbers of tokens cost."""
+        """The price of these numbers of tokens."""
         return (input_tokens * self.input + output_tokens * self.output) / PER
 
 
@@ -59,7 +59,7 @@ def _list_price(host: str, model: str) -> Price | None:
 
 @dataclass
 class Account:
-    """What a job has asked, and what it has cost so far."""
+    """The calls of a job and their cost so far."""
 
     price: Price | None = None
     limit: float | None = None
@@ -78,7 +78,7 @@ class Account:
 
     @property
     def cost(self) -> float | None:
-        """What was spent; None where the price is unknown."""
+        """The amount spent; None where the price is unknown."""
         return None if self.price is None else self.price.of(self.input_tokens, self.output_tokens)
 
     def begin(self) -> None:

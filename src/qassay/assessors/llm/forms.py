@@ -55,14 +55,14 @@ class Field:
         return {"type": kind if self.required else [kind, "null"]}
 
     def in_words(self) -> str:
-        """What the model is told."""
+        """The instructions for the model."""
         if self.labels:
             return " or ".join(f'"{label}"' for label in self.labels)
         words = "a whole number" if self.whole else '"..."'
         return words if self.required else f"{words} or null"
 
     def fault(self, value: Any) -> str | None:
-        """What is wrong with a value."""
+        """The fault of a value."""
         if value is None and not self.required:
             return None
         if self.labels:
@@ -84,7 +84,7 @@ class AnswerForm(Protocol):
         """The JSON Schema of the whole answer."""
 
     def in_words(self) -> str:
-        """What the model is told about the form."""
+        """The instructions on the form of the answer."""
 
     def read(self, content: str, check: Check = ...) -> list[Verdict]:
         """The verdicts of an answer; a MalformedError where it is anything else."""
@@ -117,7 +117,7 @@ class Form:
         return described({DECISIONS: {"type": "array", "items": decision}})
 
     def in_words(self) -> str:
-        """What the model is told about the form."""
+        """The instructions on the form of the answer."""
         fields = {"reason": '"one short sentence"'} if self.reason else {}
         fields |= {field.name: field.in_words() for field in self.fields}
         shown = ", ".join(f'"{name}": {words}' for name, words in fields.items())

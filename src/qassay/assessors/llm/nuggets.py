@@ -53,7 +53,7 @@ class Texts:
         return described({"nuggets": {"type": "array", "items": {"type": "string"}}})
 
     def in_words(self) -> str:
-        """What the model is told about the form."""
+        """The instructions on the form of the answer."""
         return (
             f'Reply with one JSON object and nothing else: {{"nuggets": ["...", ...]}}, with at most {self.most} texts.'
         )
@@ -75,7 +75,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of a list: questions with nuggets, nuggets, and how many are vital; questions that failed."""
+    """The result of making a list: questions with nuggets, nuggets, and how many are vital; questions that failed."""
 
     set_name: str
     questions: int

@@ -22,7 +22,7 @@ _TOO_LONG = ("context_length", "context length", "maximum context", "context siz
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What an endpoint takes beyond model and messages."""
+    """The parameters that an endpoint takes beyond model and messages."""
 
     form: AnswerForm = "json_schema"
     logprobs: bool = True
@@ -75,7 +75,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered, and what it took; `estimated` where the endpoint does not count tokens."""
+    """The answer of a model, and its tokens; `estimated` where the endpoint does not count tokens."""
 
     content: str
     model: str | None

@@ -77,7 +77,7 @@ _TYPES |= {"null": "nothing", "bool": "true or false"}
 
 
 def _place(error: Exception) -> str:
-    """What is wrong with a value and where: `results[3].score is a text; expected a number.`"""
+    """The fault of a value and its place: `results[3].score is a text; expected a number.`"""
     message, _, place = str(error).partition(" - at `")
     where = place.removesuffix("`").removeprefix("$").removeprefix(".") or "the outermost value"
     if fault := _TYPE_FAULT.match(message):

@@ -139,5 +139,5 @@ def _questions(results: Sequence[_Result]) -> list[str]:
 
 
 def _checks(result: _Result) -> str:
-    """What tells two tests with the same variables apart."""
+    """The part that distinguishes two tests with the same variables."""
     return _names.name(result.test.assertions)

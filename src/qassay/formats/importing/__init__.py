@@ -46,7 +46,7 @@ _ROWS: dict[str, Callable[[Plan, Source], None]] = {
 def plan_import(
     folder: Folder, paths: Sequence[Path], *, kind: str | None = None, options: Options | None = None
 ) -> Plan:
-    """What importing these files would do, or every error in every one of them.
+    """The plan of importing these files, or every error in every one of them.
 
     Questions come first, then runs, and nuggets before judgments, whatever the order of the files: each is checked
     against the rows that it refers to, as they will be.

@@ -111,7 +111,7 @@ def _read(plan: Plan, source: Source) -> AnswerTable:
 
 
 def _keys(given: Mapping[str, str]) -> dict[str, str]:
-    """What `--map` says of a table of answers: a system may be called a run there."""
+    """The option `--map` for a table of answers: a system may be called a run there."""
     return {"system" if name == "run" else name: key for name, key in given.items()}
 
 

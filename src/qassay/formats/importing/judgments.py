@@ -222,7 +222,7 @@ def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
 
 
 def _responses(plan: Plan, questions: TestSet) -> dict[tuple[str, str], Response]:
-    """What every run returned to every question, as the evaluation will have it."""
+    """The answers of every run to every question, as the evaluation will have them."""
     temporary = files.TemporaryFolder()  # runs that are being imported are not in the folder yet
     paths = [path for path in plan.folder.runs() if path not in plan.removed]
     for run in plan.incoming.runs.values():

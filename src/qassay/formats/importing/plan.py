@@ -1,4 +1,4 @@
-"""What an import is going to do: nothing is written before everything is known to be right.
+"""The plan of an import: nothing is written before everything is known to be right.
 
 The rows of the sources are kept as rows (`Incoming`). A folder gets those that its files lack, appended; a store gets
 all of them, and compares them with its own rows within its transaction.
@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user says of the files: name of the set, encoding, type of untyped questions, leave to replace.
+    """The user's options for the files: name of the set, encoding, type of untyped questions, leave to replace.
 
     For people's own tables: the name of the `run`, which `keys` contain what, and the task's label for each of the
     file's `labels`. `automatic` says that a program gave the judgments. `spread` puts the rows of several people
@@ -55,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What one file adds: a sentence for people, the number of new things for machines."""
+    """The additions from one file: a sentence for people, the number of new things for machines."""
 
     file: str
     kind: str
@@ -108,7 +108,7 @@ class Incoming:
 
 @dataclass
 class Plan:
-    """What the sources bring, gathered while they are read."""
+    """The content of the sources, gathered while they are read."""
 
     folder: Folder
     configuration: Configuration

@@ -181,7 +181,7 @@ def by_identity(rows: Iterable[jsonl.Row], identity: Identity) -> dict[Hashable,
 
 
 def judgment_identity(questions: TestSet, task: Task) -> Identity:
-    """What a judgment is about: rows with the same identity replace each other."""
+    """The subject of a judgment: rows with the same identity replace each other."""
 
     def identity(row: jsonl.Row) -> Hashable:
         question = questions.by_id.get(str(row.get("question")))
@@ -192,7 +192,7 @@ def judgment_identity(questions: TestSet, task: Task) -> Identity:
 
 
 def row_identity(kind: RowKind) -> Identity:
-    """What a row of another kind is about: the values of some fields."""
+    """The subject of a row of another kind: the values of some fields."""
     names = _FORMS[kind].identity
     return lambda row: tuple(str(row.get(name)) for name in names)
 

@@ -39,7 +39,7 @@ PARSERS = {
 
 @dataclass(frozen=True, eq=False)
 class RunFiles:
-    """What files of runs hold: the faultless runs, and what is wrong with the others.
+    """The content of files of runs: the faultless runs, and the errors of the others.
 
     Missing questions stand apart from the other problems, because scoring may be told to accept them. `refused` are
     the rows of faulty runs, for checks against the documents: `run` is the name of the file, `question` as written.
@@ -73,7 +73,7 @@ def read_runs(
     names: Mapping[Path, str] | None = None,
     information: Mapping[str, RunInformation] | None = None,
 ) -> RunFiles:
-    """Read and check files of runs, one file a run; `names` says how messages call the files."""
+    """Read and check files of runs, one file per run; `names` says how messages call the files."""
     if form is not None and form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
     called = [str((names or {}).get(path, path)) for path in paths]

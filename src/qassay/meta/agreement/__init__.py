@@ -136,7 +136,7 @@ class _Kinds:
 
 @dataclass(frozen=True)
 class _View:
-    """What is compared how: the labels behind the overall statistics, their sets, and the sets that are two-way."""
+    """The comparison: the labels behind the overall statistics, their sets, and the sets that are two-way."""
 
     codes: Integers
     sets: tuple[str, ...]
@@ -210,7 +210,7 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
 
 
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
-    """One column a set, after every check of what the sets hold."""
+    """One column per set, after every check of what the sets hold."""
     if len(labels) < 2:
         raise UsageError("agreement needs two judgment sets or more")
     if len({len(values) for values in labels.values()}) > 1:
@@ -279,7 +279,7 @@ def _notes(
     intervals: Mapping[str, Interval | None],
     resamples: int,
 ) -> list[str]:
-    """What cannot be said, and why."""
+    """The statistics that are undefined, and why."""
     items = int(kinds.counts.sum())
     if items == 0:
         return ["No item was judged by all of these sets: there is nothing to compare."]
@@ -310,7 +310,7 @@ def _pairs(kinds: _Kinds) -> list[tuple[int, int]]:
 
 
 def _joint(codes: Integers, a: int, b: int, size: int) -> Floats:
-    """One row a kind with a 1 in the cell (label of a, label of b), the cells laid out in a line."""
+    """One row per kind with a 1 in the cell (label of a, label of b), the cells laid out in a line."""
     cells = np.zeros((len(codes), size * size))
     cells[np.arange(len(codes)), codes[:, a] * size + codes[:, b]] = 1.0
     return cells

@@ -1,4 +1,4 @@
-"""What a comparison of judgment sets says, as records, tables and JSON."""
+"""The result of a comparison of judgment sets, as records, tables and JSON."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Agreement(Result):
         return frame(columns, rows)
 
     def tables(self, *, matrices: bool = True) -> tuple[Table, ...]:
-        """What was judged, statistics, combinations of labels, labels of each set, pairs of sets and their matrices."""
+        """Items compared, statistics, combinations of labels, labels of each set, pairs of sets and their matrices."""
         pairs = (self._pairs(left_out=not matrices),) if len(self.sets) > 2 else ()
         shown = tuple(pair.table() for pair in self.pairs) if matrices else ()
         return (self._items(), self.table(), self._patterns(), self._labels(), *pairs, *shown)
@@ -114,7 +114,7 @@ class Agreement(Result):
         return table(f"Agreement of {', '.join(self.sets)} on {self.about}", columns, rows, self._summary_notes())
 
     def _statistics(self) -> Iterator[tuple[str, float | None, Interval | None]]:
-        """What the summary shows: two sets have a kappa of their own, more share Fleiss'."""
+        """The statistics of the summary: two sets have a kappa of their own, more share Fleiss'."""
         yield "raw agreement (all agree)", self.raw, self.intervals.get("raw")
         if self.fold:
             yield "agreement after folding", self.folded, self.intervals.get("folded")

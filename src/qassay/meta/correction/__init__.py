@@ -188,7 +188,7 @@ class Correction:
         return {unit: np.array(own) for unit, own in gathered.items()}
 
     def _bias(self, people: Floats, judge: Floats) -> Bias | None:
-        """What the judge adds to the score of a run: J - H, from the labelled decisions."""
+        """The judge's bias on the score of a run: J - H, from the labelled decisions."""
         columns = self._labelled(people, judge)
         low, high = self.decisions.scale
         if self.decisions.units is None:

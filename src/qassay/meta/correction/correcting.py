@@ -91,7 +91,7 @@ def only(decisions: Decisions, kept: Sequence[bool]) -> Decisions:
 
 
 def _people_values(decisions: Decisions, people: Tally, draws: Sequence[Draw], score_people: ScorePeople) -> Floats:
-    """What people decide on the sample; NaN elsewhere, and where something of a response is not judged."""
+    """The decisions of people on the sample; NaN elsewhere, and where something of a response is not judged."""
     questions = list(dict.fromkeys(draw.question for draw in draws))
     whole = whole_responses(people, questions)
     by_question = all(draw.nugget is None for draw in decisions.draws)

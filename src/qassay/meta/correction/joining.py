@@ -1,4 +1,4 @@
-"""What a judge decides about every run, beside what people decide: arrays of runs x decisions.
+"""The decisions of a judge about every run, and those of people: arrays of runs x decisions.
 
 A decision is a question, or a nugget of one. It is a unit of its own, or one of several of its unit: the nuggets of a
 topic, the questions of a series. The score of a unit is the mean of its decisions, each times its weight.
@@ -211,7 +211,7 @@ def whole_responses(joined: Tally, questions: Sequence[str]) -> set[tuple[str, s
 
 
 def people_decisions(decisions: Decisions, joined: Tally, whole: set[tuple[str, str]], scores: Scores | None) -> Floats:
-    """What people decide, runs x decisions: NaN where they have not judged all that a decision takes.
+    """The decisions of people, runs x decisions: NaN where they have not judged all that a decision takes.
 
     `scores` are those of the responses in `whole`; None where decisions are about nuggets, or there are none.
     """

@@ -40,7 +40,7 @@ class About:
     pair: tuple[str, str] | None = None
 
     def target_in_words(self) -> str:
-        """What a score is about."""
+        """The target of a score."""
         if self.target == "these":
             return f"these {counted(self.units, self.unit_name)}"
         return f"new {self.unit_name[1]} like these {self.units:,}"
@@ -63,7 +63,7 @@ class About:
         return f"No intervals: they need {FEWEST_QUESTIONS} labelled {self.drawn_name[1]}, and {self.labelled} are."
 
     def notes(self) -> list[str]:
-        """What every table of corrected results says."""
+        """The notes of every table of corrected results."""
         said = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
         if (few := self.too_few()) is not None:
             return [said, few]
@@ -327,7 +327,7 @@ class CorrectedPair(Result):
         return frame({**columns, "labels": int, "verdict": str}, [(*row, self.estimate.labels, self.verdict)])
 
     def row(self) -> dict[str, Any]:
-        """What belongs to this pair alone."""
+        """The part of this pair only."""
         return {
             "a": self.a,
             "b": self.b,

@@ -19,7 +19,7 @@ from qassay.tables import counted, plural
 
 @dataclass(frozen=True, slots=True, order=True)
 class Draw:
-    """What is drawn: a question, or one nugget of it."""
+    """One draw: a question, or one nugget of it."""
 
     question: str
     nugget: str | None = None

@@ -198,7 +198,7 @@ def _recommended(rows: Sequence[UnitsFor], units: int | None) -> Recommendation 
 
 
 def _shown(pilot: _Pilot, wanted: Wanted, prediction: Prediction | None, units: int | None) -> tuple[Shown, ...]:
-    """What several numbers of units show; nothing where the pilot does not show how differences vary."""
+    """The findings of several numbers of units; nothing where the pilot does not show how differences vary."""
     if pilot.typical is None:
         return ()
     sizes = NUMBERS if units is None else sorted({max(2, round(units * times)) for times in MULTIPLES})

@@ -26,7 +26,7 @@ EXACT_UP_TO = 100
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the test is to show: which differences, at which error rate, with which power, how stable a ranking."""
+    """The aims of the test: which differences, at which error rate, with which power, how stable a ranking."""
 
     differences: tuple[float, ...] = DIFFERENCES
     error: float = 0.05
@@ -169,7 +169,7 @@ class Plan(Result):
         return frame({"difference": float, **dict.fromkeys(sizes, int), "power_now": float}, rows)
 
     def tables(self) -> list[Table]:
-        """What numbers of units show, repeats against units; with `details` also the units for each difference.
+        """The findings of numbers of units, repeats against units; with `details` also the units for each difference.
 
         With `details`, or where assessors are weighed: where the scores vary, and units for the coefficient.
         """
@@ -183,7 +183,7 @@ class Plan(Result):
         return shown
 
     def shown_table(self) -> Table:
-        """What n units can show, for several n."""
+        """The findings of n units, for several n."""
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
@@ -251,7 +251,7 @@ class Plan(Result):
         }
 
     def _reading(self) -> list[str]:
-        """What the columns mean."""
+        """The meaning of the columns."""
         wanted, units = self.wanted, self.unit_name[1]
         notes = [f"significant: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}."]
         if self.deviation_hard is not None:

@@ -25,7 +25,7 @@ REPEATS = (1, 2, 3, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a question costs (to find, to write), and what one more answer to it costs, from all systems together."""
+    """The cost of a question (to find, to write), and of one more answer to it, from all systems together."""
 
     question: float
     answer: float

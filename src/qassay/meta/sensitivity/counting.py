@@ -112,7 +112,7 @@ class Counts:
         return np.asarray(np.einsum("a,b,sabk->sk", counted, counted, self.products))
 
     def _away(self, ties: Ties) -> Floats:
-        """What a comparison of each class counts as, minus the rate of its bin; sizes x 3 x bins."""
+        """The value of a comparison of each class, minus the rate of its bin; sizes x 3 x bins."""
         rate = np.nan_to_num(self.rates(ties))[:, None]
         return np.asarray(np.array(AS_SWAPS[ties])[:, None] - np.array(AS_COMPARISONS[ties])[:, None] * rate)
 
@@ -124,7 +124,7 @@ def counts_of_trials(trials: Integers) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What to count: the trials of each size."""
+    """The trials to count, of each size."""
 
     prepared: Prepared
     sizes: tuple[int, ...]

@@ -268,7 +268,7 @@ class SensitivityCurves(Result):
         }
 
     def findings(self, way: Way = "predicted") -> Findings | None:
-        """What follows from the minimum difference, from the closed form or from the fit; None where there is none."""
+        """The consequences of the minimum difference, by the closed form or the fit; None where there is none."""
         minimum = getattr(self.minimum_difference(), way)
         return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
 

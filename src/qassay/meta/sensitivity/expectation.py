@@ -56,7 +56,7 @@ class Expected:
 
     @property
     def tied(self) -> Floats:
-        """What is neither."""
+        """The probability of neither."""
         return np.maximum(self.comparisons - self.swaps - self.agreements, 0.0)
 
     def denominators(self, ties: Ties) -> Floats:
@@ -80,7 +80,7 @@ def in_fresh_series(
     compiled: bool,
     exact: Trinomial | None = None,
 ) -> Expected:
-    """What the study is expected to show on this many fresh units in fresh series, base and test sharing series.
+    """The expected result of the study on this many fresh units in fresh series, base and test sharing series.
 
     With V the variance of the mean of all units and v that of a unit, the means of base and test have the variance
     V + v (1/S - 1/n) and the covariance V - v/n: those of independent sets of fresh units, whose common mean is off by
@@ -105,7 +105,7 @@ def in_fresh_series(
 
 
 def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float, *, compiled: bool) -> Expected:
-    """What base and test sets of fresh units would show; `step` is that of a difference at this size, or 0."""
+    """The expected rates of base and test sets of fresh units; `step` is that of a difference at this size, or 0."""
     means, deviations = moments.varying
     half = step / 2
     edges = limits if step == 0.0 else (np.ceil(limits / step - TIE) - 0.5) * step
@@ -118,7 +118,7 @@ def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float,
 
 
 def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, step: float) -> Expected:
-    """What the study itself is expected to show, over all ways to deal base and test from the units at hand."""
+    """The expected result of the study itself, over all ways to deal base and test from the units at hand."""
     from scipy.special import ndtr
 
     means, deviations = moments.varying

@@ -38,7 +38,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What follows from a minimum difference.
+    """The consequences of a minimum difference.
 
     `pairs_at_least_minimum` is the share of pairs whose observed difference reaches it; None without a pair.
     """

@@ -103,7 +103,7 @@ def rate_intervals(
 
 @dataclass(frozen=True, slots=True)
 class _ClosedForm:
-    """What the closed form expects of one study; `exact` holds the sizes that need no approximation."""
+    """The rates that the closed form expects of one study; `exact` holds the sizes that need no approximation."""
 
     truths: Plausible
     sizes: tuple[int, ...]

@@ -309,7 +309,7 @@ def _grow(alike: NDArray[np.bool_], first: int, last: int) -> list[int]:
 def letters(sets: Sequence[Sequence[int]], runs: int) -> list[str]:
     """Letters of every run: runs that share one cannot be told apart.
 
-    One letter a set: a to z, then aa, ab and so on, so that they never run out; separated by commas where one is
+    One letter per set: a to z, then aa, ab and so on, so that they never run out; separated by commas where one is
     longer than a character, and four or more in a row written as a span.
 
     >>> letters([[0, 1], [1, 2]], 3)

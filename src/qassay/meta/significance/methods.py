@@ -1,6 +1,6 @@
 """The methods that decide for all pairs of runs at once which of them differ.
 
-Each takes the parts of the runs' scores, in the order of the ranking, and gives one decision a pair: p-values,
+Each takes the parts of the runs' scores, in the order of the ranking, and gives one decision per pair: p-values,
 adjusted p-values, and who differs, which is where the adjusted p-value is at most alpha.
 """
 
@@ -47,7 +47,7 @@ _SINGLE = 2.0**22
 
 @dataclass(frozen=True)
 class Decision:
-    """What a method gives: p-values (runs x runs), who differs, the common line if any, and what to say.
+    """The result of a method: p-values (runs x runs), who differs, the common line if any, and notes.
 
     `exact` says that the permutations are all there are.
     """

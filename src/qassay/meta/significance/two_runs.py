@@ -36,7 +36,7 @@ FEW_REPEATS = 4
 
 @dataclass(frozen=True, slots=True)
 class UnitDifference:
-    """What one unit contributes: the scores of both runs on it, and its part in the difference of their scores."""
+    """The contribution of one unit: the scores of both runs on it, and its part in the difference of their scores."""
 
     unit: str
     a: float
@@ -152,7 +152,7 @@ class PairComparison(Result):
         return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
 
     def _needed(self) -> str:
-        """What the number of units needed is for."""
+        """The meaning of the number of units needed."""
         return f"to show such a difference with power {self.power:g}; you have {self.units:,}"
 
     def test_table(self) -> Table:
@@ -344,7 +344,7 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
 
 
 def _notes(matrix: ScoreMatrix, test: FlipTest) -> list[str]:
-    """What a reader of the answer has to know."""
+    """Notes for a reader of the answer."""
     if not test.rejects or matrix.pairs < 2:
         return []
     return [
@@ -354,7 +354,7 @@ def _notes(matrix: ScoreMatrix, test: FlipTest) -> list[str]:
 
 
 def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
-    """What a reader of the tests has to know."""
+    """Notes for a reader of the tests."""
     unit, units = matrix.unit_name
     remarks = []
     if test.interval is None and matrix.repeats is None:

@@ -1,4 +1,4 @@
-"""What trust in an assessor comes to: the answer in plain words, tables and JSON (FORMATS 7)."""
+"""The result of `trust`: the answer in plain words, tables and JSON (FORMATS 7)."""
 
 from __future__ import annotations
 

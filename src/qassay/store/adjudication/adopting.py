@@ -24,7 +24,7 @@ _BOUND = [name for name, kind in KINDS.items() if kind.by_nuggets]
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What adopting did: nuggets and judgments that are new or changed in the adjudicated ones."""
+    """The result of adopting a list: nuggets and judgments that are new or changed in the adjudicated ones."""
 
     nuggets: int
     judgments: int
@@ -58,7 +58,7 @@ class NuggetJudgments:
 
 
 def bound_judgments(connection: Connection, question: str, sets: Sequence[str]) -> dict[str, NuggetJudgments]:
-    """What some sets say about a question by naming nuggets."""
+    """The judgments of some sets on a question that name nuggets."""
     c = current_judgment.c
     query = select(c.set, c.subject, c.kind, c.judgment, c.version, c.body)
     rows: dict[str, dict[str, tuple[str, Current]]] = {name: {} for name in sets}
@@ -84,7 +84,7 @@ def adopted_set(connection: Connection, question: str) -> str | None:
 
 
 def adoption_under(act: Act, question: str, set_name: str) -> Adopted | None:
-    """What adopting under this key did before: the answer to the same request sent again."""
+    """The earlier result of adopting under this key: the answer to the same request sent again."""
     c = record.c
     for body in act.connection.execute(select(c.body).where(c.question == question, c.action == ACTION)).scalars():
         done = msgspec.json.decode(body)

@@ -30,7 +30,7 @@ from qassay.store.pool.items import items_of, order_seed
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What assessors disagree on: their verdicts in a drawn order, which tells nobody's name or set.
+    """A disagreement: the verdicts in a random order, which reveals no name and no set.
 
     `ruling` is the adjudicated verdict and `version` its version, as `rule` expects it. Of whole lists (kind `lists`)
     there is no item; its verdicts and `seen`, as `adopt` expects it, are those of own_lists.
@@ -47,7 +47,7 @@ class Disagreement:
 
 
 def disagreements(act: Act, question: str, *, only_left: bool = False) -> list[Disagreement]:
-    """What the assessors of a finished question disagree on, ruled on or not."""
+    """The disagreements of the assessors of a finished question, ruled on or not."""
     connection = act.connection
     sets = closed_sets(assignments_on(connection, question), question)
     items = items_of(connection, question)
@@ -88,7 +88,7 @@ def _shown(unit: Unit, *, left: bool, seed: str) -> Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """What is to be appended: `row` names the part, a body of None undoes the ruling, `verdict` is checked."""
+    """A ruling to append: `row` names the part, a body of None undoes the ruling, `verdict` is checked."""
 
     item: Item
     part: Part

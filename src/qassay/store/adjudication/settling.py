@@ -37,7 +37,7 @@ class NotClosedError(QassayError):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What settling a question found; `left` are the disagreements that nobody has ruled on as they are now."""
+    """The result of settling a question; `left` are the disagreements that nobody has ruled on as they are now."""
 
     unanimous: int
     disagreements: int
@@ -212,7 +212,7 @@ def _current(
 
 
 def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str]) -> rules.Before:
-    """What sets said about some units before a judgment, from one look at their history."""
+    """The judgments of sets on some units before a judgment, with one query of their history."""
     names = [part.subject for unit in units for part in unit.parts]
     c = judgment.c
     history: dict[tuple[str, str], list[tuple[int, Row | None]]] = {}

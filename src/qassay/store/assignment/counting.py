@@ -22,7 +22,7 @@ from qassay.store.settings import forget_settled
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a set lacks of an item: whether it needs anything, the subjects without a verdict, a version asked for."""
+    """The open work of a set on an item: whether it needs any, subjects without a verdict, a version asked for."""
 
     needs: bool
     missing: frozenset[str]
@@ -52,7 +52,7 @@ def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) ->
 
 
 def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
-    """What a set has of the parts of an item, and of one subject besides, in one query."""
+    """The judgments of a set on the parts of an item, and on one subject besides, in one query."""
     needed = {part.subject for part in parts if part.required}
     known = versions(connection, set_name, needed if also is None else {*needed, also})
     missing = {subject for subject in needed if not known.get(subject, (0, False))[1]}
@@ -134,7 +134,7 @@ def _keep(connection: Connection, assignment: Assignment, done: int, total: int,
 
 
 def _settle_or_wait(act: Act, question: str, *, is_closed: bool) -> None:
-    """What the assessors agree on may have changed with the counts, or with the nuggets."""
+    """Settle again: agreement may have changed with the counts, or with the nuggets."""
     if is_closed:
         settle(act, question)
     else:

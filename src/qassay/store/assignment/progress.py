@@ -231,7 +231,7 @@ class Gate:
 
     @property
     def mark(self) -> str | None:
-        """What every number says while assigned work is open."""
+        """The mark of every number while assigned work is open."""
         if not self.is_open:
             return None
         return f"{self.open_items:,} {'item' if self.open_items == 1 else 'items'} open"

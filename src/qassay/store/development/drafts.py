@@ -44,7 +44,7 @@ class Stored:
 
     @property
     def group(self) -> str:
-        """What moves and is published as a whole: the series, or the question itself."""
+        """The group that moves and is published as a whole: the series, or the question itself."""
         return self.question.series or self.question.id
 
 
@@ -349,7 +349,7 @@ def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[s
 
 
 def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: bool) -> Iterator[Problem]:
-    """What stops drafts from being published: missing texts. `names` says how messages call them."""
+    """The reasons why drafts cannot be published: missing texts. `names` says how messages call them."""
     for draft in drafts:
         called = f"question {names.get(draft.id, draft.id)}"
         messages = []

@@ -44,7 +44,7 @@ from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting,
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What one file brought: the number of things that are new, and of things that changed."""
+    """The result of one file: the number of things that are new, and of things that changed."""
 
     file: str
     kind: str

@@ -1,4 +1,4 @@
-"""What assessors say: judgments that are appended and never overwritten.
+"""Judgments of assessors: they are appended and never overwritten.
 
 judgments                     rows, their versions and the current ones
 decisions                     one judgment of an assessor, in one transaction; and undoing

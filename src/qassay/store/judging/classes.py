@@ -51,7 +51,7 @@ def known_classes(connection: Connection, assignment: Assignment) -> list[KnownC
 
 
 def right_answers(connection: Connection, assignment: Assignment) -> list[str]:
-    """What the assessor has called correct in answer to a question: strings, and classes of list items."""
+    """The answers to a question that the assessor judged correct: strings, and classes of list items."""
     return [class_of(row) for _, row in _right(connection, assignment, "item", "list")]
 
 

@@ -37,7 +37,7 @@ class LockedError(QassayError):
 
 @dataclass(frozen=True, slots=True)
 class SavedJudgment:
-    """What a save did: the judgment, and where its item and its question now are."""
+    """The result of a save: the judgment, and where its item and its question now are."""
 
     saved: Judgment
     complete: bool
@@ -106,7 +106,7 @@ def check_open(act: Act, assignment: Assignment) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Save:
-    """What is to be appended: a body of None undoes the judgment of what `row` names."""
+    """A judgment to append: a body of None undoes the judgment of the subject in `row`."""
 
     item: Item
     part: Part

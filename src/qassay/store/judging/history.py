@@ -106,7 +106,7 @@ def set_names(connection: Connection) -> list[str]:
 
 
 def actions(connection: Connection, *, question: str | None = None, limit: int = PAGE) -> list[Action]:
-    """What organisers and adjudicators did last."""
+    """The last actions of organisers and adjudicators."""
     c = record.c
     query = (
         select(c.id, c.at, account.c.name, c.action, c.question, c.body)

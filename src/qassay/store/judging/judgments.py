@@ -107,7 +107,7 @@ def append_next(
 def repeated(
     act: Act, set_name: str, kind: str, row: Mapping[str, Any], body: Mapping[str, Any] | None
 ) -> Judgment | None:
-    """What was saved under the key of an act before: the answer to the same save sent again.
+    """The judgment saved before under the key of an act: the answer to the same save sent again.
 
     A key that comes with another verdict is refused: answering with the first would lose the second.
     """
@@ -186,7 +186,7 @@ def body_at(versions: Sequence[Judgment], version: int, question: str) -> Row | 
 
 
 def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
-    """What was current for a subject before a certain judgment, by its number."""
+    """The current judgment of a subject before a certain one, by its number."""
     c = judgment.c
     query = select(c.body).where(c.set == set_name, c.subject == named, c.id < number)
     return decoded(connection.execute(query.order_by(c.version.desc()).limit(1)).scalar())

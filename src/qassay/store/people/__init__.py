@@ -65,7 +65,7 @@ class Invitation:
 
 
 def digest(token: str) -> str:
-    """What is kept of a secret that the server made itself: long and random, so a plain hash is enough."""
+    """The digest of a secret that the server made itself: long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -96,7 +96,7 @@ _ALIKE = str.maketrans(
 
 
 def looks(name: str) -> str:
-    """What a name looks like: names with equal looks cannot be told apart at a glance.
+    """The look of a name: names with equal looks cannot be told apart at a glance.
 
     >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
     (True, True, False)
@@ -337,7 +337,7 @@ def open_invitations(connection: Connection, *which: ColumnElement[bool]) -> lis
 
 
 def look_at_invitation(connection: Connection, token: str) -> Invitation:
-    """What an invitation offers, without using it; an error where it can no longer be used."""
+    """The offer of an invitation, without using it; an error where it can no longer be used."""
     usable = open_invitations(connection, invitation.c.digest == digest(token))
     if not usable:
         raise UsageError(SPENT)

@@ -210,6 +210,6 @@ def _open() -> tuple[ColumnElement[bool], ...]:
 
 
 def _printable(agent: str | None) -> str | None:
-    """What a browser calls itself, fit to be shown."""
+    """The name that a browser gives itself, safe to show."""
     kept = "".join(character for character in agent or "" if character.isprintable())
     return kept[:300] or None

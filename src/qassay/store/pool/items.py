@@ -64,7 +64,7 @@ def _read(row: Any) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be done to the items of one question."""
+    """The changes to the items of one question."""
 
     fresh: list[Row] = field(default_factory=list)
     # Numbers that are known, with something else to them.
@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What pooling did: items now there, new, and no longer returned by any run; the questions whose items changed."""
+    """The result of pooling: items now, new ones, and those that no run returns any more; the changed questions."""
 
     items: int
     added: int
@@ -86,7 +86,7 @@ class Pooled:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a new pool changes, by question, and how many items of each kind every question has then."""
+    """The changes of a new pool, by question, and how many items of each kind every question has then."""
 
     by_question: Mapping[str, Change]
     kinds: Mapping[str, Mapping[str, int]]
@@ -96,7 +96,7 @@ class Changes:
         return {name: sum(counts.values()) for name, counts in self.kinds.items()}
 
     def summary(self) -> Pooled:
-        """What is done when all of it is stored."""
+        """The result when everything is stored."""
         added = sum(len(change.fresh) for change in self.by_question.values())
         retired = sum(len(change.gone) for change in self.by_question.values())
         return Pooled(sum(self.sizes().values()), added, retired, self.touched(self.by_question))

@@ -40,7 +40,7 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
-    """What the pool holds: items and questions by type of question, and what it was made of."""
+    """The content of the pool: items and questions by type of question, and its sources."""
 
     items: int
     questions: int
@@ -151,7 +151,7 @@ def _sum_up(connection: Connection, changes: Changes, questions: TestSet, *, mar
 
 
 def pool_summary(connection: Connection) -> PoolSummary | None:
-    """What was summed up when the pool was made; None before."""
+    """The summary of the last pool; None before the first."""
     kept: dict[str, Any] | None = get_setting(connection, SUMMARY)
     if kept is None:
         return None
@@ -160,7 +160,7 @@ def pool_summary(connection: Connection) -> PoolSummary | None:
 
 
 def pool_mark(connection: Connection) -> str:
-    """What a pool is made of, now: runs and questions."""
+    """The sources of a pool now: runs and questions."""
     asked = select(func.count(), func.coalesce(func.sum(question.c.version), 0)).where(~question.c.draft)
     count, versions = connection.execute(asked).one()
     return f"{runs_mark(connection)} {count} {versions}"

@@ -1,6 +1,6 @@
 """Drive a system over the questions of a test set.
 
-Every series is asked in order, with its own history and nothing else; series run side by side, one a worker. A worker
+Every series is asked in order, with its own history and nothing else; series run side by side, one per worker. A worker
 holds one connection to the system. What is answered goes to the log at once.
 """
 
@@ -47,7 +47,7 @@ class DriveOptions:
 
 
 def units(questions: TestSet) -> list[Unit]:
-    """What is asked in order: each series, and each question that is in none; in the order in which they begin."""
+    """The parts that are asked in order: each series, and each question without one; in the order of their first."""
     members: dict[str, list[Question]] = {}
     for question in questions:
         # Ids of series and of questions may be equal, so that they are kept apart.

@@ -82,7 +82,7 @@ def _within(response: Any, deadline: float, timeout: float) -> bytes:
 
 
 def _refused(error: urllib.error.HTTPError) -> CallError:
-    """What a status other than 200 means."""
+    """The error that a status other than 200 means."""
     text = error.read(500).decode("utf-8", errors="replace").strip().replace("\n", " ")
     status = f"status {error.code} {error.reason}".strip()
     if 300 <= error.code < 400:

@@ -1,4 +1,4 @@
-"""What `--system` may name: a reference system, `module:callable`, a URL, or a command."""
+"""The values of `--system`: a reference system, `module:callable`, a URL, or a command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[\w-]+(?:\(.*\))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class UnderTest:
-    """A system under test: how it is spelled, and what makes a connection to it (one a worker).
+    """A system under test: how it is spelled, and what makes a connection to it (one per worker).
 
     `remembers`: it may keep something of its own from one question to the next, as any program may. A series that was
     broken off is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it

@@ -78,7 +78,7 @@ def started(ray: Any, host: type, *arguments: Any, calls: int = 1) -> Any:
 
 
 class _Host:
-    """What runs on the node: one connection. Failures go back as values, because exceptions lose their fields."""
+    """One connection, on the node. Failures go back as values, because exceptions lose their fields."""
 
     def __init__(self, connect: Callable[[], Caller]) -> None:
         self._caller = connect()

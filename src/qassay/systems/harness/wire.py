@@ -85,7 +85,7 @@ _DECODER = msgspec.json.Decoder(_Answer)
 
 
 def request(asked: Asked) -> dict[str, Any]:
-    """What a system is sent."""
+    """The message to a system."""
     return {
         "question": question_row(asked.question),
         "history": [{"question": question_row(q), "answer": answer_row(a)} for q, a in asked.history],

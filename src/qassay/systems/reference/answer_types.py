@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, told from its wording, and how well a candidate suits it.
+"""The kind of answer that a question asks for, from its wording, and how well a candidate suits it.
 
 >>> answer_type("In what city was Marie Curie born?")
 AnswerType(kind='place', focus='city', dimension=None)

@@ -96,7 +96,7 @@ _ENUMERATION = re.compile(r"(?:[^,;:.]+, )+[^,;:.]+? and [^,;:.]+|[^,;:.]+ and [
 
 
 def nouns(sentence: str) -> Iterator[Candidate]:
-    """What follows a verb of being or naming, without the small words around it.
+    """The words after a verb of being or naming, without the small words around it.
 
     >>> [noun.text for noun in nouns("When it was cleaned in 1999 it proved to be granodiorite.")]
     ['granodiorite']

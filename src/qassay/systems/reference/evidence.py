@@ -62,14 +62,14 @@ def target_of(asked: Asked) -> str:
 
 
 def important_words(asked: Asked) -> list[str]:
-    """What the question says beyond its target and its grammar, as stems, each once."""
+    """The content words of the question beyond its target, as stems, each once."""
     target = {stem(word) for word in words(target_of(asked))}
     stems = [stem(word) for word in content_words(asked.question.text)]
     return list(dict.fromkeys(word for word in stems if word not in target))
 
 
 def query(asked: Asked) -> str:
-    """What is searched for: the target and the question's important words."""
+    """The search query: the target and the question's important words."""
     return " ".join(dict.fromkeys([*words(target_of(asked)), *content_words(asked.question.text)]))
 
 
@@ -152,7 +152,7 @@ class Ranked:
 def finder(
     wanted: AnswerType, sentences: Iterable[str], further: Finder | None = None, *, several: bool = False
 ) -> Finder:
-    """What looks for candidates of a kind: patterns, and for names a further finder where one is given.
+    """The finders of candidates of a kind: patterns, and for names a further finder where one is given.
 
     Where several answers are wanted, the members of enumerations are candidates too.
     """
@@ -207,7 +207,7 @@ def rank(
 
 
 def support(candidate: Candidate, sentence: Sentence, important: Mapping[str, float], *, aimed: bool = False) -> float:
-    """What the sentence says for a candidate, whatever its kind; `aimed`: the question has a target."""
+    """The evidence of the sentence for a candidate of any kind; `aimed`: the question has a target."""
     near = _distances(candidate, sentence.text)
     around = {stem(word) for word in words(f"{sentence.before} {sentence.after}")}
     total = sum(important.values())

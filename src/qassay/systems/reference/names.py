@@ -208,7 +208,7 @@ _KINDS = {
 
 
 def entity_finder(entities: Entities) -> Callable[[str], Iterable[Candidate]] | None:
-    """What finds further names; nothing where only patterns are wanted, or where auto finds no model."""
+    """A finder of further names; None where only patterns are wanted, or where auto finds no model."""
     if entities == "patterns":
         return None
     model = english_model()

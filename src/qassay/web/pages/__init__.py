@@ -11,7 +11,7 @@ from qassay.web.routing import ADJUDICATORS, ASSESSORS, EVERYBODY, ORGANISERS, P
 MODULES = (
     *("home", "sign_in", "account", "people", "work", "judging", "judging_aids", "sets", "nuggets"),
     *("development", "question_draft", "documents", "runs", "submissions"),
-    *("assignments", "flags", "adjudication", "history", "results"),
+    *("assignments", "flags", "adjudication", "history", "results", "glossary"),
 )
 
 

@@ -72,7 +72,7 @@ class Shortcuts(Input):
 
 
 class TokenName(Input):
-    """What a token is for."""
+    """The purpose of a token."""
 
     name: str = Field(min_length=1, max_length=100)
 
@@ -174,7 +174,7 @@ def revoke_token(who: Who, site: TheSite, number: Number) -> Ended:
 
 
 def browser_name(agent: str | None) -> str:
-    """What people call a browser, from what it calls itself.
+    """The common name of a browser, from its user agent.
 
     >>> browser_name("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0")
     'Firefox on Linux'

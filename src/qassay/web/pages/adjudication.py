@@ -65,7 +65,7 @@ class KnownAnswerView(Context):
 
 
 class DisagreementView(Context):
-    """What assessors disagree on; `shown` is what they saw, without the run, and `rows` lays their own nuggets out."""
+    """A disagreement of assessors; `shown` is what they saw, without the run, and `rows` lays their own nuggets out."""
 
     item: int | None
     part: str
@@ -137,7 +137,7 @@ class Reopening(Input):
 
 
 class Ruled(Context):
-    """What a ruling did."""
+    """The result of a ruling."""
 
     version: int
     at: str
@@ -162,7 +162,7 @@ def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 
 
 @router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)
 def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
-    """What the assessors of a finished question disagree on."""
+    """The disagreements of the assessors of a finished question."""
     question = question_named(site, id)
     with site.store.read() as connection:
         try:

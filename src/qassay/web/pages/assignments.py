@@ -284,7 +284,7 @@ class AssignmentsPage(WorkProgress):
 
 
 class Pooling(Input):
-    """What else is judged."""
+    """Further judgments: holistic scores, support of citations."""
 
     holistic: bool | None = None
     citations: bool | None = None

@@ -70,7 +70,7 @@ class SeriesSent(Input):
 
 
 class SeriesChange(SeriesSent):
-    """What a series is about, as it is to be."""
+    """The target of a series, as it should become."""
 
     series: Name
 
@@ -101,7 +101,7 @@ class Named(Input):
 
 
 class DraftPublishing(Input):
-    """What is to be published: series, or drafts that are in none."""
+    """The series to publish, or drafts that are in none."""
 
     groups: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
 

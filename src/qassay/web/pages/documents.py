@@ -153,7 +153,7 @@ class DraftChoice(NumberedQuestion):
 
 
 class SearchPage(Context):
-    """What was looked for, and what was found."""
+    """A search and its hits."""
 
     q: str
     question: DraftChoice | None

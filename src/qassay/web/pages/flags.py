@@ -1,4 +1,4 @@
-"""Flagged answers: what assessors are not sure of, and why."""
+"""Flagged answers: assessors are not sure of them, and say why."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FlagsPage(Context):
 
 @router.page("/flags", template="flags.html", roles=ORGANISERS)
 def show(site: TheSite) -> FlagsPage:
-    """What assessors flagged, the latest first."""
+    """The answers that assessors flagged, the latest first."""
     with site.store.read() as connection:
         current = flags(connection)
         questions = questions_of(site, connection).by_id

@@ -34,7 +34,7 @@ class ChangeView(Context):
 
 
 class ActionView(Context):
-    """What an organiser did."""
+    """An action of an organiser."""
 
     at: str
     who: str | None

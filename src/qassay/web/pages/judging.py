@@ -132,7 +132,7 @@ class Undoing(OnPart):
 
 
 class SavedView(Context):
-    """What a save did."""
+    """The result of a save."""
 
     item: int
     part: str
@@ -289,7 +289,7 @@ def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) 
 
 
 def screen_choices(screen: str, task: Task) -> Choices | None:
-    """What a verdict on a screen chooses from; the kinds of items that share a screen have the same labels."""
+    """The choices of a verdict on a screen; the kinds of items that share a screen have the same labels."""
     kind = next((name for name, own in SCREENS.items() if own == screen), None)
     return None if kind is None else choices_of(kind, task)
 
@@ -319,7 +319,7 @@ def current_stage(stages: list[Stage]) -> Stage:
 
 
 def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) -> tuple[Assignment, Item, Part]:
-    """What somebody decides on: a part of an item of an own assignment."""
+    """The subject of a decision: a part of an item of an own assignment."""
     one = own_assignment(connection, who, assignment, key=sent.key)
     item = saved_item(connection, who, one, sent.item, sent.key)
     for part in parts_for(connection, one.set, item, who.name):

@@ -1,4 +1,4 @@
-"""What a judging screen offers beside an item: nuggets to look for, the reference of a pair, classes of answers."""
+"""Aids of a judging screen, next to the item: nuggets to look for, the reference of a pair, classes of answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NuggetToFind(Context):
 
 
 class Aids(Context):
-    """What belongs to a question besides its items."""
+    """Further data of a question, besides its items."""
 
     nuggets: list[NuggetToFind]
     reference: str | None

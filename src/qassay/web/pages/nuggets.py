@@ -41,7 +41,7 @@ VERSION = Field(ge=1)
 
 
 class Sent(Input):
-    """What every change carries; `again` says which responses are to be looked at again."""
+    """The fields of every change; `again` says which responses are to be looked at again."""
 
     key: str = KEY
     again: Again | None = None

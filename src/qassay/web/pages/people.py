@@ -88,7 +88,7 @@ class OneTimeLink(Context):
 
 
 class Changing(Input):
-    """What to change of an account."""
+    """The changes to an account."""
 
     role: Role | None = None
     active: bool | None = None

@@ -209,7 +209,7 @@ def hide_early(who: Who, site: TheSite) -> Early:
 
 
 class Publishing(LeaderboardParameters):
-    """What is to be published: the leaderboard under a choice; provisional only where the organiser says so."""
+    """The leaderboard to publish, under a choice; provisional only where the organiser says so."""
 
     title: str = Field(default="", max_length=200)
 
@@ -225,7 +225,7 @@ class PublishedPage(Context):
 
 
 class Withdrawn(Context):
-    """What is no longer published."""
+    """The result that is no longer published."""
 
     id: str
 

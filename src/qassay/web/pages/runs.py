@@ -64,13 +64,13 @@ class RunsPage(Context):
 
 
 class Uploaded(Context):
-    """What came of each file."""
+    """The result of each file."""
 
     files: list[FileReport]
 
 
 class Described(Input):
-    """What a run is."""
+    """The details of a run."""
 
     tag: Tag
     organisation: Short | None = None
@@ -137,13 +137,13 @@ def upload(
 def report(
     site: TheSite, number: Annotated[str, Query(max_length=40)], page: Annotated[int, Query(ge=1, le=100_000)] = 1
 ) -> ReportPage:
-    """What is wrong with a file, line by line."""
+    """The errors of a file, line by line."""
     return report_page(site, number, page, organisation=None, back="/runs", label="Runs")
 
 
 @router.download("/runs/report.txt", roles=ORGANISERS)
 def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
-    """What is wrong with a file, as text to hand to its sender."""
+    """The errors of a file, as text for its sender."""
     return uploading.report_text(site, number, organisation=None)
 
 

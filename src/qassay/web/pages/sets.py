@@ -39,7 +39,7 @@ MOST_ROWS = 1_000
 
 
 class EvaluationView(Context):
-    """What is evaluated: the task as a definition, and the questions as rows."""
+    """The evaluation: the task as a definition, and the questions as rows."""
 
     name: str
     task: dict[str, Any]
@@ -111,7 +111,7 @@ def judged_things(
     after: Annotated[str, Query(max_length=64)] = "",
     limit: Annotated[int, Query(ge=1, le=20_000)] = 10_000,
 ) -> Things:
-    """What a set has judged already."""
+    """The judgments that a set has already."""
     with site.store.read() as connection:
         things = subjects_after(connection, name, after, limit=limit)
     return Things(things=things, after=things[-1] if len(things) == limit else None)

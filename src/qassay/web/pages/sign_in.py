@@ -70,7 +70,7 @@ class Offered(Input):
 
 
 class Offer(Context):
-    """What a one-time link offers."""
+    """The offer of a one-time link."""
 
     role: str
     name: str | None
@@ -147,7 +147,7 @@ def welcome_page(site: TheSite, request: Request) -> Welcome:
 
 @router.action("POST", "/welcome/look", roles=PUBLIC)
 def look(site: TheSite, request: Request, sent: Offered) -> Offer:
-    """What a one-time link offers; it is not used up."""
+    """The offer of a one-time link, without using it up."""
     site.limits.count(BY_ADDRESS, "link address", client_address(request, site))
     with site.store.read() as connection:
         invitation = look_at_invitation(connection, sent.token)

@@ -97,7 +97,7 @@ class SubmissionsPage(Context):
 
 
 class SubmissionDescribed(Input):
-    """What a run of the organisation is."""
+    """The details of a run of the organisation."""
 
     tag: Tag
     description: Long | None = None
@@ -230,13 +230,13 @@ def report(
     number: Annotated[str, Query(max_length=40)],
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> ReportPage:
-    """What is wrong with a file that the organisation sent, line by line."""
+    """The errors of a file that the organisation sent, line by line."""
     return report_page(site, number, page, organisation=_organisation(who), back="/submissions", label="Submissions")
 
 
 @router.download("/submissions/report.txt", roles=PARTICIPANTS)
 def report_text(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
-    """What is wrong with a file that the organisation sent, as text."""
+    """The errors of a file that the organisation sent, as text."""
     return uploading.report_text(site, number, organisation=_organisation(who))
 
 

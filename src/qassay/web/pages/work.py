@@ -64,7 +64,7 @@ class Taken(Context):
 
 @router.page("/work", template="work.html", roles=ASSESSORS)
 def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
-    """What is assigned to the person who asks."""
+    """The questions assigned to the person who asks."""
     with site.store.read() as connection:
         work = workloads(connection, who.id)
         pages = max(1, -(-sum(share.questions for share in work) // PIECES_A_PAGE))

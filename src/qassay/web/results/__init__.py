@@ -6,7 +6,7 @@
     jobs          the process that computes, its queue, and the results so far
     publishing    what readers see: kept as it was when it was published
     saving        a figure as a file: SVG, PNG, PDF, CSV
-    views         the register: one record a page
+    views         the register: one record per page
     present       a page: found, being computed, or the reason why not
 
 Everything above `publishing` knows nothing of requests and of who is asking.

@@ -119,7 +119,7 @@ def _outcome(score: float | None, scores: Scores) -> Outcome:
 
 
 def _about(scores: Scores, run: str) -> Table:
-    """What the leaderboard says of the run, one figure a row."""
+    """The run on the leaderboard, one figure per row."""
     board = scores.leaderboard()
     place = next(i for i, row in enumerate(scores.runs) if row.run == run)
     about = scores.information[run]

@@ -1,4 +1,4 @@
-"""What is asked of a study and what it finds, as plain data that travels between processes; tables as CSV."""
+"""The request to a study and its findings, as plain data that travels between processes; tables as CSV."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Choice:
     missing: Missing = "stop"
 
     def changed(self) -> dict[str, str]:
-        """What differs from the default, for an address."""
+        """The options that differ from the default, for an address."""
         return {own.name: value for own in fields(self) if (value := getattr(self, own.name)) != own.default}
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """What there is to choose from."""
+    """The choices on offer."""
 
     keys: tuple[str, ...]
     default_key: str | None
@@ -123,7 +123,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a study found: the answer in a sentence, pictures, tables.
+    """The findings of a study: the answer in a sentence, pictures, tables.
 
     `document` is what the command prints with --json, and `left_out` says what of it is too large for a page.
     `columns` is set where the columns, too, are a window on more.
@@ -147,7 +147,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StudyRequest:
-    """What is asked of the evaluation in a folder: a study, how runs are scored, and the study's own options.
+    """A request to the evaluation in a folder: a study, how runs are scored, and the study's own options.
 
     With `whole`, no table is cut. A request with a file has the table `part` written there as CSV. Questions that are
     `unfinished` are left out, and in tasks that score series the series that they are in.
@@ -300,7 +300,7 @@ def _written(rows: Iterable[list[str | int | float]]) -> str:
 
 
 def scoring_options(evaluation: Evaluation) -> ScoringOptions:
-    """What an evaluation offers; runs that cannot be read are none to choose."""
+    """The choices of an evaluation; runs that cannot be read are left out."""
     used = set(evaluation.questions.types)
     types = tuple(kind for kind in evaluation.task.types if kind in used)
     return ScoringOptions(

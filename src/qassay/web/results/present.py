@@ -110,7 +110,7 @@ class FigureView(Context):
 
 
 class GateView(Context):
-    """What is not complete: numbers, and the first few names."""
+    """The incomplete work: numbers, and the first few names."""
 
     is_open: bool
     open_items: int

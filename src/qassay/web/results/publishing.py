@@ -1,4 +1,4 @@
-"""What readers see: results as they were when an organiser published them, whatever is judged later."""
+"""Published results: as they were when an organiser published them, whatever is judged later."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Publication:
 
 
 def publications(connection: Connection) -> list[Publication]:
-    """What is published, the latest first."""
+    """The published results, the latest first."""
     return [Publication(**saved) for saved in get_setting(connection, SETTING) or ()]
 
 
 def visible_to(store: Store, role: str) -> list[Publication] | None:
-    """What this role may see; None where it may see nothing yet: assessors stay blind while work is open."""
+    """The results that this role may see; None where it may see none yet: assessors stay blind while work is open."""
     with store.read() as connection:
         if role in ("assessor", "adjudicator") and is_open(connection):
             return None
@@ -55,7 +55,7 @@ def visible_to(store: Store, role: str) -> list[Publication] | None:
 
 @dataclass(frozen=True, slots=True)
 class OrganisationResult:
-    """What an organisation sees of a published result: its own scores, the median and the best."""
+    """The part of a published result that an organisation sees: its own scores, the median and the best."""
 
     id: str
     title: str

@@ -477,7 +477,7 @@ def units(
     across: Page = 1,
     whole: bool = False,
 ) -> Finding:
-    """One row a unit (or question), one column a run, best run first."""
+    """One row per unit (or question), one column per run, best run first."""
     scores = scored(evaluation, choice)
     grid = _grid(scores, evaluation, by, kind, series)
     place = {tag: row for row, tag in enumerate(scores.tags)}

@@ -29,7 +29,7 @@ OF_DOWNLOADS = frozenset({"fresh", "table", "figure", "form"})
 
 
 class Parameters(Input):
-    """What every results page takes: how runs are scored, and how the page is looked at.
+    """The parameters of every results page: how runs are scored, and how the page is looked at.
 
     `provisional` shows results although work is open, `finished` those of finished questions alone, `fresh` asks for an
     answer from the store as it is now.
@@ -139,7 +139,7 @@ class View:
 
     @cached_property
     def parameters(self) -> type[Parameters]:
-        """What the page takes: the parameters of all pages, and the options of its study."""
+        """The parameters of the page: those of all pages, and the options of its study."""
         own = {name: option for name, option in self.options.items() if name != "whole"}
         return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
 
@@ -154,7 +154,7 @@ class View:
         file: str | None = None,
         provisional: str | None = None,
     ) -> StudyRequest:
-        """What the page asks of the evaluation in a folder; with a `file`, the table `part` is written there."""
+        """The page's request to the evaluation in a folder; with a `file`, the table `part` is written there."""
         options = {name: whole if name == "whole" else getattr(parameters, name) for name in sorted(self.options)}
         return StudyRequest(
             folder,

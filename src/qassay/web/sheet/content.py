@@ -1,4 +1,4 @@
-"""What a judging sheet holds: questions, items without their runs, documents; and the key that names the runs."""
+"""The content of a judging sheet: questions, items without their runs, documents; and the key that names the runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a sheet is to hold: whose it is, which questions or series (none named: all), which kinds of judgments.
+    """The request for a sheet: whose it is, which questions or series (none named: all), which kinds of judgments.
 
     A sample is shown `in_order` of its questions; `nuggets` (question, nugget) and `runs` are those it is about, where
     they are not all.
@@ -49,7 +49,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Content:
-    """What the file shows, what its numbers stand for, and the questions that wait for their nuggets."""
+    """The content of the file, the meaning of its numbers, and the questions that wait for their nuggets."""
 
     data: dict[str, Any]
     questions: list[dict[str, Any]]

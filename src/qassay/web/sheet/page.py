@@ -83,7 +83,7 @@ def _block(name: str, value: Any) -> str:
 
 
 def _screen(screen: str, labels: list[str]) -> Iterator[str]:
-    """What the application's page of a screen shows; questions are filled in by the screen itself."""
+    """The application's page of a screen; questions are filled in by the screen itself."""
     question = dict.fromkeys(("text", "target", "definition"), "") | {"id": " ", "type": ""}
     page = {
         "screen": screen,

@@ -59,7 +59,7 @@ class Counter:
             self.ranked = np.take_along_axis(prepared.values, prepared.matrix.summary.order, axis=1)
 
     def __call__(self, number: int, size: int, keys: Keys) -> Part:
-        """What the trials with these keys show, for the size with this number."""
+        """The counts of the trials with these keys, for the size with this number."""
         base, test = self._scores(size, keys)
         scale = self.prepared.scale(size)
         totals = np.zeros((len(keys), 3, BINS), dtype=np.int64)
@@ -130,7 +130,7 @@ def _cells(totals: Integers, pairs: int, with_ties: bool) -> Integers:
 
 
 def _without_next(counts: Integers) -> Integers:
-    """What each bin has beyond the next one."""
+    """The count of each bin minus that of the next one."""
     less = counts.copy()
     less[:, :-1] -= counts[:, 1:]
     return less

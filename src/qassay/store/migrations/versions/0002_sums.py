@@ -94,7 +94,7 @@ def _some(name: str, table: str, columns: list[str], where: str) -> None:
 
 
 def _settled() -> None:
-    """What settling found was a setting for each question."""
+    """Findings of settling were a setting for each question."""
     setting = sa.table("setting", sa.column("name"), sa.column("value"))
     settled = sa.table("settled", *map(sa.column, ("question", "unanimous", "disagreements", "unruled")))
     kept = setting.c.name.startswith("adjudication:")

@@ -152,7 +152,7 @@ function mark() {
 }
 
 /**
- * Link a nugget with the current string. It counts once a response: linked elsewhere, it moves here.
+ * Link a nugget with the current string. It counts once per response: linked elsewhere, it moves here.
  * @param {number} index
  */
 function toggle(index) {
@@ -168,7 +168,7 @@ function toggle(index) {
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
   bench.steps.join();
   const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
-  notify(`Nugget ${index + 1} counts once a response: its link has moved here from ${from}.`, "warn");
+  notify(`Nugget ${index + 1} counts once per response: its link has moved here from ${from}.`, "warn");
 }
 
 /**
