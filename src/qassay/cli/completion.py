@@ -84,7 +84,7 @@ def options(verb: str) -> dict[str, list[str]]:
             continue
         kind, *about = get_args(parameter.annotation)
         for option in about:
-            if isinstance(option, typer.models.OptionInfo):
+            if isinstance(option, typer.models.OptionInfo) and not option.hidden:
                 # In an annotation the first name stands where a default would.
                 given = [name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str)]
                 names = [name for both in given for name in both.split("/") if name.startswith("--")]

@@ -39,7 +39,10 @@ class OrganisationPage:
         body = [f"<h1>{text(title)}</h1>", f'<p class="soft">{text(self.subtitle)}</p>']
         lead, *rest = self.sentences
         body += [f'<p class="lead">{text(lead)}</p>', *(f"<p>{text(sentence)}</p>" for sentence in rest)]
+        if self.figures:
+            body.append("<h2>Each run beside the median and the best</h2>")
         body += [f'<div class="card">{figure_html(drawn, drawn.svg(alone=False))}</div>' for drawn in self.figures]
+        body.append("<h2>In numbers</h2>")
         body += [f'<div class="card">{table_html(shown, most=MOST_ROWS)}</div>' for shown in self.tables]
         return whole_page(title, body)
 
