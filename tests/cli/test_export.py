@@ -99,7 +99,7 @@ def test_strings_that_no_line_holds_stop_the_export(tmp_path: Path, capsys: Capt
     row = {"question": "1", "doc": "D", "text": "two\nlines", "judgment": "R"}
     (folder / "judgments" / "a.jsonl").write_text(json.dumps(row) + "\n")
     assert export(folder, "--nist") == 1
-    assert "a NIST form cannot hold it" in capsys.readouterr().err
+    assert "a NIST form cannot express it" in capsys.readouterr().err
     assert not (folder / "export").exists()
     assert export(folder) == 0
 
@@ -160,7 +160,7 @@ def test_other_things_are_not_touched(demo: Path, tmp_path: Path, capsys: Captur
     (out / "mine.txt").write_text("x")
     before = snapshot(out)
     assert export(demo, "--to", out, "--nist") == 1
-    assert "holds other things (mine.txt)" in capsys.readouterr().err
+    assert "contains other files (mine.txt)" in capsys.readouterr().err
     assert snapshot(out) == before
     assert export(demo, "--to", out, "--nist", "--force") == 0
     after = snapshot(out)

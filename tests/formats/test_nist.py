@@ -339,7 +339,7 @@ def test_answers_round_trip(known: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "a\nb", " a", "a\t", "a\r", "a\0b"])
 def test_what_no_line_can_hold_is_an_error(text: str) -> None:
-    with pytest.raises(InputError, match="a NIST form cannot hold it"):
+    with pytest.raises(InputError, match="a NIST form cannot express it"):
         nist.format_factoid([{"question": "1", "doc": "D", "text": text, "judgment": "R"}], file="f")
 
 

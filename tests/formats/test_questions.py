@@ -121,7 +121,7 @@ def test_duplicate_ids_and_misplaced_other_have_lines() -> None:
 
 
 def test_xml_of_another_kind() -> None:
-    assert "holds no questions" in faults("<html><body/></html>")[0].message
+    assert "contains no questions" in faults("<html><body/></html>")[0].message
 
 
 def pair(label: str | None, identifier: str = "1") -> str:

@@ -115,7 +115,7 @@ def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_u
     with pytest.raises(InputError, match="in use by 1 others; stop the server"):
         restore(Folder(small), tmp_path / "backup.db")
     store.close()
-    with pytest.raises(InputError, match="holds an evaluation already; to replace it: --force"):
+    with pytest.raises(InputError, match="already contains an evaluation; to replace it: --force"):
         restore(Folder(small), tmp_path / "backup.db")
     kept = restore(Folder(small), tmp_path / "backup.db", force=True)
     assert kept == small / "qassay.db.before-restore-1"

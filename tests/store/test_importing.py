@@ -277,7 +277,7 @@ def test_ids_that_a_database_cannot_hold_are_told(
     rows = [{"question": "1.3", "nugget": identifier, "vital": True, "text": "t"}]
     write(small, "nuggets/second.jsonl", rows)
     write(small, "questions.jsonl", (small / "questions.jsonl").read_text())
-    with pytest.raises(InputError, match="longer than 200 characters, or holds a NUL"):
+    with pytest.raises(InputError, match="longer than 200 characters, or contains a NUL"):
         import_folder(store, Folder(small))
     store.close()
 

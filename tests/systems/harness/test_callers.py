@@ -193,7 +193,7 @@ def test_what_is_no_system() -> None:
         "'unclosed": "cannot read the command",
         "": "no system is named",
         "http://": "an address has a host",
-        "http://me:secret@host/x": "holds no password",
+        "http://me:secret@host/x": "a host and no password",
     }.items():
         with pytest.raises(UsageError, match=message):
             open_system(text, task=SERIES)

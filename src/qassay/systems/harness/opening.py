@@ -102,7 +102,7 @@ def _address(
 ) -> UnderTest:
     parts = urlsplit(url)
     if not parts.hostname or parts.username or parts.password:
-        raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and holds no password")
+        raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and no password")
     given = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
         if collection is not None:
