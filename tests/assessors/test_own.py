@@ -1,4 +1,4 @@
-"""Functions, commands and plug-ins as assessors; jobs that are broken off and go on."""
+"""Functions, commands and plug-ins as assessors; jobs that are interrupted and go on."""
 
 from __future__ import annotations
 

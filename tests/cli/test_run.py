@@ -1,4 +1,4 @@
-"""`qassay run`: from a folder to a checked run, broken off and continued, and what it says when a system fails."""
+"""`qassay run`: from a folder to a checked run, interrupted and continued, and what it says when a system fails."""
 
 from __future__ import annotations
 

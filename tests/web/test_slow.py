@@ -1,4 +1,4 @@
-"""Clients that send, or read, a byte at a time: they are broken off, and meanwhile the others are served."""
+"""Clients that send, or read, a byte at a time: they are closed, and meanwhile the others are served."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def trickle(connection: socket.socket, data: bytes) -> bytes:
             except TimeoutError:
                 continue
     except OSError:
-        pass  # broken off
+        pass  # closed
     return b""
 
 

@@ -190,7 +190,7 @@ class Serving(uvicorn.Config):
 
 
 class PunctualConnection(Protocol):
-    """A connection that is broken off where the other side is too slow.
+    """A connection that is closed where the other side is too slow.
 
     It is waited for a head, and for the rest of a body that was refused unread; and for the other side to read.
     """

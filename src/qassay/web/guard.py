@@ -198,10 +198,10 @@ def _by_header(name: str, site: Site) -> Person:
 
 
 def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receive:
-    """A body that is broken off where it grows too long or comes too slowly, whatever its header says.
+    """A body that is closed where it grows too long or comes too slowly, whatever its header says.
 
     It may take some seconds, and one more for every `rate` bytes that have come: a long one over a slow line takes its
-    time, and one that trickles is broken off.
+    time, and one that trickles is closed.
     """
     begun = time.monotonic()
     seen = 0

@@ -178,7 +178,7 @@ def test_inspect_log_without_summaries_is_read_from_its_samples(tmp_path: Path) 
 def test_inspect_run_without_a_single_score_is_refused(tmp_path: Path) -> None:
     start = {"_journal/start.json": members(sample("inspect", "alpha.eval"))["_journal/start.json"]}
     message = refusal(packed(tmp_path / "alpha.eval", start))
-    assert "contains no scores. The run was broken off (status started); run `inspect eval-retry`" in message
+    assert "contains no scores. The run was interrupted (status started); run `inspect eval-retry`" in message
 
 
 def test_inspect_unknown_versions_are_read_with_a_warning(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_inspect_run_that_was_broken_off_is_read_with_a_warning() -> None:
     assert {key: value for key, value in got.items() if key[1] == "moon"} == wanted
     assert all(math.isnan(value) for key, value in got.items() if key[1] != "moon")
     [warning] = rows.warnings
-    assert "broken off (status error)" in str(warning)
+    assert "interrupted (status error)" in str(warning)
     assert "inspect eval-retry" in str(warning)
 
 

@@ -29,7 +29,7 @@ class UnderTest:
     """A system under test: how it is spelled, and what makes a connection to it (one per worker).
 
     `remembers`: it may keep something of its own from one question to the next, as any program may. A series that was
-    broken off is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it
+    interrupted is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it
     looks into the collection through this process, whose index has to be there.
     """
 
