@@ -88,7 +88,7 @@ def test_factoid() -> None:
     ]
 
 
-def test_judged_nil_is_passed_over_with_a_word() -> None:
+def test_judged_nil_is_skipped_with_a_warning() -> None:
     # An item `NIL` judged right would make NIL wrong.
     warnings: list[Problem] = []
     assert nist.parse_factoid("1 NIL 1\n", file="f", warnings=warnings) == []

@@ -186,7 +186,7 @@ def test_a_python_callable_runs_in_a_process_of_its_own(
             run(spelling, two_series, open_log, restart=True)
 
 
-def test_what_is_no_system() -> None:
+def test_a_name_that_is_not_a_system() -> None:
     for text, message in {
         "factiod": "did you mean 'factoid'",
         "no-such-program --x": "there is no program 'no-such-program'",
