@@ -80,7 +80,7 @@ class ModelServer:
         self._thread.join(5)
 
     async def serve(self, ready: Callable[[], object]) -> None:
-        """Serve until it is told to end."""
+        """Serve until it is stopped."""
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         open_: set[asyncio.Task[Any]] = set()
 

@@ -36,7 +36,7 @@ _VERDICT = {"reason": "It says the same.", "judgment": "correct"}
 
 
 def speed() -> list[Row]:
-    """Judgments through the local server, broken off by force once, beside a bare loop with the same client."""
+    """Judgments through the local server, interrupted by force once, beside a bare loop with the same client."""
     with local_server() as (port, calls):
         folder = answers(JUDGMENTS, "models")
         given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"

@@ -1,4 +1,4 @@
-"""Evaluations of a size, made quickly: a pool, three assessors a question, judgments of the first questions.
+"""Evaluations of a size, made quickly: a pool, three assessors per question, judgments of the first questions.
 
 Shared by the benchmark of large pools and by the tests that count what a page asks of the database. The rows are those
 that the application would have made; SQLite multiplies them, because a million of them take a minute otherwise.

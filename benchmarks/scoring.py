@@ -140,7 +140,7 @@ def evaluation(runs: int) -> Path:
 
 
 def ranked(runs: int) -> Path:
-    """A `ranked5` evaluation with one answer a question: the work that ranking libraries do too."""
+    """A `ranked5` evaluation with one answer per question: the work that ranking libraries do too."""
     folder = WORK / f"ranked-{runs}"
     if (folder / "done").exists():
         return folder

@@ -18,7 +18,7 @@ from qassay.systems import Answer, Asked, Item, System, make_reference
 
 
 def wide(collection: Collection) -> System:
-    """Every factoid answer with the word before it and the word after it, as they stand in its document."""
+    """Every factoid answer with the word before it and the word after it, as they are in its document."""
 
     def around(item: Item) -> Item:
         text = collection.document(item.doc).text if item.doc else ""

@@ -127,6 +127,6 @@ def pool(organiser: Person, *, holistic: bool = False, citations: bool = False) 
 
 
 def give_out(organiser: Person, people: list[Person], *, assessors: int) -> None:
-    """Give every question to so many of these people."""
+    """Give every question to this many of these people."""
     numbers = {row["name"]: row["id"] for row in organiser.get("/people")["people"]}
     organiser.post("/assignments", assessors=assessors, accounts=[numbers[person.name] for person in people])

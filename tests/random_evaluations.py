@@ -421,7 +421,7 @@ class Maker:
         rows: list[dict[str, Any]] = []
         for nugget in listed if response["items"] or self.chance(0.5) else ():
             if not self.chance(self.untidy / 4):
-                support = self.rng.choice(SUPPORTS)  # also of an empty answer, which supports nothing all the same
+                support = self.rng.choice(SUPPORTS)  # also of an empty answer, which supports nothing anyway
                 rows.append({"question": question, "run": tag, "nugget": nugget, "support": support})
         if self.chance(0.6):
             for sentence, item in enumerate(response["items"]):

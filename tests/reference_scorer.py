@@ -209,7 +209,7 @@ class Folder:
 
 
 class Key:
-    """The judgments that stand: of several rows for a thing the last."""
+    """The current judgments: of several rows for a thing the last."""
 
     def __init__(self, folder: Folder, name: str) -> None:
         self.name = name

@@ -48,7 +48,7 @@ def test_a_report_is_clean_where_all_was_looked_at(audit: Any, packages: list[An
     ("prints", "status"),
     [(json.dumps({"dependencies": [SKIPPED]}), 2), ("", 2), (json.dumps({"dependencies": [CLEAN]}), 0)],
 )
-def test_a_database_that_is_away_is_told(
+def test_a_database_that_is_away_is_reported(
     audit: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], prints: str, status: int
 ) -> None:
     program = tmp_path / "pip-audit"

@@ -126,7 +126,7 @@ def test_figures_in_the_prose_are_in_the_outputs(path: Path) -> None:
 
 
 def test_the_client_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
-    """The program of how-to/api.md, run against a served evaluation: it prints what stands below it."""
+    """The program of how-to/api.md, run against a served evaluation: it prints the output below it."""
     evaluations = _script("evaluations")
     page = _text("how-to/api.md")
     found = re.search(r'(?s)```python title="lenient.py"\n(.*?)```.*?```text\n(.*?)```', page)

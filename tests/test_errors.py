@@ -1,4 +1,4 @@
-"""Errors: they name the thing, the place and the way out."""
+"""Errors: they name the thing and the place, and say what to do."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_a_missing_extra_is_one_line_to_install(workplace: Path) -> None:
     assert _files(workplace) == before
 
 
-def test_other_missing_modules_are_no_extras(tmp_path: Path) -> None:
+def test_other_missing_modules_are_not_extras(tmp_path: Path) -> None:
     """A fault of the program is not disguised as something to install."""
     code = BLOCKED.replace("from qassay.cli", "BLOCKED.add('msgspec')\nfrom qassay.cli")
     command = [sys.executable, "-c", code, json.dumps({"score": ["score", str(qassay.demo_folder())]})]

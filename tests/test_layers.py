@@ -294,7 +294,7 @@ def _loaded(*arguments: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-def test_the_version_is_told_without_loading_anything() -> None:
+def test_the_version_is_reported_without_loading_anything() -> None:
     heavy = {"polars", "numpy", "scipy", "numba", "rich", "typer", "msgspec"}
     assert not _loaded("--version") & heavy
 

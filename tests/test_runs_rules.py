@@ -330,7 +330,7 @@ def test_rules(tmp_path: Path, name: str, content: str, wrong: list[Told]) -> No
         assert one.message
         if one.question is not None:
             assert f"question {one.question}" in one.message
-    # A run that leaves questions out can still be scored, if scoring is told so; any other fault keeps it out.
+    # A run that leaves questions out can still be scored, if the user asks for it; any other fault keeps it out.
     faulty = bool(found.problems)
     assert found.runs.tags == (() if faulty else ("t",))
     assert found.runs.table.height == 0 or not faulty
@@ -407,7 +407,7 @@ def test_documents_and_ends_of_extracts(tmp_path: Path) -> None:
     assert {one.file for one in found.errors} == {"runs/past.txt"}
 
 
-def test_documents_of_a_run_with_other_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_documents_of_a_run_with_other_faults_are_reported_at_once(tmp_path: Path) -> None:
     folder = folder_with_documents(tmp_path)
     run = tmp_path / "t.txt"
     run.write_text("1 t D 0 6\n1 t E 0 5\n2 t F 0 300\n3 t G 0 1\n")
@@ -597,7 +597,7 @@ def test_a_byte_that_is_not_utf_8_is_an_error_with_its_line(tmp_path: Path) -> N
     ],
     ids=["empty", "blank", "NUL", "binary", "short gzip", "shorter gzip", "no gzip", "short zstd", "no zstd", "utf-16"],
 )
-def test_what_is_no_text_is_an_error(tmp_path: Path, data: bytes, rule: str) -> None:
+def test_bytes_that_are_not_text_are_an_error(tmp_path: Path, data: bytes, rule: str) -> None:
     found = read(tmp_path, "confidence", data)
     assert [(one.rule, one.file) for one in found.problems] == [(rule, "t.txt")]
     assert found.missing == ()

@@ -33,6 +33,6 @@ def test_inner_brackets_keep_their_commas() -> None:
     assert dict(_parsed("x(a=y(b=1, c=2), d=3)").parameters) == {"a": "y(b=1, c=2)", "d": "3"}
 
 
-def test_a_value_without_a_name_is_told_with_the_example() -> None:
+def test_a_value_without_a_name_is_reported_with_the_example() -> None:
     with pytest.raises(UsageError, match=r"'5' is not a parameter; write name=value, as in x\(a=1\)"):
         _parsed("y(5)")

@@ -30,14 +30,14 @@ def _faults(keys: dict[str, Any]) -> list[str]:
         ("max_items", 2.5, "max_items: is 2.5; it takes a whole number"),
     ],
 )
-def test_a_fault_of_a_question_type_is_told_once(key: str, value: object, told: str) -> None:
+def test_a_fault_of_a_question_type_is_reported_once(key: str, value: object, told: str) -> None:
     keys = definition("confidence")
     keys["types"]["factoid"][key] = value
     (fault,) = _faults(keys)
     assert fault.startswith(f"my.toml: types.factoid.{told}")
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     keys = definition("confidence")
     del keys["title"]
     keys |= {"titel": "x", "assessors": "two", "labels": ["R", "Q"], "unit": "turn", "without": {"other": 1}}

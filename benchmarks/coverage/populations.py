@@ -70,7 +70,7 @@ class Population:
         return np.clip(0.3 + self.wide * shape[self.means], 0.05, 0.48)
 
     def draw(self, seed: int, sets: int) -> tuple[Floats, Floats]:
-        """Scores on so many sets of fresh units (sets x runs x units), and the confidence of the runs."""
+        """Scores on this many sets of fresh units (sets x runs x units), and the confidence of the runs."""
         means = self.true_means()
         found = simulate_runs(
             means, sets * self.units, scores=self.scores, correlation=self.correlation, seed=seed

@@ -96,7 +96,7 @@ class RateCoverage:
         return found
 
     def outside(self, deviations: float) -> list[tuple[int, int, float]]:
-        """Size, bin and share of the bins that are out of bounds by more than so many Monte-Carlo errors.
+        """Size, bin and share of the bins that are out of bounds by more than this many Monte-Carlo errors.
 
         Where hardly a swap is expected, more than enough is not held against an interval.
         """

@@ -40,7 +40,7 @@ ATTEMPTS = 5
 TIMEOUT = 60.0
 # The server checks a run before it answers; it gives up after five minutes.
 UPLOAD_TIMEOUT = 600.0
-HALF_CHARACTER = "a text has half a character (a lone surrogate), which no file can hold; correct it"
+HALF_CHARACTER = "a text has half a character (a lone surrogate), which no file can contain; correct it"
 
 
 class ServerError(QassayError):

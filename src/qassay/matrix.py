@@ -477,7 +477,7 @@ class ScoreMatrix(Result):
         if len(set(self.runs)) < len(self.runs):
             raise UsageError("two runs of a score matrix have the same tag")
         if not np.isfinite(self.values).all():
-            raise UsageError("a score matrix holds finite numbers only")
+            raise UsageError("a score matrix contains only finite numbers")
         if self.repeats is not None and [len(scores) for scores in self.repeats.values] != [len(self.units)] * len(
             self.runs
         ):

@@ -687,7 +687,7 @@ def test_a_model_rates_a_list_and_leaves_it_alone(tmp_path: Path, capsys: pytest
     assert listed[0]["trace"]["importance"]["votes"] == {"vital": 3}
 
 
-def test_nuggets_that_cannot_be_used_are_no_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_nuggets_make_no_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = nuggets(tmp_path / "rag")
     (place / "nuggets" / "development.jsonl").unlink()
     with serving(lambda _: {"nuggets": ["x" * 500]}) as server:

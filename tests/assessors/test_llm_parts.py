@@ -68,7 +68,7 @@ def test_deep_nesting_is_malformed(depth: int) -> None:
         '<think>\nIs it {"judgment": "incorrect"}? No.\n</think>\n\n{"judgment": "correct"}',
     ],
 )
-def test_thoughts_and_fences_are_no_part_of_an_answer(content: str) -> None:
+def test_thoughts_and_fences_are_not_part_of_an_answer(content: str) -> None:
     assert Form(FORMS["label"].fields).read(content) == [{"judgment": "correct"}]
 
 

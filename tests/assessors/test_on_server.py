@@ -109,7 +109,7 @@ def test_assessors_of_nuggets(nuggets: House, spelling: str, monkeypatch: pytest
     assert scores[0] == scores[1]
 
 
-def test_from_python_broken_off_and_resumed(nuggets: House) -> None:
+def test_from_python_interrupted_and_resumed(nuggets: House) -> None:
     client = Client(nuggets.address, token=nuggets.token)
     evaluation = open_evaluation(nuggets.plain)
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Functions, commands and plug-ins as assessors; jobs that are broken off and go on."""
+"""Functions, commands and plug-ins as assessors; jobs that are interrupted and go on."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_several_decisions_are_under_way_and_come_in_order(folder: Path) -> None
     assert [row["text"] for row in rows(folder, "slow")] == [row["text"] for row in rows(folder, "plain")]
 
 
-def test_a_broken_off_job_goes_on_where_it_stopped(folder: Path) -> None:
+def test_an_interrupted_job_goes_on_where_it_stopped(folder: Path) -> None:
     asked: list[tuple[str, str]] = []
 
     def fails(case: Case) -> str:

@@ -70,7 +70,7 @@ def test_a_question_without_patterns_is_not_judged() -> None:
     assert assessor.judge(_case(Part("", "pair", {"question": "1"}))) is None
 
 
-def test_a_pattern_that_runs_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_runs_away_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qassay.assessors.patterns.SECONDS", 0.05)
     assessor = Patterns.from_rows([{"question": "1", "pattern": r"(?:(\w+)+\1)+$", "docs": []}], task("confidence"))
     with pytest.raises(InputError, match="takes too long"):
@@ -163,7 +163,7 @@ def test_what_is_known_is_not_judged_again() -> None:
     assert (again.rows, again.known, again.silent) == ([], len(first.rows), first.silent)
 
 
-def test_an_unknown_assessor_is_told_with_a_guess() -> None:
+def test_an_unknown_assessor_is_reported_with_a_guess() -> None:
     with pytest.raises(QassayError, match="patterns"):
         open_assessor("paterns", open_evaluation(qassay.demo_folder()))
 

@@ -73,7 +73,7 @@ class SmallEvaluation:
             return assignments_of(connection, self.account[name])[0].id
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """The judgments of a set that stand."""
+        """The current judgments of a set."""
         query = (
             select(current_judgment.c.body)
             .where(current_judgment.c.set == name, current_judgment.c.body.is_not(None))

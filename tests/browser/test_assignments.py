@@ -84,7 +84,7 @@ def test_a_finished_question_is_opened_again(olga: Any, accessible: Make) -> Non
     expect(page.get_by_role("region", name="Progress by assessor")).to_contain_text("minutes")
 
 
-def test_a_set_is_taken_back(olga: Any) -> None:
+def test_a_set_is_withdrawn(olga: Any) -> None:
     _, _, go = olga
     page = go()
     give_out(page, 2)

@@ -31,7 +31,7 @@ Make: TypeAlias = Callable[..., Any]
 Which: TypeAlias = Literal["series", "answers", "justifications", "free-text"]
 LONG = "long " * 20_000
 ZALGO = "Z" + "".join(map(chr, range(0x300, 0x36F))) * 20
-# What a script that got through would do; and where the policy had to stop one, the page was at fault all the same.
+# What a script that got through would do; and where the policy had to stop one, the page was at fault anyway.
 WATCH = """
   window.odd = [];
   window.ran = (what) => window.odd.push(`ran: ${what}`);

@@ -63,7 +63,7 @@ def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved
     assert len(one.rows("first")) == len(shown)
 
 
-def test_what_was_taken_back_in_another_tab_is_shown_again(ada: Any, saved: Make) -> None:
+def test_an_item_undone_in_another_tab_is_shown_again(ada: Any, saved: Make) -> None:
     one, _, sit_down = ada
     page = sit_down()
     first = page.url
@@ -132,7 +132,7 @@ def test_an_item_that_comes_late_is_not_shown_in_place_of_the_next(ada: Any) -> 
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
     page.route(f"**/items/{number}", lambda route: items.append(route), times=1)
-    with page.expect_request(f"**/items/{number}"):  # it was decided on in vain, and is fetched anew
+    with page.expect_request(f"**/items/{number}"):  # it was decided on in vain, and is fetched again
         decisions[0].fulfill(status=422, json={"message": "nothing was saved"})
     page.keyboard.press("ArrowRight")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
@@ -150,7 +150,7 @@ def test_the_string_is_marked_in_its_document(ada: Any) -> None:
     assert mark.text_content() == page.locator(".answer-string").text_content()
 
 
-def test_a_passage_is_marked_where_it_stands(
+def test_a_passage_is_marked_where_it_occurs(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
 ) -> None:
     folder = tmp_path / "passages"
@@ -242,7 +242,7 @@ def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
     assert [row["judgment"] for row in one.rows("first")] == ["U"]
 
 
-def test_of_two_tabs_the_second_is_told_and_shown_both(ada: Any, saved: Make) -> None:
+def test_of_two_tabs_the_second_is_shown_both(ada: Any, saved: Make) -> None:
     one, _, sit_down = ada
     page = sit_down(expected=("409",))
     other = page.context.new_page()

@@ -39,7 +39,7 @@ def current(page: Page) -> str:
 
 
 def open_list(page: Page, size: int) -> None:
-    """Go to a list with at least so many elements."""
+    """Go to a list with at least this many elements."""
     while page.locator(LINES).count() < size:
         before = page.locator("#position").text_content()
         page.keyboard.press("ArrowRight")

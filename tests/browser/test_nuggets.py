@@ -148,7 +148,7 @@ def test_a_nugget_begins_from_a_string_that_the_filter_found(ada: Any) -> None:
     expect(page.locator("#new-nugget")).to_have_value(re.sub(r"\s+", " ", str(text)).strip())
 
 
-def test_what_loads_late_does_not_take_the_focus_from_whoever_writes(ada: Any) -> None:
+def test_late_data_does_not_take_the_focus_from_the_writer(ada: Any) -> None:
     _, sit_down = ada
     page = sit_down()
     held: list[Any] = []
@@ -175,7 +175,7 @@ def test_nuggets_are_dragged_to_another_place(ada: Any, saved: Make) -> None:
     assert [text for text, _ in nuggets(one)] == ["third", "discovered radium", "discovered polonium"]
 
 
-def test_a_second_tab_is_told_what_stands(ada: Any, saved: Make) -> None:
+def test_a_second_tab_gets_the_current_list(ada: Any, saved: Make) -> None:
     one, sit_down = ada
     first, second = sit_down(), sit_down(expected=TOLD)
     for page, text in ((first, "found radium"), (second, "saw radium")):
@@ -202,7 +202,7 @@ def test_what_is_written_while_the_server_is_away_is_sent_later(ada: Any, saved:
     assert [text for text, _ in nuggets(one)] == ["discovered radium", "discovered polonium", "one", "two"]
 
 
-def test_nuggets_are_matched_by_keyboard_and_count_once_a_response(ada: Any, saved: Make, accessible: Make) -> None:
+def test_nuggets_are_matched_by_keyboard_and_count_once_per_response(ada: Any, saved: Make, accessible: Make) -> None:
     one, sit_down = ada
     page = sit_down()
     page.keyboard.press("g")

@@ -1,4 +1,4 @@
-"""What outlives a page of judging: decisions that were refused, and those that can still be taken back."""
+"""What outlives a page of judging: decisions that were refused, and those that can still be undone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 Make = Callable[..., Any]
 
 
-def test_a_refused_decision_is_told_until_it_is_seen(ada: Any, saved: Make, accessible: Make) -> None:
+def test_a_refused_decision_is_reported_until_it_is_seen(ada: Any, saved: Make, accessible: Make) -> None:
     _, server, sit_down = ada
     page = sit_down(expected=("423",))
     answer = {"status": 423, "json": {"message": "an adjudicator has ruled"}}
@@ -50,7 +50,7 @@ def test_a_question_that_was_ruled_on_is_shown_locked(ada: Any) -> None:
     assert one.rows("first") == []
 
 
-def test_a_decision_is_taken_back_after_another_page(ada: Any, saved: Make) -> None:
+def test_a_decision_is_undone_after_another_page(ada: Any, saved: Make) -> None:
     one, server, sit_down = ada
     page = sit_down()
     page.keyboard.press("z")
@@ -69,7 +69,7 @@ def test_a_decision_is_taken_back_after_another_page(ada: Any, saved: Make) -> N
     assert one.rows("first") == []
 
 
-def test_a_decision_on_another_screen_is_taken_back_there(
+def test_a_decision_on_another_screen_is_undone_there(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make
 ) -> None:
     one = make_evaluation("series", "1.1", "1.6")

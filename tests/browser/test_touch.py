@@ -42,7 +42,7 @@ def test_the_document_comes_before_the_note(open_question: Make) -> None:
     assert top(page, ".document") < top(page, ".decisions") < top(page, "#note")
 
 
-def test_items_are_walked_through_and_taken_back_by_hand(open_question: Make, saved: Make) -> None:
+def test_items_are_walked_through_and_undone_by_hand(open_question: Make, saved: Make) -> None:
     page = open_question("1.1")
     place, before, following = (page.locator(f"#{name}") for name in ("position", "move-previous", "move-next"))
     expect(before).to_be_disabled()
@@ -58,7 +58,7 @@ def test_items_are_walked_through_and_taken_back_by_hand(open_question: Make, sa
     saved(page)
 
 
-def test_a_nugget_is_made_of_a_string_and_taken_back_by_hand(open_question: Make) -> None:
+def test_a_nugget_is_made_of_a_string_and_undone_by_hand(open_question: Make) -> None:
     page = open_question("1.7", "?stage=nuggets", "[role=option]")
     chosen = page.get_by_role("listbox", name="Strings of all responses").get_by_role("option").first
     chosen.tap()

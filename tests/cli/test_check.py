@@ -75,7 +75,7 @@ def checked(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
 
 
 def test_the_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Judgments are those that stand: an overruled one is history."""
+    """Only current judgments count: an overruled one is history."""
     assert checked(capsys, folder) == (
         0,
         {
@@ -264,7 +264,7 @@ def test_faults(
     assert out.splitlines()[-1].startswith("1 error" if len(wrong) == 1 else f"{len(wrong)} errors")
 
 
-def test_faults_everywhere_are_told_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_everywhere_are_reported_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _, change, _ in FAULTS[1], FAULTS[3], FAULTS[11]:
         write(folder, change)
     _, made = checked(capsys, folder)
@@ -272,7 +272,7 @@ def test_faults_everywhere_are_told_together(folder: Path, capsys: pytest.Captur
     assert len(made["errors"]) == 12
 
 
-def test_warnings_are_no_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "runs" / "a.txt").rename(folder / "runs" / "b.txt")
     write(folder, {"runs.jsonl": rows({"run": "nobody"})})
     status, made = checked(capsys, folder)

@@ -226,7 +226,7 @@ def test_serving_refuses_what_it_does_not_serve(capsys: pytest.CaptureFixture[st
     assert "--serve" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_copied(
+def test_a_port_that_is_taken_is_reported_before_anything_is_copied(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

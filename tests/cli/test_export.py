@@ -74,7 +74,7 @@ def test_nist_forms_score_the_same(demo: Path, tmp_path: Path, capsys: Captured,
     assert scores(out, capsys, "--key", key) == scores(demo, capsys, "--key", key)
 
 
-def test_what_nist_has_no_form_for_is_told(tmp_path: Path, capsys: Captured) -> None:
+def test_rows_without_a_nist_form_are_reported(tmp_path: Path, capsys: Captured) -> None:
     folder = tmp_path / "e"
     main(["init", str(folder), "--task", "nuggets"])
     (folder / "questions.jsonl").write_text('{"id": "1", "type": "other", "text": "why?"}\n')
@@ -99,7 +99,7 @@ def test_strings_that_no_line_holds_stop_the_export(tmp_path: Path, capsys: Capt
     row = {"question": "1", "doc": "D", "text": "two\nlines", "judgment": "R"}
     (folder / "judgments" / "a.jsonl").write_text(json.dumps(row) + "\n")
     assert export(folder, "--nist") == 1
-    assert "a NIST form cannot hold it" in capsys.readouterr().err
+    assert "a NIST form cannot express it" in capsys.readouterr().err
     assert not (folder / "export").exists()
     assert export(folder) == 0
 
@@ -160,7 +160,7 @@ def test_other_things_are_not_touched(demo: Path, tmp_path: Path, capsys: Captur
     (out / "mine.txt").write_text("x")
     before = snapshot(out)
     assert export(demo, "--to", out, "--nist") == 1
-    assert "holds other things (mine.txt)" in capsys.readouterr().err
+    assert "contains other files (mine.txt)" in capsys.readouterr().err
     assert snapshot(out) == before
     assert export(demo, "--to", out, "--nist", "--force") == 0
     after = snapshot(out)
@@ -182,7 +182,7 @@ def test_a_false_list_of_files_deletes_nothing_outside(demo: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("place", [".", "runs", "judgments/x", "collection"])
-def test_parts_of_the_evaluation_are_no_target(demo: Path, place: str) -> None:
+def test_parts_of_the_evaluation_cannot_be_the_target(demo: Path, place: str) -> None:
     before = snapshot(demo)
     assert export(demo, "--to", demo / place, "--force") == 2
     assert snapshot(demo) == before

@@ -224,7 +224,7 @@ def test_nothing_of_a_faulty_run_is_stored(folder: Path, tmp_path: Path, capsys:
     assert "bad.txt:3: question 9 is not in the test set" in said
 
 
-def test_all_errors_of_all_files_are_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "run.txt").write_text("1.1 beta D1 x\n9 beta D1 x\n")
     write(tmp_path / "judged.jsonl", [{"question": "1.1", "doc": "D", "text": "x", "judgment": "Q"}])
     write(tmp_path / "nuggets.jsonl", [{"question": "8", "nugget": "1", "vital": True, "text": "x"}])
@@ -288,7 +288,7 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
     [
         ("", "RWR", "RWR"),  # the history of the file itself stays whole
         ("R", "RW", "RW"),
-        ("R", "WR", "RWR"),  # the last row of the file stands
+        ("R", "WR", "RWR"),  # the last row of the file counts
         ("RW", "R", "RW"),  # known history
         ("RWX", "RX", "RWX"),
         ("RW", "WR", "RWR"),

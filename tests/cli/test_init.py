@@ -27,7 +27,7 @@ def test_every_task(tmp_path: Path, task: str, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize("task", tasks.names())
-def test_what_stands_in_comments_is_what_holds(task: str) -> None:
+def test_comments_show_the_values_that_apply(task: str) -> None:
     """Taking the # off any line of a task's own rules changes nothing."""
     text = configuration_text(tasks.definition(task), name="x", task=task)
     active = re.sub(r"^# (?=[\w\"]+ = |\[)", "", text, flags=re.MULTILINE)

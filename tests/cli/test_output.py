@@ -28,7 +28,9 @@ def test_prose_is_as_wide_as_the_terminal_within_bounds(
     assert width - len("word ") < longest <= width
 
 
-def test_what_is_no_terminal_has_one_width(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_without_a_terminal_has_one_width(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     title, *rest = printed(capsys)
     assert title == WORDS.strip()

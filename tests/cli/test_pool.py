@@ -78,7 +78,7 @@ def test_a_filled_sheet_becomes_a_judgment_set(
     assert all(one["left"] == 0 for one in found["types"].values())
 
 
-def test_a_sheet_that_nobody_has_filled_in_is_no_judgment(
+def test_a_sheet_that_nobody_has_filled_in_is_not_a_judgment(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sheet = tmp_path / "first.jsonl"
@@ -116,7 +116,9 @@ def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.Cap
     assert found["types"]["factoid"]["left"] == 1
 
 
-def test_what_is_assigned_in_the_application_is_told_by_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_assigned_in_the_application_is_reported_by_set(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert "assigned" not in counted(folder, capsys)
     store = open_store(folder, create=True)
     import_folder(store, open_folder(folder))

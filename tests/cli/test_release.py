@@ -141,7 +141,7 @@ def test_an_evaluation_without_judgments_is_released_too(tmp_path: Path, capsys:
     assert (tmp_path / "bundle" / "nist" / "topics.txt").is_file()
 
 
-def test_tags_of_runs_are_no_markup_in_the_readme(demo: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_tags_of_runs_are_not_markup_in_the_readme(demo: Path, tmp_path: Path, capsys: Captured) -> None:
     tag = "<img/src=x>|`"
     (demo / "runs" / "kite.txt").unlink()
     rows = [

@@ -1,4 +1,4 @@
-"""`qassay run`: from a folder to a checked run, broken off and continued, and what it says when a system fails."""
+"""`qassay run`: from a folder to a checked run, interrupted and continued, and what it says when a system fails."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_nil_in_place_of_failures(folder: Path, tmp_path: Path, call: Call) -> N
         (["--system", "factiod"], "unknown system 'factiod'; did you mean 'factoid'?"),
         (["--system", "factoid", "--set", "threshold"], "--set takes NAME=VALUE"),
         (["--system", "factoid", "--set", "a=1", "--set", "a=2"], "--set a is given twice"),
-        (["--system", "factoid", "--tag", "a b"], "the run tag 'a b' holds ' '"),
+        (["--system", "factoid", "--tag", "a b"], "the run tag 'a b' contains ' '"),
         (["--system", "factoid", "--form", "rte"], "unknown form to write a run of task series2004 in 'rte'"),
         (["--system", "http://localhost:9/x", "--token-from", "NO_SUCH_VARIABLE_HERE"], "is not set"),
         (["--system", "factoid", "--workers", "0"], "--workers"),

@@ -584,7 +584,7 @@ def test_questions_of_one_type_in_series(tmp_path: Path, call: Call) -> None:
     assert {row["run"]: row["judge_score"] for row in made["runs"]} == pytest.approx(judge)
 
 
-def test_scores_that_are_no_means_are_refused(tmp_path: Path, refused: Call) -> None:
+def test_scores_that_are_not_means_are_refused(tmp_path: Path, refused: Call) -> None:
     folder = tmp_path / "pairs"
     shutil.copytree(qassay.demo_folder("entailment"), folder)
     assert "ratings of justifications are not corrected" in refused(

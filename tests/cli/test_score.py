@@ -498,7 +498,7 @@ def test_wrong_input(
     assert len(err.splitlines()) == len(errors)
 
 
-def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path, words in (
         (tmp_path / "nowhere", "does not exist"),
         (tmp_path, "is not an evaluation"),

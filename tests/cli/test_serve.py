@@ -168,14 +168,14 @@ def test_what_would_be_unsafe_is_refused(
     assert not (folder / "qassay.db").exists()
 
 
-def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert cli.main(["serve", str(folder), "--port", str(port)]) == 2
     assert f"port {port} is taken" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["serve", str(tmp_path), "--port", "0"]) == 1
     assert "is not an evaluation" in capsys.readouterr().err
 

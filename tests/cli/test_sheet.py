@@ -1,4 +1,4 @@
-"""`qassay sheet`, and `qassay import` of what comes back: every fault is told, and nothing is written twice."""
+"""`qassay sheet`, and `qassay import` of what comes back: every fault is reported, and nothing is written twice."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_a_known_answer_is_added_with_its_assessor(folder: Path, tmp_path: Path,
     assert output("import", folder, file)["added"][0]["count"] == 0
 
 
-def test_what_was_taken_back_is_warned_of_where_it_stands(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
+def test_an_undone_judgment_in_the_set_is_a_warning(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     rows = [
         said(key, kind, q, v) for kind, q, v in (("item", "1.1", {"judgment": "R"}), ("match", "1.7", {"nuggets": []}))
     ]
@@ -268,7 +268,7 @@ def test_what_was_taken_back_is_warned_of_where_it_stands(folder: Path, tmp_path
         ({"known_answer": "A", "question": "zzz"}, "question zzz is not in the test set"),
     ],
 )
-def test_every_fault_is_told_with_its_line_and_nothing_is_written(
+def test_every_fault_is_reported_with_its_line_and_nothing_is_written(
     folder: Path, tmp_path: Path, key: Any, output: Make, change: dict[str, Any], message: str
 ) -> None:
     good = said(key, "item", "1.2", {"judgment": "R"})
@@ -284,7 +284,7 @@ def test_nuggets_that_the_list_does_not_hold_are_an_error(folder: Path, tmp_path
     assert problem["rule"] == "unknown-nugget"
 
 
-def test_a_broken_key_is_told(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
+def test_a_broken_key_is_reported(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     file = written(tmp_path / "back.jsonl", said(key, "item", "1.1", {"judgment": "R"}))
     (folder / "sheets" / f"{key['sheet']}.json").write_text("{}")
     [problem] = output("import", folder, file, status=1)["errors"]
@@ -300,7 +300,7 @@ def test_a_name_is_written_as_a_file_name(tmp_path: Path) -> None:
     assert path.name == "a%3Ab-1.json"
 
 
-def test_rows_of_sheets_are_told_from_others() -> None:
+def test_rows_of_sheets_are_recognised() -> None:
     assert row_kind({"sheet": "a", "item": 1, "part": "", "verdict": None, "at": AT}) == "sheet"
     assert row_kind({"sheet": "kept", "question": "1.1", "judgment": "R"}) == "judgments"
     assert row_kind({"sheet": "kept", "question": "1.1", "answer": "Warsaw"}) == "answers"

@@ -249,7 +249,7 @@ def test_drafts_are_not_taken_for_no_questions(command: list[str], tmp_path: Pat
     assert "only 2 drafts that are not published yet; publish them" in capsys.readouterr().err
 
 
-def test_drafts_beside_questions_are_told_of(folder: Path, capsys: Captured) -> None:
+def test_drafts_next_to_questions_are_reported(folder: Path, capsys: Captured) -> None:
     assert not output(capsys, "check", folder)["warnings"]
     draft(folder)
     (warning,) = output(capsys, "check", folder)["warnings"]
@@ -286,7 +286,7 @@ def test_backup_and_restore(folder: Path, tmp_path: Path, capsys: Captured) -> N
     assert "before-restore-3" in capsys.readouterr().out
 
 
-def test_nothing_to_back_up_is_told(tmp_path: Path, capsys: Captured) -> None:
+def test_nothing_to_back_up_is_reported(tmp_path: Path, capsys: Captured) -> None:
     folder = Path(shutil.copytree(qassay.demo_folder(), tmp_path / "eval"))
     assert main(["backup", str(folder)]) == 1
     assert "has no store" in capsys.readouterr().err

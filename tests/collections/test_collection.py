@@ -84,7 +84,7 @@ def test_what_was_read_is_not_read_again(folder: Folder, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("on_disk")
-def test_the_cache_of_an_evaluation_stands_beside_its_collection(folder: Folder) -> None:
+def test_the_cache_of_an_evaluation_is_next_to_its_collection(folder: Folder) -> None:
     evaluation = folder({"qassay.toml": 'task = "passages"', **{f"collection/{k}": v for k, v in files().items()}})
     open_collection(evaluation / "collection")
     assert len(made(evaluation)) == 1
@@ -93,7 +93,7 @@ def test_the_cache_of_an_evaluation_stands_beside_its_collection(folder: Folder)
 
 @pytest.mark.usefixtures("on_disk")
 @pytest.mark.parametrize("change", ["add", "edit", "remove", "touch"])
-def test_a_changed_collection_is_read_anew(folder: Folder, change: str) -> None:
+def test_a_changed_collection_is_read_again(folder: Folder, change: str) -> None:
     root = folder(files())
     open_collection(root).index()
     first = made(root)
@@ -233,7 +233,7 @@ open_collection(sys.argv[1]).index()
 
 @pytest.mark.usefixtures("on_disk")
 @pytest.mark.parametrize("what", ["store", "index"])
-def test_a_broken_cache_is_made_anew(folder: Folder, what: str) -> None:
+def test_a_broken_cache_is_rebuilt(folder: Folder, what: str) -> None:
     root = folder(files())
     expected = open_collection(root).search("number 42")
     if what == "store":
@@ -271,7 +271,7 @@ def test_a_folder_that_can_only_be_read_but_was_indexed_by_others(
     assert collection.search("number 42") == expected
 
 
-def test_progress_is_told_to_the_end(folder: Folder) -> None:
+def test_progress_is_reported_to_the_end(folder: Folder) -> None:
     told: list[tuple[int, int]] = []
     root = folder(files())
     collection = open_collection(root, progress=lambda done, total: told.append((done, total)))

@@ -127,7 +127,7 @@ def test_units_that_are_turned_away_again_and_again(engine: OpenSearchEngine, sc
     assert len(script.asked) == len(script.waits) + 1
 
 
-def test_the_hits_of_some_shards_are_no_answer(engine: OpenSearchEngine, script: Script) -> None:
+def test_the_hits_of_some_shards_are_not_an_answer(engine: OpenSearchEngine, script: Script) -> None:
     """As the server answers by default: no shard has failed, and one is missing."""
     script.will(refusal("search_with_a_shard_missing"))
     with pytest.raises(InputError, match="for a part of the index only: 1 of 2 shards are missing"):
@@ -164,7 +164,7 @@ def test_a_missing_shard_may_come_back(engine: OpenSearchEngine, script: Script)
         ((413, b"<html>too large</html>"), "413: <html>too large"),
     ],
 )
-def test_a_refusal_is_told_as_the_server_tells_it(
+def test_a_refusal_has_the_words_of_the_server(
     engine: OpenSearchEngine, script: Script, answer: tuple[int, bytes], message: str
 ) -> None:
     script.will(answer)
@@ -189,7 +189,7 @@ def test_a_unit_that_elasticsearch_8_refuses(engine: OpenSearchEngine, script: S
 
 
 @pytest.mark.parametrize("total", [*PUBLISHED["totals"]["forms"], None])
-def test_how_the_total_is_told_does_not_matter(engine: OpenSearchEngine, script: Script, total: object) -> None:
+def test_the_form_of_the_total_does_not_matter(engine: OpenSearchEngine, script: Script, total: object) -> None:
     hit = {"_index": "x", "_id": "3-4-5", "_score": 1.5, "_source": {"document": 3, "start": 4, "length": 5}}
     hits = {"max_score": 1.5, "hits": [hit], **({} if total is None else {"total": total})}
     script.will({**NOTHING, "hits": hits})

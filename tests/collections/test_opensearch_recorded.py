@@ -209,7 +209,7 @@ def test_scores_are_in_the_same_proportion_however_often_a_collection_is_opened(
         assert [score / there[0][1] for _, score in there] == pytest.approx([score / here[0][1] for _, score in here])
 
 
-def test_a_break_is_mended(line: Line) -> None:
+def test_a_broken_connection_is_opened_again(line: Line) -> None:
     engine = OpenSearchEngine(line.url, "qassay-test-break")
     assert engine.done() == 0
     for number in range(3):

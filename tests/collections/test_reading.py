@@ -21,7 +21,7 @@ from qassay.formats import files
 
 Folder = Callable[..., Path]
 
-# In the manner of AQUAINT: several documents a file, tags of its own, entities that no standard knows.
+# Like AQUAINT: several documents per file, tags of its own, entities that no standard knows.
 SGML = """<DOC>
 <DOCNO> NYT19980601.0001 </DOCNO>
 <DOCTYPE> NEWS STORY </DOCTYPE>
@@ -140,7 +140,7 @@ def test_names_are_the_same_on_every_file_system() -> None:
     assert path_id(root / "v1.2.txt", root) == "v1.2"
 
 
-def test_hidden_and_strange_files_are_passed_over(folder: Folder) -> None:
+def test_hidden_and_strange_files_are_skipped(folder: Folder) -> None:
     files = {"a.txt": "text", ".b.txt": "no", ".git/c.txt": "no", "picture.png": b"\x89PNG", "notes.md": "# no"}
     collection = open_collection(folder(files))
     assert list(collection.lengths()) == ["a"]

@@ -31,7 +31,7 @@ def test_reading_what_was_written(tmp_path_factory: pytest.TempPathFactory, data
     assert files.read_bytes(path) == data
 
 
-def test_compression_is_told_by_content(tmp_path: Path) -> None:
+def test_compression_is_recognised_by_content(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
     (tmp_path / "b.txt").write_bytes(zstandard.compress(b"one ") + zstandard.compress(b"two"))
     (tmp_path / "c.gz").write_bytes(b"not packed")
@@ -69,13 +69,13 @@ def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: py
         files.read_bytes(tmp_path / "f")
 
 
-def test_every_undecodable_line_is_told() -> None:
+def test_every_undecodable_line_is_reported() -> None:
     told = faults(b"a\n\xe9 b\nc\nd\xff\r\n")
     assert [(problem.rule, problem.line) for problem in told] == [("encoding", 2), ("encoding", 4)]
     assert told[1].message.startswith("byte 0xff at column 2 is not UTF-8; save it as UTF-8")
 
 
-def test_a_byte_order_mark_is_no_text() -> None:
+def test_a_byte_order_mark_is_not_text() -> None:
     assert files.decode(b"\xef\xbb\xbfabc", file="f") == "abc"
 
 

@@ -79,13 +79,13 @@ def test_faults_of_a_configuration(tmp_path: Path, text: str, says: list[str]) -
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\0", b"\0", b"task = '\xe9'"])
-def test_a_configuration_that_is_no_text(tmp_path: Path, data: bytes) -> None:
+def test_a_configuration_that_is_not_text(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "qassay.toml").write_bytes(data)
     with pytest.raises(InputError):
         read_configuration(open_folder(tmp_path))
 
 
-def test_what_is_no_evaluation(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_an_evaluation(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path, says in ((tmp_path / "no", "does not exist"), (tmp_path / "file", "and stability take a table")):
         with pytest.raises(InputError, match=says):

@@ -53,7 +53,7 @@ def test_lines_end_in_lf_or_crlf_and_nowhere_else() -> None:
     assert jsonl.parse_rows(text, file="f") == [(1, {"a": "x\u2028\x85y"}), (4, {"a": 1})]
 
 
-def test_all_faulty_lines_are_told() -> None:
+def test_all_faulty_lines_are_reported() -> None:
     deep = "[" * 100_000
     text = f'{{"a": 1}}\n{{"a": \n[1]\n"x"\nnull\n{deep}\n{{"a": NaN}}\n{{"a": "\0"}}\n{{"a": "\\ud800"}}\n{{}} {{}}\n'
     assert [(problem.rule, problem.line) for problem in faults(text)] == [("syntax", n) for n in range(2, 11)]

@@ -240,7 +240,7 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ("qid\tA\nq1\t0,5\n", "'0,5' is not a number"),
     ],
 )
-def test_what_is_no_matrix(write: Callable[..., Path], text: str, message: str) -> None:
+def test_a_file_that_is_not_a_matrix(write: Callable[..., Path], text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_matrix(write(text))
 

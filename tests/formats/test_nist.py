@@ -88,7 +88,7 @@ def test_factoid() -> None:
     ]
 
 
-def test_judged_nil_is_passed_over_with_a_word() -> None:
+def test_judged_nil_is_skipped_with_a_warning() -> None:
     # An item `NIL` judged right would make NIL wrong.
     warnings: list[Problem] = []
     assert nist.parse_factoid("1 NIL 1\n", file="f", warnings=warnings) == []
@@ -339,7 +339,7 @@ def test_answers_round_trip(known: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "a\nb", " a", "a\t", "a\r", "a\0b"])
 def test_what_no_line_can_hold_is_an_error(text: str) -> None:
-    with pytest.raises(InputError, match="a NIST form cannot hold it"):
+    with pytest.raises(InputError, match="a NIST form cannot express it"):
         nist.format_factoid([{"question": "1", "doc": "D", "text": text, "judgment": "R"}], file="f")
 
 

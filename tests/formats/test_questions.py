@@ -121,7 +121,7 @@ def test_duplicate_ids_and_misplaced_other_have_lines() -> None:
 
 
 def test_xml_of_another_kind() -> None:
-    assert "holds no questions" in faults("<html><body/></html>")[0].message
+    assert "contains no questions" in faults("<html><body/></html>")[0].message
 
 
 def pair(label: str | None, identifier: str = "1") -> str:
@@ -162,7 +162,7 @@ def test_two_way_and_three_way_labels_do_not_mix() -> None:
     assert [p.rule for p in faults(text)] == ["bad-label"]
 
 
-def test_windows_characters_in_latin_1_are_told() -> None:
+def test_windows_characters_in_latin_1_are_reported() -> None:
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<trecqa><target id="1" text="a">'
     text += '<q id="1" type="LIST">\x93a\x94</q>'
     found = parse_questions((text + "</target></trecqa>").encode("latin-1"), file="q")
@@ -268,7 +268,7 @@ def test_duplicate_in_json_lines_names_the_second() -> None:
         b"x" * (4 << 20),
     ],
 )
-def test_what_is_no_file_of_questions_is_an_input_error(data: bytes, tmp_path: Path) -> None:
+def test_a_file_without_questions_is_an_input_error(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "q").write_bytes(data)
     with pytest.raises(InputError) as caught:
         read_questions(tmp_path / "q", file="q")

@@ -166,10 +166,10 @@ def test_compressed(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "replace")))
-def test_any_bytes_are_told_or_not(content: bytes) -> None:
+def test_any_bytes_are_recognised_or_not(content: bytes) -> None:
     assert kind_of(content) in (None, *KINDS)
 
 
-def test_large_files_are_told_by_their_beginning() -> None:
+def test_large_files_are_recognised_by_their_beginning() -> None:
     assert kind_of(b"1394 French\n" * 200_000 + b"\xe9") == "patterns"
     assert kind_of(b"x" * (3 << 20)) is None

@@ -1,4 +1,4 @@
-"""The rules of a track: read from qassay.toml, in any time zone, and every fault with its key and a way out."""
+"""The rules of a track: read from qassay.toml, in any time zone, and every fault with its key and advice."""
 
 from __future__ import annotations
 

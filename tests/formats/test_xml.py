@@ -47,7 +47,7 @@ def test_unknown_entities_are_all_told_with_their_lines() -> None:
 
 
 def test_unknown_entity_with_external_definition_is_not_lost_silently() -> None:
-    # With an external definition expat passes over unknown entities without a word, in attributes too.
+    # With an external definition expat skips unknown entities without a word, in attributes too.
     told = messages('<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd"><a t="x&foo;y"/>')
     assert told == ["q.xml:1: the entity &foo; is not declared; write the character itself"]
 
@@ -131,7 +131,7 @@ def test_sections_that_never_end_are_looked_for_once(start: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "plain text", "<a>", "<a></b>", "<a>\0</a>", "<a b=1/>", "<a/><b/>"])
-def test_what_is_not_xml_is_told(text: str) -> None:
+def test_what_is_not_xml_is_reported(text: str) -> None:
     assert messages(text)[0].startswith("q.xml:1: not XML: ")
 
 
@@ -156,7 +156,7 @@ def test_encodings(data: bytes, encoding: str | None) -> None:
     assert xml.parse(xml.decode(data, file="q.xml", encoding=encoding), file="q.xml").text == "é"
 
 
-def test_undecodable_lines_are_told() -> None:
+def test_undecodable_lines_are_reported() -> None:
     with pytest.raises(InputError) as caught:
         xml.decode(b"<a>\n\xe9\nb\n\xe8</a>", file="q.xml")
     assert [(p.rule, p.line) for p in caught.value.problems] == [("encoding", 2), ("encoding", 4)]

@@ -153,7 +153,7 @@ def test_the_parts_of_every_kind_of_item() -> None:
         ("rating", {"understandability": 3, "correctness": 6}, "correctness is a whole number"),
     ],
 )
-def test_what_is_no_verdict_is_refused_with_its_rule(kind: str, verdict: dict[str, Any], message: str) -> None:
+def test_a_bad_verdict_is_refused_with_its_rule(kind: str, verdict: dict[str, Any], message: str) -> None:
     _, name, item = KINDS[kind]
     part = parts_of(item, nuggets=NUGGETS)[0]
     with pytest.raises(InputError, match=message):

@@ -91,7 +91,7 @@ def test_a_score_of_people_and_programs_has_no_interval(folder: Path, capsys: py
     assert main(["score", str(folder), "--key", KEY, "--unjudged", "wrong", "--intervals"]) == 2
 
 
-def test_an_answer_that_only_a_program_found_is_no_known_answer(folder: Path) -> None:
+def test_an_answer_that_only_a_program_found_is_not_a_known_answer(folder: Path) -> None:
     evaluation = qassay.open(folder)
     people, mixed = evaluation.key("adjudicated"), evaluation.key(KEY)
     assert mixed.answer_classes().equals(people.answer_classes())

@@ -182,7 +182,7 @@ def test_runs_stand_in_the_order_of_their_scores(golden: Golden, assessor: str) 
 
 
 def scores_of(table: Mapping[str, float], measure: str) -> Scores:
-    """Scores as they stand when they have been computed."""
+    """Scores as computed."""
     runs = [RunScore(run, score, {}) for run, score in sorted(table.items(), key=lambda item: (-item[1], item[0]))]
     values = np.array([[row.score] for row in runs], dtype=float)
     units = Units(("1",), values, ScoreMatrix(("a",), ("1",), np.zeros((1, 1))).summary, None, None)
@@ -234,7 +234,7 @@ def test_a_series_without_a_list_question_uses_the_printed_weights() -> None:
 
 @pytest.mark.parametrize("pattern", ["RWW", "WWR", "RWRR"])
 def test_confidence_weighted_scores_of_short_runs(golden: Golden, tmp_path: Path, pattern: str) -> None:
-    """[EVAL02] section 2.2, recomputed from the formula: a right answer counts more the earlier it stands."""
+    """[EVAL02] section 2.2, recomputed from the formula: a right answer counts more the earlier it comes."""
     wanted = golden["EVAL02"]["cws_recomputed"][pattern]
     assert confidence_weighted_score([label == "R" for label in pattern]) == pytest.approx(wanted, abs=SIX)
     names = [str(n) for n in range(len(pattern))]

@@ -129,7 +129,7 @@ def test_these_questions_leave_out_what_new_ones_add() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(20, 80), st.integers(0, 200))
-def test_a_constant_judge_is_no_judge(seed: int, labelled: int, more: int) -> None:
+def test_a_constant_judge_adds_nothing(seed: int, labelled: int, more: int) -> None:
     people, _, _ = binary(seed, labelled, labelled)
     size = labelled + more
     made = corrected_share(people, np.ones(labelled), np.ones(size), target="these")

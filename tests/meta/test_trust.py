@@ -36,7 +36,7 @@ def test_ac1_is_gwets_worked_example() -> None:
     assert float(ac1(joint)) == pytest.approx(0.9407, abs=5e-4)
 
 
-def test_labels_are_folded_and_the_unfolded_ones_stand_beside() -> None:
+def test_labels_are_folded_and_the_unfolded_ones_kept() -> None:
     people = ["full", "partial", "none", "none", "full", "none"]
     program = ["full", "none", "none", "partial", "none", "full"]
     part = Compared("nugget support", ["a", "a", "b", "b", "c", "c"], program, people, "full")

@@ -141,7 +141,7 @@ def test_two_questions_separate_nothing() -> None:
     assert "chance could explain it" in two.answer[1]
 
 
-def test_all_ties_are_no_ranking() -> None:
+def test_ties_alone_give_no_ranking() -> None:
     for value in (0.0, 0.5):
         tied = of(("A", "B", "C"), np.full((3, 12), value))
         assert tied.answer[0] == f"All 3 runs score {value:.3f}: none is ahead."
@@ -325,7 +325,7 @@ def test_commands_name_sources_and_options() -> None:
 
 
 def test_runs_that_lack_questions_are_compared_on_shared_ones() -> None:
-    """Where gaps are passed over, table, figure and sentences are about the same units."""
+    """Where gaps are skipped, table, figure and sentences are about the same units."""
     scores = qassay.open(qassay.demo_folder()).score()
     values = scores.units.values.copy()
     values[scores.tags.index("hobby"), :3] = np.nan

@@ -130,7 +130,7 @@ class Desk:
         return self.people[-1]
 
     def pool(self, connection: Connection, **options: Any) -> None:
-        """Make the items of the runs, and count anew."""
+        """Make the items of the runs, and count again."""
         e = self.evaluation
         seed = order_seed(connection)
         store_items(connection, pool_items(e.runs, e.questions, e.task, seed=seed, **options))
@@ -151,7 +151,7 @@ class Desk:
     def say(
         self, connection: Connection, one: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
     ) -> SavedJudgment:
-        """Save a verdict over whatever stands."""
+        """Save a verdict over the current one."""
         return decide(
             self.act(connection, one),
             one,
@@ -198,7 +198,7 @@ class Desk:
         return None if found is None else (found.unanimous, found.disagreements, found.left)
 
     def rows(self, connection: Connection, set_name: str = ADJUDICATED, question: str | None = None) -> list[Any]:
-        """The rows of a set that stand."""
+        """The current rows of a set."""
         c = current_judgment.c
         query = select(c.body).where(c.set == set_name, c.body.is_not(None)).order_by(c.judgment)
         if question is not None:

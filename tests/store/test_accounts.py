@@ -262,7 +262,7 @@ def _set(connection, number: int, **values: str) -> None:
     connection.execute(update(session).where(session.c.id == number).values(**values))
 
 
-def test_tokens_are_told_once_and_can_be_revoked(store: Store) -> None:
+def test_tokens_are_shown_once_and_can_be_revoked(store: Store) -> None:
     with store.write() as connection:
         ada = add_account(connection, "Ada", "organiser")
         eve = add_account(connection, "Eve", "organiser")
@@ -286,7 +286,7 @@ def test_tokens_are_told_once_and_can_be_revoked(store: Store) -> None:
         assert tokens(connection, ada.id) == []
 
 
-def test_a_session_secret_is_no_token(store: Store) -> None:
+def test_a_session_secret_is_not_a_token(store: Store) -> None:
     with store.write() as connection:
         ada = add_account(connection, "Ada", "organiser")
         assert find_token(connection, begin_session(connection, ada.id, address=None, agent=None)) is None

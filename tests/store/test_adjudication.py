@@ -29,7 +29,7 @@ store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with whoever finds everything in order."""
+    """Somebody who disagrees on everything with the one who finds everything in order."""
     return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
 
 
@@ -282,7 +282,7 @@ def by_class(names: Mapping[str, str]) -> desks.Says:
     return says
 
 
-def test_classes_that_differ_by_name_alone_are_no_disagreement(desk: Any) -> None:
+def test_classes_that_differ_only_by_name_are_not_a_disagreement(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.2", "first", by_class({"Ann": "Ann", "Bob": "Bob"}))
         desk.judge_all(connection, "1.2", "second", by_class({"Ann": "Annie Lee", "Bob": "Robert"}))

@@ -27,7 +27,7 @@ store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with whoever finds everything in order."""
+    """Somebody who disagrees on everything with the one who finds everything in order."""
     return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
 
 
@@ -214,7 +214,7 @@ def test_one_assessors_own_list_is_adopted_by_rule(store: Store, tmp_path: Path)
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "a person's"
 
 
-def test_a_second_list_takes_back_what_the_first_settled_alone(store: Store, tmp_path: Path) -> None:
+def test_a_second_list_undoes_what_the_first_settled_alone(store: Store, tmp_path: Path) -> None:
     desk = desks.make_desk(store, tmp_path, assessors=1)
     with store.write() as connection:
         own_lists(desk, connection, ("first",))

@@ -45,7 +45,7 @@ store = desks.store
 
 
 def lay_out(connection: Connection, sizes: Sequence[tuple[str | None, int]]) -> TestSet:
-    """Questions with so many items each, in the series named."""
+    """Questions with this many items each, in the series named."""
     questions = [Question(str(n), "factoid", series=series) for n, (series, _) in enumerate(sizes)]
     rows = [
         {"id": 1000 * n + i, "question": str(n), "kind": "item", "ordinal": i, "body": "{}"}
@@ -157,7 +157,7 @@ def test_too_few_people_are_refused(tmp_path: Path, request: Any, assessors: int
     store.close()
 
 
-def test_whoever_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None:
+def test_a_person_who_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None:
     with store.write() as connection:
         one, two = (person.id for person in desks.add_people(connection, 2))
         assign(act(connection), lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
@@ -208,7 +208,7 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
         item_, part = _first(connection, taken)
         again = take(connection, three.id)
         assert (again.id, again.account) == (taken.id, three.id)
-        # Whoever had it before is told, and writes nothing into what is another's now.
+        # The earlier assessor gets a message, and writes nothing into another's work.
         with pytest.raises(LockedError, match="not assigned to you"):
             desks.decide(
                 act(connection, task=desk.evaluation.task, who=one, key=desks.key()),
@@ -218,7 +218,7 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
                 {"judgment": "R"},
                 expected=0,
             )
-        # One judgment makes it theirs for good, even one that was taken back.
+        # One judgment makes it theirs for good, even one that was undone.
         desk.say(connection, again, item_, part, {"judgment": "R"})
         desk.take_back(connection, again, item_, part)
         assert take(connection, two.id).id != taken.id
@@ -249,7 +249,7 @@ def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
         assert [row.action for row in connection.execute(record.select()) if row.question] == ["reassign"]
 
 
-def test_ratings_of_whoever_had_it_before_are_done(store: Store, tmp_path: Path) -> None:
+def test_ratings_of_the_earlier_assessor_are_done(store: Store, tmp_path: Path) -> None:
     """A rating belongs to its judge; the work of a set is done when somebody has done it."""
     questions = [{"id": "p", "type": "pair", "text": "T", "hypothesis": "H"}]
     made = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
@@ -352,7 +352,7 @@ def test_withdrawing_what_was_open_settles_what_is_finished(store: Store, tmp_pa
         assert [one.question for one in all_assignments(connection)] == ["1.1"]
 
 
-def test_whoever_has_written_nuggets_keeps_the_question(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
+def test_an_assessor_who_wrote_nuggets_keeps_the_question(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
     desk = desks.make_desk(store, tmp_path)
     one, two, three = desk.people
     monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))

@@ -32,7 +32,7 @@ ITEM = {"question": "1.1", "doc": "D1", "text": "1901"}
 
 
 def fill(store: Store) -> None:
-    """What only a served evaluation has: people, a session, an item, a judgment that was taken back."""
+    """What only a served evaluation has: people, a session, an item, a judgment that was undone."""
     with store.write() as connection:
         made = connection.execute(
             insert(account).values(name="Ann", role="assessor", created=now()).returning(account.c.id)
@@ -115,7 +115,7 @@ def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_u
     with pytest.raises(InputError, match="in use by 1 others; stop the server"):
         restore(Folder(small), tmp_path / "backup.db")
     store.close()
-    with pytest.raises(InputError, match="holds an evaluation already; to replace it: --force"):
+    with pytest.raises(InputError, match="already contains an evaluation; to replace it: --force"):
         restore(Folder(small), tmp_path / "backup.db")
     kept = restore(Folder(small), tmp_path / "backup.db", force=True)
     assert kept == small / "qassay.db.before-restore-1"
@@ -227,7 +227,7 @@ def test_a_backup_is_one_private_file_and_replaces_none(small: Path, served: Ser
 
 
 @pytest.mark.parametrize("damage", ["absent", "text", "other", "torn"])
-def test_what_is_no_sound_backup_is_refused(damage: str, small: Path, tmp_path: Path) -> None:
+def test_what_is_not_a_sound_backup_is_refused(damage: str, small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
     import_folder(store, Folder(small))
     fill(store)

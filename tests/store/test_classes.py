@@ -75,7 +75,7 @@ def test_merging_gives_every_judgment_of_the_set_a_new_version(store: Store, des
         assert [one.body["answer"] for one in history if one.body] == ["Ann", "Bob"]
         told = connection.execute(select(record.c.body).where(record.c.action == "rename-class")).scalar_one()
         assert json.loads(told)["judgments"] == 2
-        # Both had finished: what they agree on is settled anew.
+        # Both had finished: what they agree on is settled again.
         settled = {(row["run"], row["text"]): row.get("answer") for row in desk.rows(connection, question="1.2")}
         assert settled == {("north", "Bob"): "Bob"}
 
@@ -102,7 +102,7 @@ def test_a_class_that_is_gone_or_known_from_development_is_not_renamed(store: St
             rename(connection, desk, "Anna", "  ", "another-key-4567")
 
 
-def test_a_renaming_is_taken_back_as_one(store: Store, desk: Any) -> None:
+def test_a_renaming_is_undone_as_one(store: Store, desk: Any) -> None:
     with store.write() as connection:
         rename(connection, desk, "Ann", "Bob")
         one = desk.assigned(connection, "1.2")

@@ -144,7 +144,7 @@ def test_what_refers_to_nobody_is_refused(store: Store) -> None:
         connection.execute(insert(account).values(name="x", role="king", created=now()))
 
 
-def test_a_version_is_there_once_whoever_writes_past_the_rules(store: Store) -> None:
+def test_a_version_exists_once_even_past_the_rules(store: Store) -> None:
     row = {"set": "first", "question": "q", "kind": "item", "subject": "t", "version": 1, "body": "{}", "at": now()}
     with store.write() as connection:
         connection.execute(insert(judgment).values(row))
@@ -199,7 +199,7 @@ def test_a_database_that_is_not_served_is_refused(url: str) -> None:
         connect(url)
 
 
-def test_a_database_that_does_not_answer_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_does_not_answer_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "postgresql+psycopg://nobody@127.0.0.1:9/nothing")
     with pytest.raises(InputError, match="the database cannot be used"):
         open_store(folder, create=True)

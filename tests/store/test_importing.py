@@ -102,7 +102,7 @@ def test_an_old_file_does_not_undo_what_was_changed_since(small: Path, served: S
     assert standing_of(store)[saved.subject]["judgment"] == "X"
 
 
-def test_what_was_taken_back_comes_in_again_when_asked_for(small: Path, served: Serve) -> None:
+def test_what_was_undone_comes_in_again_when_asked_for(small: Path, served: Serve) -> None:
     store = served(small)
     with store.write() as connection:
         saved = append(act(connection), "first", "item", ITEM, undone=True)
@@ -225,7 +225,7 @@ def test_labels_of_pairs_become_a_set_and_stay_two_way(
     assert scores(folder) == before
 
 
-def test_every_fault_is_told_and_nothing_comes_in(
+def test_every_fault_is_reported_and_nothing_comes_in(
     small: Path, in_database: Callable[[Path], Path], write: Write
 ) -> None:
     store = open_store(in_database(small), create=True)
@@ -270,14 +270,14 @@ def test_a_failure_half_way_leaves_the_store_as_it_was(
 
 
 @pytest.mark.parametrize("identifier", ["x" * 201, "a\0b"])
-def test_ids_that_a_database_cannot_hold_are_told(
+def test_ids_that_a_database_cannot_hold_are_reported(
     small: Path, in_database: Callable[[Path], Path], write: Write, identifier: str
 ) -> None:
     store = open_store(in_database(small), create=True)
     rows = [{"question": "1.3", "nugget": identifier, "vital": True, "text": "t"}]
     write(small, "nuggets/second.jsonl", rows)
     write(small, "questions.jsonl", (small / "questions.jsonl").read_text())
-    with pytest.raises(InputError, match="longer than 200 characters, or holds a NUL"):
+    with pytest.raises(InputError, match="longer than 200 characters, or contains a NUL"):
         import_folder(store, Folder(small))
     store.close()
 

@@ -94,7 +94,7 @@ def test_numbers_and_orders_tell_nothing_of_the_run() -> None:
             assert one == two
         else:
             assert not {item.id for item in one} & {item.id for item in two}
-    # With another secret everything is drawn anew: whoever knows the tags cannot compute it.
+    # With another secret everything is drawn again: knowing the tags is not enough to compute it.
     assert not {item.id for item in before} & {item.id for item in pooled(evaluation, seed="t")}
     # No run stands at the same place everywhere.
     firsts = set()

@@ -105,7 +105,7 @@ def test_undo_brings_back_no_nugget_that_is_gone(desk: Any) -> None:
 
 
 def test_random_work_never_drifts(desk: Any) -> None:
-    """Whatever is judged, changed and taken back: counts are those of counting, settled is what settling gives."""
+    """Whatever is judged, changed and undone: counts are those of counting, settled is what settling gives."""
     chance = random.Random(7)
     with desk.store.write() as connection:
         for step in range(150):
@@ -141,7 +141,7 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
         assert (again.done, again.total, again.closed) == (2, 2, False)
         undone = desk.take_back(connection, *where)
         assert (undone.done, undone.closed) == (1, False)
-        # What becomes complete anew closes by itself.
+        # What becomes complete again closes by itself.
         assert desks.save(desk, connection, where, "X", expected=3, key="l").closed
         assert desk.settled(connection, "1.1") is None
         assert recount(act(connection), desk.assigned(connection, "1.1", "second"))[2]

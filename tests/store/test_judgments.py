@@ -56,7 +56,7 @@ def test_the_last_stands_and_the_rest_is_history(store: Store) -> None:
         assert judgments.current_rows(connection, "first", [THING, "never"]) == {THING: (3, {**ROW, "judgment": "W"})}
 
 
-def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
+def test_stale_save_gets_a_conflict(store: Store) -> None:
     with store.write() as connection:
         first = save(connection, "R", expected=0)
         with pytest.raises(ConflictError) as met:
@@ -132,7 +132,7 @@ def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
 
 
 def test_of_twenty_writers_one_has_each_version(store: Store) -> None:
-    """Everybody writes over what he has seen until he got through; whoever is told to look again looks again."""
+    """Everybody writes over the version they saw until it is saved; after a conflict they look again."""
     writers, barrier = 20, Barrier(20)
 
     def write(number: int) -> tuple[int, int]:

@@ -46,7 +46,7 @@ def test_the_schema_of_the_migrations_is_that_of_the_tables(engine: Engine) -> N
 
 
 def test_the_statements_of_the_migrations_are_those_of_the_tables(tmp_path: Path) -> None:
-    """Names of constraints, checks and defaults too, which a comparison of catalogues passes over."""
+    """Names of constraints, checks and defaults too, which a comparison of catalogues skips."""
     migrated, made = (create_engine(f"sqlite:///{tmp_path / name}") for name in ("migrated.db", "made.db"))
     migrate(migrated)
     metadata.create_all(made)

@@ -131,7 +131,7 @@ def test_a_change_sent_twice_is_one_and_a_key_belongs_to_one_list(store: Store, 
         assert change(connection, desk, "the-same-key-123").is_new()
 
 
-def test_moving_numbers_anew_and_keeps_texts(store: Store, desk: Any) -> None:
+def test_moving_renumbers_and_keeps_texts(store: Store, desk: Any) -> None:
     with store.write() as connection:
         change(connection, desk).add("third", vital=False)
         change(connection, desk).move("3", "1", expected=1)
@@ -160,7 +160,7 @@ def test_splitting_keeps_the_links_at_the_first_and_merging_joins_them(store: St
             change(connection, desk).merge("2", "2", "x", expected=(1, 1))
 
 
-def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: Store, desk: Any) -> None:
+def test_removing_a_nugget_takes_its_links_and_is_undone_with_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
         match(connection, desk, LINKS)
         before = found(connection)
@@ -177,7 +177,7 @@ def test_removing_a_nugget_takes_its_links_and_is_taken_back_with_them(store: St
             change(connection, desk).undo("never-sent-0000000")
 
 
-def test_one_change_after_the_other_is_taken_back(store: Store, desk: Any) -> None:
+def test_one_change_after_the_other_is_undone(store: Store, desk: Any) -> None:
     with store.write() as connection:
         before = [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")]
         keys = []
@@ -196,7 +196,7 @@ def test_one_change_after_the_other_is_taken_back(store: Store, desk: Any) -> No
         assert [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")] == before
 
 
-def test_nothing_is_taken_back_where_a_link_has_changed_since(store: Store, desk: Any) -> None:
+def test_nothing_is_undone_where_a_link_has_changed_since(store: Store, desk: Any) -> None:
     with store.write() as connection:
         match(connection, desk, LINKS)
         removal = change(connection, desk)
@@ -250,7 +250,7 @@ def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
         assert set(rows) == {one.account}
 
 
-def test_a_removal_that_opens_the_same_responses_is_taken_back(store: Store, desk: Any) -> None:
+def test_a_removal_that_opens_the_same_responses_is_undone(store: Store, desk: Any) -> None:
     """One change writes a response twice: its link goes, and it is to be looked at again."""
     with store.write() as connection:
         match(connection, desk, {"north": {"": ["1"]}, "south": {"": ["2"]}})

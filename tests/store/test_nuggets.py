@@ -1,4 +1,4 @@
-"""Nugget lists: the last row stands, numbers are never used again, and nobody sees what another assessor wrote."""
+"""Nugget lists: the last row counts, numbers are never used again, and nobody sees what another assessor wrote."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def texts(connection: Any, list_name: str, question: str = "q") -> list[str]:
     return [one.text for one in nuggets_of(connection, list_name, question)]
 
 
-def test_the_last_row_stands_and_a_number_is_never_used_again(store: Store) -> None:
+def test_the_last_row_counts_and_a_number_is_never_used_again(store: Store) -> None:
     with store.write() as connection:
         assert [write(connection, "first", text).nugget for text in "abc"] == ["1", "2", "3"]
         changed = write(connection, "first", "B", "2")
@@ -47,7 +47,7 @@ def test_the_last_row_stands_and_a_number_is_never_used_again(store: Store) -> N
         assert nuggets_of(connection, "first", "other") == []
 
 
-def test_whoever_has_not_seen_what_stands_is_told(store: Store) -> None:
+def test_stale_save_gets_a_conflict(store: Store) -> None:
     with store.write() as connection:
         write(connection, "first", "a", expected=0)
         with pytest.raises(NuggetConflictError) as met:

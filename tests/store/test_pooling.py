@@ -56,7 +56,7 @@ def larger(desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return desks.write_evaluation(tmp_path / "larger", runs=MORE)
 
 
-def test_whoever_saves_has_a_turn_before_all_is_stored(desk: Any, larger: Any, monkeypatch: Any) -> None:
+def test_a_save_has_a_turn_before_all_is_stored(desk: Any, larger: Any, monkeypatch: Any) -> None:
     opened: list[list[str]] = []
     with desk.store.write() as connection:
         for question in ("1.1", "1.2", "1.3"):
@@ -105,7 +105,7 @@ def test_what_another_server_stores_as_we_begin_is_not_stored_twice(desk: Any, l
     assert behind(desk.store, keep_others_out, lambda: pool(desk, larger), its_last_part) == Pooled(9, 0, 0)
 
 
-def test_a_pool_that_is_broken_off_is_not_current_and_is_made_anew(desk: Any, larger: Any, monkeypatch: Any) -> None:
+def test_a_pool_that_is_interrupted_is_not_current_and_is_rebuilt(desk: Any, larger: Any, monkeypatch: Any) -> None:
     """Also where nothing but the options had changed: the mark of the runs would not tell."""
 
     def break_off(_: float) -> None:

@@ -23,7 +23,7 @@ store, desk = desks.store, desks.desk
 
 
 def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with whoever finds everything in order."""
+    """Somebody who disagrees on everything with the one who finds everything in order."""
     return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
 
 
@@ -75,7 +75,7 @@ def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened
 
 
 def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> None:
-    """A ruling is asked for again only where what the assessors say has changed; it stands meanwhile."""
+    """A ruling is asked for again only where what the assessors say has changed; until then it counts."""
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
@@ -88,7 +88,7 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
         one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         items = items_of(connection, "1.1")
         parts = [parts_for(connection, one.set, item, None)[0] for item in items]
-        # The same said again, a change of mind that is taken back, and one that stays.
+        # The same said again, a change of mind that is undone, and one that stays.
         assert not desk.say(connection, one, items[0], parts[0], {"judgment": "R"}).closed
         assert not desk.say(connection, two, items[0], parts[0], {"judgment": "R"}).closed
         assert not desk.say(connection, two, items[0], parts[0], {"judgment": "W"}).closed

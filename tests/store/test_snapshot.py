@@ -140,7 +140,7 @@ def test_drafts_and_withdrawn_runs_stay_inside(small: Path, served: Serve, tmp_p
     assert [row["run"] for row in rows(tmp_path / "out" / "runs.jsonl")] == ["a"]
 
 
-def test_what_was_taken_back_is_left_out_with_all_before_it(small: Path, served: Serve, tmp_path: Path) -> None:
+def test_a_removed_judgment_is_left_out_with_its_history(small: Path, served: Serve, tmp_path: Path) -> None:
     store = served(small)
 
     def said() -> list[str]:
@@ -268,13 +268,13 @@ def test_the_database_of_another_evaluation_is_refused(
         open_store(other, create=True)
 
 
-def test_a_database_that_is_away_is_told(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_is_reported(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QASSAY_DATABASE", "postgresql+psycopg://nobody@127.0.0.1:1/none")
     with pytest.raises(InputError, match=r"the database cannot be used: .*refused"):
         qassay.open(small)
 
 
-def test_a_file_that_is_no_database_is_told(small: Path) -> None:
+def test_a_file_that_is_not_a_database_is_an_error(small: Path) -> None:
     (small / "qassay.db").write_text("not a database, whatever its name is" * 100)
     with pytest.raises(InputError, match="the database cannot be used: file is not a database"):
         qassay.open(small)

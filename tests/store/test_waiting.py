@@ -262,7 +262,7 @@ def test_a_renaming_that_is_sent_twice_at_once_is_one(store: Store, desk: Any, m
     assert sorted(both_at_once(monkeypatch, ours, "by_key", [put_back, put_back])) == [0, 2]
 
 
-def test_of_two_who_change_a_question_at_once_the_second_is_told(
+def test_of_two_who_change_a_question_at_once_the_second_gets_a_conflict(
     store: Store, desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_folder(store, Folder(desk.evaluation.folder.path))

@@ -62,7 +62,7 @@ def test_nil_below_the_threshold(collect: Collect, ask: Ask) -> None:
     assert nil.confidence == pytest.approx(0.1)
 
 
-def test_the_question_itself_is_no_answer(collect: Collect, ask: Ask) -> None:
+def test_the_question_itself_is_not_an_answer(collect: Collect, ask: Ask) -> None:
     found = ask(factoid(collect("Otto Sverdrup met Roald Amundsen."), threshold=0), "Who met Otto Sverdrup?")
     assert found.items[0].text == "Roald Amundsen"
 

@@ -23,7 +23,7 @@ from qassay.web.application import create_app
 from qassay.web.site import Settings
 
 with warnings.catch_warnings():
-    # It says that a successor of httpx is to be had; what it does with httpx is the same.
+    # It says that a successor of httpx is available; what it does with httpx is the same.
     warnings.filterwarnings("ignore", message="Using `httpx`")
     from starlette.testclient import TestClient
 

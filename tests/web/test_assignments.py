@@ -162,7 +162,7 @@ def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, p
     assert len(actions) == 2
 
 
-def test_open_work_is_for_whoever_asks(organiser: Any, site: Any, people: dict[str, int]) -> None:
+def test_open_work_is_for_anyone_who_asks(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     assert give(organiser, 2)["done"] == 212
     with site.store.write() as connection:
@@ -195,7 +195,7 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, site: Any, people
     assert "too little was judged here to say how long they take" in organiser.get("/assignments").text
 
     def judged(number: int) -> dict[str, Any]:
-        """Ada has judged so many items of two questions, a minute each, and some of another came from a file."""
+        """Ada has judged this many items of two questions, a minute each, and some of another came from a file."""
         with site.store.write() as connection:
             own = [one.id for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 6]
             for one, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):

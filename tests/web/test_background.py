@@ -1,4 +1,4 @@
-"""Work in threads: one of a kind at a time, what is asked for meanwhile is done after it, and failures are told."""
+"""Work in threads: one of a kind at a time, what is asked for meanwhile is done after it, and failures are reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_is_asked_for_meanwhile_is_done_afterwards(site: Any) -> None:
     assert start(served, "x", "again", saying("fourth")) is not job
 
 
-def test_failures_are_told_without_internals(site: Any) -> None:
+def test_failures_are_reported_without_internals(site: Any) -> None:
     served = site.app.state.site
 
     def refuse(_: BackgroundJob) -> str:

@@ -262,7 +262,7 @@ LATER = [pytest.param("rag", marks=pytest.mark.slow), pytest.param("entailment",
 
 
 @pytest.mark.parametrize("which", ["series", *LATER])
-def test_the_names_of_runs_change_nothing_for_whoever_judges(world: Any, which: Which) -> None:
+def test_the_names_of_runs_change_nothing_for_assessors(world: Any, which: Which) -> None:
     first = world(which)
     known = tags(first)
     second = world(which, renamed(known))
@@ -305,7 +305,7 @@ def _judged_by_model(world: World) -> None:
 
 
 @pytest.mark.parametrize("which", ["series", *LATER])
-def test_what_a_model_said_changes_nothing_for_whoever_judges(world: Any, which: Which) -> None:
+def test_judgments_of_a_model_change_nothing_for_assessors(world: Any, which: Which) -> None:
     """Neither before nor while somebody judges is a model's verdict, or that there is one, shown to them."""
     first, second = world(which), world(which)
     _judged_by_model(second)
@@ -328,7 +328,7 @@ def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world:
     holds_none(after, [*tags(second), "Ada", OTHER])
 
 
-def test_the_names_of_runs_change_nothing_for_whoever_adjudicates(world: Any) -> None:
+def test_the_names_of_runs_change_nothing_for_adjudicators(world: Any) -> None:
     first = world()
     second = world(names=renamed(tags(first)))
     for one in (first, second):

@@ -102,7 +102,7 @@ def test_chunks_without_a_length_are_counted(server) -> None:
     assert server(f"{JSON}Transfer-Encoding: chunked", small)[0] == 200
 
 
-def test_a_body_that_comes_too_slowly_is_broken_off(server) -> None:
+def test_a_body_that_comes_too_slowly_is_closed(server) -> None:
     status, _ = server(f"{JSON}Content-Length: 100", *[b"x"] * 8, pause=0.1)
     assert status == 408
     assert server(f"{JSON}Content-Length: 100")[0] == 408

@@ -159,7 +159,7 @@ def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     assert organiser.post("/api/development/question/nuggets", json={"id": "1.1", "text": "x"}).status_code == 400
 
 
-def test_what_stops_a_publication_is_told_in_full(organiser: Any) -> None:
+def test_what_stops_a_publication_is_reported_in_full(organiser: Any) -> None:
     series = begin(organiser)
     ask(organiser, series, "")
     ask(organiser, series, "  ")
@@ -223,7 +223,7 @@ def test_marks_of_marked_up_documents_are_where_a_reader_sees_them(tmp_path: Any
     assert "<b>" not in view.text
 
 
-def test_warnings_are_about_what_stands() -> None:
+def test_warnings_are_about_the_current_text() -> None:
     first = Question("1", "factoid", "Who founded it?", "s", "club")
     second = Question("2", "list", "Who led it?", "s", "club")
     answers = {

@@ -135,7 +135,7 @@ def _send_number(site: Any, organiser: Any, number: object) -> None:
 
 
 def test_strings_that_do_not_end_are_checked_like_any_others() -> None:
-    """They were looked for anew from every quote: what is here took hours, and this test would not come to an end."""
+    """The search began again at every quote: what is here took hours, and this test would not come to an end."""
     for body in (b'"' + b'\\"' * 400_000, b'"' * 800_000, b'"' + b"\\" * 800_001, b"[]" * 400_000):
         check_json(body, deepest=40)
 
@@ -159,7 +159,7 @@ def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
-def test_a_file_that_unpacks_to_too_much_is_broken_off(site: Any, pack: Any) -> None:
+def test_a_file_that_unpacks_to_too_much_is_refused(site: Any, pack: Any) -> None:
     import_folder(site.store, open_folder(site.folder))
     client = site.with_settings(upload_limit=100_000).client("organiser")
     bomb = pack(b"1.1 bomb NIL\n" * 400_000)
@@ -218,7 +218,7 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(site: Any, org
     assert not list(site.folder.parent.rglob("climbed*"))
 
 
-def test_a_name_of_a_file_is_no_path(site: Any, organiser: Any) -> None:
+def test_a_name_of_a_file_is_not_a_path(site: Any, organiser: Any) -> None:
     before = (site.folder / "qassay.toml").read_bytes()
     names = ("../../qassay.toml", "..", "/etc/passwd", "a\r\nSet-Cookie: x=y", "CON", "x" * 200)
     for sent, statuses in ((names, (200,)), (("",), (200, 400, 422)), (("x" * 5000,), (200, 400, 422))):

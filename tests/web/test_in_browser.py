@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said_and_focused(page: Page) -> None:
     expect(page.get_by_label("Current password")).to_have_attribute("aria-invalid", "true")
 
 
-def test_whoever_is_signed_in_passes_through_the_door(page: Page) -> None:
+def test_signed_in_people_skip_the_sign_in_page(page: Page) -> None:
     sign_in(page)
     expect(page.get_by_role("heading", name="Qassay demo")).to_be_visible()
     page.goto("/sign-in?then=/people")

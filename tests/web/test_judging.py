@@ -92,7 +92,7 @@ def test_a_save_sent_twice_is_one_judgment_with_one_answer(judging: Any) -> None
 def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_elses_now(
     judging: Any, accounts: dict[str, int]
 ) -> None:
-    """Reassigned, and its item no longer returned by any run; nothing of what the other one does is told."""
+    """Reassigned, and its item no longer returned by any run; nothing of what the other one does is reported."""
     one, (item, other, *_) = judging["work"]["mine"]["1.1"], judging["items"]["1.1"]
     path, sent = f"/api/judge/{one.id}/decisions", _decision(item.id)
     first = judging["mine"].post(path, json=sent).json()
@@ -114,7 +114,7 @@ def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_el
     assert organiser.post(path, json=sent).status_code == 404, "and to another person"
 
 
-def test_who_comes_second_is_told_both_values(judging: Any) -> None:
+def test_a_second_save_gets_both_values(judging: Any) -> None:
     one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
     path = f"/api/judge/{one.id}/decisions"
     judging["mine"].post(path, json=_decision(number, "R", note="sure"))

@@ -43,7 +43,7 @@ def test_classes_grow_with_judging_and_are_nobody_elses(
     assert classes(other, sheets.assignment(site, accounts["adjudicator"], "1.6")) == {"Zoe": 0}
 
 
-def test_merging_changes_all_judgments_once_and_is_taken_back(client: Callable[..., Any], number: int) -> None:
+def test_merging_changes_all_judgments_once_and_is_undone(client: Callable[..., Any], number: int) -> None:
     mine = client("assessor")
     judge_all(mine, number)
     sent = {"key": sheets.key(), "before": "Robert", "after": "Bob"}
@@ -55,7 +55,7 @@ def test_merging_changes_all_judgments_once_and_is_taken_back(client: Callable[.
     assert classes(mine, number)["Robert"] == 1
 
 
-def test_a_second_tab_is_told_that_the_class_is_gone(client: Callable[..., Any], number: int) -> None:
+def test_a_second_tab_learns_that_the_class_is_gone(client: Callable[..., Any], number: int) -> None:
     mine = client("assessor")
     judge_all(mine, number)
     path = f"/api/judge/{number}/classes/rename"

@@ -22,7 +22,7 @@ def shown(row: NuggetRow) -> tuple[str, list[str | None]]:
     return row.likeness, texts
 
 
-def test_rows_are_the_same_differ_or_stand_alone() -> None:
+def test_rows_are_the_same_differ_or_are_in_one_list() -> None:
     one = listed(("Won the Nobel prize", True), ("born in Warsaw", False), ("her notebooks glow", False), found=("1",))
     other = listed(("Born in Warsaw.", False), ("won the Nobel prize in 1903", True), ("taught in Paris", True))
     rows = compared([one, other])

@@ -23,7 +23,7 @@ class Sheet:
         return self.client.post(f"/api/judge/{self.number}/nuggets/{way}", json={"key": sheets.key(), **body})
 
     def list(self) -> dict[str, Any]:
-        """The list as it stands."""
+        """The list as it is."""
         return dict(self.client.post(f"/api/judge/{self.number}/nuggets/begin").json())
 
     def texts(self) -> list[str]:
@@ -143,7 +143,7 @@ def test_a_change_sent_twice_is_one(sheet: Sheet) -> None:
     assert sheet.texts().count("once") == 1
 
 
-def test_a_second_tab_is_told_what_stands(sheet: Sheet) -> None:
+def test_a_second_tab_gets_the_current_list(sheet: Sheet) -> None:
     sheet.send("change", nugget="1", expected=1, text="won two prizes", vital=True)
     late = sheet.send("change", nugget="1", expected=1, text="won three", vital=True)
     assert late.status_code == 409
@@ -224,7 +224,7 @@ def test_a_removed_nugget_leaves_no_link_and_undo_brings_both_back(sheet: Sheet)
         ("add", {"text": "x", "vital": True, "again": "some"}),
     ],
 )
-def test_what_is_no_change_is_refused(sheet: Sheet, way: str, body: dict[str, Any]) -> None:
+def test_a_bad_change_is_refused(sheet: Sheet, way: str, body: dict[str, Any]) -> None:
     assert sheet.send(way, **body).status_code == 422
     assert sheet.texts() == ["won a prize", "radium"]
 

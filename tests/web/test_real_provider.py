@@ -55,7 +55,7 @@ class Site:
             self.page.get_by_role("link", name="[ Cancel ]").click()
 
     def name(self) -> str | None:
-        """Who is signed in, as our page is told."""
+        """The signed-in person, as the page shows it."""
         told = self.page.evaluate("fetch('/api/account').then(answer => answer.ok ? answer.json() : {})")
         return told.get("name")
 
@@ -148,7 +148,7 @@ def test_an_identity_without_an_invitation_stays_outside(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("issuer", ["/", "/another"])
-def test_a_wrong_issuer_is_told_on_the_page(serve: Serve, issuer: str) -> None:
+def test_a_wrong_issuer_is_reported_on_the_page(serve: Serve, issuer: str) -> None:
     site = serve(issuer=issuer)
     site.sign_in()
     told = "calls itself" if issuer == "/" else "cannot be reached or refused"

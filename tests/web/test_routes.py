@@ -139,7 +139,7 @@ def test_where_there_is_nothing_there_is_still_the_menu(client: Callable[..., Te
     assert (refused.status_code, 'href="/sign-in"' in refused.text) == (404, True)
 
 
-def test_whoever_signs_in_goes_on_to_where_he_wanted(client: Callable[..., TestClient]) -> None:
+def test_signing_in_leads_to_the_wanted_page(client: Callable[..., TestClient]) -> None:
     assert client().get("/people?x=1").headers["location"] == "/sign-in?then=/people%3Fx%3D1"
     page = client().get("/sign-in?then=/people%3Fx%3D1").text
     assert 'data-then="/people?x=1"' in page

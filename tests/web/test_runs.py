@@ -53,7 +53,7 @@ def test_a_faultless_run_is_kept_with_what_is_said_of_it(organiser: Any, site: A
     assert 'fresh</bdi><abbr class="star" title="manual run">*' in page
 
 
-def test_all_errors_are_told_with_their_lines_and_nothing_stays(organiser: Any, site: Any, good: bytes) -> None:
+def test_all_errors_are_reported_with_their_lines_and_nothing_stays(organiser: Any, site: Any, good: bytes) -> None:
     before = runs(site)
     lines = good.decode().splitlines()
     lines[0] = lines[0].replace(lines[0].split()[2], "NO-SUCH-DOC")
@@ -98,7 +98,9 @@ def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) 
     ],
     ids=["zip", "tar", "bzip2", "no gzip", "cut gzip", "no zstandard", "empty", "NUL", "latin"],
 )
-def test_what_is_no_run_is_refused_with_a_word(organiser: Any, site: Any, content: bytes, says: str) -> None:
+def test_a_file_that_is_not_a_run_is_refused_with_a_reason(
+    organiser: Any, site: Any, content: bytes, says: str
+) -> None:
     before = runs(site)
     [report] = send(organiser, ("odd", content))
     assert says in report["first"][0]["message"]

@@ -151,7 +151,7 @@ BY_ITEM = (
 
 
 def grown(small: Measured, large: Measured, questions: int = 0) -> list[str]:
-    """The pages for which the database does more in the larger evaluation, which has so many questions more."""
+    """The pages for which the database does more in the larger evaluation, which has this many questions more."""
     told = []
     for name, (before, _) in small.items():
         after = large[name][0]

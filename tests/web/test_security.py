@@ -282,7 +282,7 @@ def test_a_closed_account_stays_closed_behind_a_proxy(site, accounts) -> None:
     assert proxied(site).get("/api/account", headers={"X-Remote-User": "gone@example.org"}).status_code == 403
 
 
-def test_the_header_is_no_way_round_the_origin_check(site) -> None:
+def test_the_header_does_not_replace_the_origin_check(site) -> None:
     call = {"json": NEW, "headers": {**NAMED, "Origin": "https://example.org"}}
     assert proxied(site).post("/api/people/invitations", **call).status_code == 403
 

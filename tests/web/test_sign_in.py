@@ -154,7 +154,7 @@ def test_behind_a_proxy_addresses_are_told_apart(site) -> None:
     assert 429 not in statuses
 
 
-def test_success_starts_the_count_anew(site) -> None:
+def test_success_starts_the_count_again(site) -> None:
     for _ in range(3):
         for _ in range(8):
             assert enter(site.client(), password="wrong password").status_code == 401
@@ -202,7 +202,7 @@ def test_of_many_requests_with_one_link_one_succeeds(site) -> None:
     assert len(names) == 1
 
 
-def test_a_password_that_is_too_short_is_told_at_its_field(site) -> None:
+def test_a_password_that_is_too_short_is_reported_at_its_field(site) -> None:
     token = link(site)
     answer = site.client().post("/api/welcome", json={"token": token, "name": "Ada", "password": "short"})
     assert answer.status_code == 400

@@ -208,7 +208,7 @@ def test_a_name_that_is_not_in_the_token_is_asked_for(
     assert browser.get("/api/account").json()["name"] == name
 
 
-def test_what_is_told_of_somebody_else_is_refused(served, provider: Provider) -> None:
+def test_an_answer_about_somebody_else_is_refused(served, provider: Provider) -> None:
     provider.person, provider.told = {"sub": "ada-1"}, {"sub": "eve-1", "name": "Eve"}
     browser = served.client()
     assert browser.get(provider.authorize(begin(browser, token=invitation(served)))).status_code == 403

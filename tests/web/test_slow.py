@@ -1,4 +1,4 @@
-"""Clients that send, or read, a byte at a time: they are broken off, and meanwhile the others are served."""
+"""Clients that send, or read, a byte at a time: they are closed, and meanwhile the others are served."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def trickle(connection: socket.socket, data: bytes) -> bytes:
             except TimeoutError:
                 continue
     except OSError:
-        pass  # broken off
+        pass  # closed
     return b""
 
 
@@ -127,7 +127,7 @@ def ends(connection: socket.socket) -> bool:
     return True
 
 
-def test_a_head_that_comes_byte_by_byte_is_broken_off(serve: Serve) -> None:
+def test_a_head_that_comes_byte_by_byte_is_closed(serve: Serve) -> None:
     line = serve(head_seconds=SOON)
     with line.connect() as slow:
         assert trickle(slow, line.head("GET", "/health", "X-Long: " + "x" * 200)) == b""
@@ -135,7 +135,7 @@ def test_a_head_that_comes_byte_by_byte_is_broken_off(serve: Serve) -> None:
     assert line.is_answered()
 
 
-def test_whoever_connects_and_says_nothing_is_let_go(serve: Serve) -> None:
+def test_a_silent_connection_is_closed(serve: Serve) -> None:
     line = serve(head_seconds=SOON)
     with line.connect() as silent:
         assert line.is_answered()
@@ -154,7 +154,7 @@ def test_the_second_head_of_a_connection_has_its_time_too(serve: Serve) -> None:
         assert is_closed(slow)
 
 
-def test_an_upload_that_comes_byte_by_byte_is_broken_off_and_others_are_served(site: Any, serve: Serve) -> None:
+def test_an_upload_that_comes_byte_by_byte_is_closed_and_others_are_served(site: Any, serve: Serve) -> None:
     line = serve(body_seconds=SOON)
     body, headers = an_upload(1000)
     with ExitStack() as slow:

@@ -133,7 +133,7 @@ def test_two_organisers_who_note_a_nugget_both_note_one(anywhere: Any, monkeypat
     assert {one.json()["nugget"]: one.json()["text"] for one in answers}.items() <= listed.items()
 
 
-def test_of_two_organisers_who_change_a_nugget_one_is_told(anywhere: Any, monkeypatch: Any) -> None:
+def test_of_two_organisers_who_change_a_nugget_one_gets_a_conflict(anywhere: Any, monkeypatch: Any) -> None:
     take_in_questions(anywhere)
     with anywhere.store.read() as connection:
         first = nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")[0]

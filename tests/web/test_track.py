@@ -26,7 +26,7 @@ SENT = {
     "n2": ("nils", {"2": "Bo"}),
     "s1": ("sara", {"1": "1850", "3": "100 m"}),
 }
-# By hand: of the first 1, 2, 3 answers so many are right, and the mean of the three shares is the score.
+# By hand: of the first 1, 2, 3 answers this many are right, and the mean of the three shares is the score.
 SCORES = {"n1": (1 + 1 + 1) / 3, "n2": (1 + 1 / 2 + 2 / 3) / 3, "s1": (0 + 1 / 2 + 1 / 3) / 3}
 SECRETS = ("North", "South", "n1", "n2", "s1", "nina", "nils", "sara")
 

@@ -26,7 +26,7 @@ from qassay.web.pages import submissions as page
 from qassay.web.site import Settings
 
 with warnings.catch_warnings():
-    # It says that a successor of httpx is to be had; what it does with httpx is the same.
+    # It says that a successor of httpx is available; what it does with httpx is the same.
     warnings.filterwarnings("ignore", message="Using `httpx`")
     from starlette.testclient import TestClient
 

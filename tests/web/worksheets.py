@@ -55,7 +55,7 @@ def assignment(site: Any, account: int, question: str) -> int:
 
 
 def decide(client: Any, number: int, item: int, part: str, verdict: dict[str, Any]) -> dict[str, Any]:
-    """Save a verdict over whatever stands."""
+    """Save a verdict over the current one."""
     parts = client.get(f"/api/judge/{number}/items/{item}").json()["parts"]
     expected = next(one["version"] for one in parts if one["part"] == part)
     sent = {"key": key(), "item": item, "part": part, "expected": expected, "verdict": verdict}

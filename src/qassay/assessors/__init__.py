@@ -96,7 +96,7 @@ def judge(
 
     `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
     that is called with each case and returns a label, a verdict or None. What the set has already is not judged again,
-    unless `again`; a job that was broken off goes on. `limit` is the most that a language model may cost. `workers`
+    unless `again`; a job that was interrupted goes on. `limit` is the most that a language model may cost. `workers`
     decisions of an assessor of your own are under way at once. `ray` is the address of a Ray cluster to judge on; True
     starts one on this machine. With `server`, a client of a served evaluation, the pool comes from there and the
     judgments go there.

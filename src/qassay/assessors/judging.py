@@ -1,7 +1,7 @@
 """An assessor judges the pool of an evaluation, into a set of its own.
 
 What it judges is written to a journal in the evaluation's folder as it comes and imported when all is judged: a job
-that was broken off, by a failure or by force, goes on where it stopped. What the set has already is not judged again.
+that was interrupted, by a failure or by force, goes on where it stopped. What the set has already is not judged again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Done:
     labels: Counter[str] = field(default_factory=Counter)
     silent: int = 0
     known: int = 0
-    # Judgments of an earlier job that was broken off.
+    # Judgments of an earlier job that was interrupted.
     resumed: int = 0
     # What a language model was asked, and what it cost; None for other assessors.
     account: Account | None = None
@@ -151,7 +151,7 @@ def judge_on_server(
     again: bool = False,
     progress: Progress | None = None,
 ) -> Done:
-    """Judge the pool of a served evaluation; judgments are sent as they come, so that a broken-off job goes on."""
+    """Judge the pool of a served evaluation; judgments are sent as they come, so that a interrupted job goes on."""
     name = checked_name(evaluation, assessor, set_name)
     served, done = client.evaluation(), Done(name)
     known = set() if again else client.judged(name)

@@ -1,7 +1,7 @@
 """An assessor on the nodes of a Ray cluster (the extra `ray`): batches of parts go there, opinions come back.
 
 Each of `workers` actors, spread over the nodes, has a copy of the assessor. Order, checks, journal and progress stay
-here, so that a job on a cluster is broken off and resumed like any other. An actor that dies, with its node or alone,
+here, so that a job on a cluster is interrupted and resumed like any other. An actor that dies, with its node or alone,
 is replaced, and its batch goes to the new one; a batch that ends three of them stops the job. What an assessor needs on
 a node (Qassay, its module or program, documents under the same path) has to be there.
 

@@ -27,7 +27,7 @@ def command(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Disagreement tables and agreement statistics.
+    """Show how far assessors agree, and where they disagree.
 
     Compares the judgment sets of an evaluation on the items that all of
     them judged: which combinations of labels occur, raw agreement,

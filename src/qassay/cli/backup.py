@@ -21,9 +21,9 @@ def command(
 ) -> None:
     """Copy the store of an evaluation safely.
 
-    The copy holds one moment of the store and is checked before it gets
+    The copy has one moment of the store and is checked before it gets
     its name; a server may be running and people may be judging. It is one
-    SQLite file, also where the store is in PostgreSQL. It holds accounts
+    SQLite file, also where the store is in PostgreSQL. It contains accounts
     and judgments: keep it where only you can read it.
 
     Documents, qassay.toml and patterns.txt are files of the folder and are
@@ -53,10 +53,10 @@ def command(
 def restore(
     folder: FolderArgument,
     backup: Annotated[Path, typer.Argument(metavar="FILE", help="A backup made by qassay backup.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace what a database server holds (PostgreSQL).")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an evaluation on a database server.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Put a backup in the place of the store.
+    """Replace the store by a backup.
 
     The server must be stopped. What was there is kept beside it, as
     qassay.db.before-restore-1 and so on. Everybody signs in again; tokens

@@ -70,7 +70,7 @@ def command(
             "--permutations", min=1, metavar="N", help="Random permutations (default: enough for the method)."
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests; intervals hold 1 - alpha.")] = ALPHA,
+    alpha: Annotated[float, typer.Option("--alpha", help="Level of the tests, and 1 - level of intervals.")] = ALPHA,
     gate: GateOption = False,
     margin: MarginOption = 0.0,
     summary: SummaryOption = None,

@@ -59,13 +59,13 @@ def command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """The whole story on a built-in evaluation.
+    """Try everything on a built-in evaluation.
 
     Ten runs of the reference systems on sixteen series of questions,
     judged by three assessors. It scores and analyses them, writes the
     report, and serves the web application with a part that is finished and
     published and a part to judge: three addresses to open. Offline, in
-    seconds, on this machine alone, until Ctrl-C.
+    seconds, only on this machine, until Ctrl-C.
 
     Without a terminal, or with --no-serve, it prints what the analyses find
     and ends: the leaderboard, what the assessors disagree on, what another

@@ -26,7 +26,7 @@ def command(
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show the first N units.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """How scores spread over units, and what the ranking owes to weights.
+    """Show how scores spread over the questions, and how weights change the ranking.
 
     The units with a median of 0, by question type, and box statistics of the runs' scores on every unit. For an
     evaluation with several question types also: the ranking by series against the ranking by type, and the ranking

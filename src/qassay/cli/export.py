@@ -24,13 +24,13 @@ def command(
         bool, typer.Option("--nist", help="Judgments, nuggets and answers in NIST's forms, in DIR/nist.")
     ] = False,
     release: Annotated[
-        bool, typer.Option("--release", help="A bundle to give out: all forms, README, checksums, licence.")
+        bool, typer.Option("--release", help="A bundle to publish: all forms, README, checksums, licence.")
     ] = False,
     licence: Annotated[
         str | None, typer.Option("--licence", metavar="LINE", help="Licence of a release, in one line.")
     ] = None,
     collection: Annotated[bool, typer.Option("--collection", help="Copy the documents too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that contains other files.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write an evaluation out, as JSONL or in NIST forms.
@@ -40,7 +40,7 @@ def command(
     With --nist, judgments, nuggets and answers are written as NIST gives
     them out, without history, assessors and notes.
 
-    A folder that holds nothing but an earlier export is replaced; into any
+    A folder with nothing but an earlier export is replaced; into any
     other nothing is written without --force. Where the evaluation has a
     store, the export is written from it; --to FOLDER --force writes it over
     the files of the evaluation itself.

@@ -7,7 +7,7 @@ from qassay.cli.output import headline, print_json, print_tables, visible
 
 
 def command(folder: FolderArgument, key: KeyOption = None, as_json: JsonOption = False) -> None:
-    """The test set and its key in numbers, as a track overview prints them.
+    """Show the test set and its key in numbers, as a track overview prints them.
 
     Questions by type, series and questions per series, targets by type,
     questions for which NIL is right, answers per list question, nuggets

@@ -37,7 +37,7 @@ def command(
     ] = None,
     default_type: Annotated[
         str | None,
-        typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not tell it, such as list."),
+        typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not name it, such as list."),
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace questions and runs that are there and differ.")
@@ -66,7 +66,7 @@ def command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add what files contain to an evaluation.
+    """Add questions, runs, judgments and more from files.
 
     Questions, runs, judgments, nuggets, known answers, patterns and
     descriptions of runs are recognised by content, in JSON lines as in

@@ -114,7 +114,7 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
         f"task = {_toml(task)}  # {keys['title']}",
         "",
         *organiser,
-        "# The task's own rules, with their values. A changed one holds for this evaluation only.",
+        "# The task's own rules, with their values. A changed value applies to this evaluation only.",
         f"# measure = {_toml(keys['measure'])}  # what runs are ranked by",
     ]
     if keys.get("labels"):

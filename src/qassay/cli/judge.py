@@ -76,7 +76,7 @@ def command(
 
     It writes an ordinary judgment set under its own name, so that trust,
     agree, stability and score take it like any other assessor. What it has
-    judged already is not judged again, and a job that was broken off goes on.
+    judged already is not judged again, and a job that was interrupted goes on.
     Answers it has no opinion on are left unjudged and counted.
 
     An assessor of your own is a Python function (module:callable), or a
@@ -175,7 +175,7 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
     labels = ", ".join(f"{count:,} {label}" for label, count in sorted(done.labels.items())) or "nothing new"
     print(visible(f"{done.set_name}: judged {done.judged:,} ({labels}) in {where}"))
     if done.resumed:
-        print(f"{done.resumed:,} of them came from a job that was broken off.")
+        print(f"{done.resumed:,} of them came from a job that was interrupted.")
     if done.judged:
         print(visible(f"A program's judgments are used only where they are named: --key {shlex.quote(done.set_name)}"))
     if done.known:

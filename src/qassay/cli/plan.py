@@ -66,7 +66,7 @@ def command(
     seed: Annotated[int, typer.Option("--seed", min=0, hidden=True)] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """How many questions, and assessors, for a wanted difference.
+    """Find how many questions, and assessors, a difference needs.
 
     The first sentence recommends one number from the scores of a pilot:
     the questions with which a test finds a difference that the present ones

@@ -70,12 +70,12 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there already.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Drive a system over the questions and write a run.
+    """Put the questions to a system and write its run.
 
     The system is handed one question at a time, with the earlier questions
     of its series and its own answers to them, and nothing else. The run is
     written to runs/ when it is complete and keeps all rules; every call is
-    in logs/TAG.jsonl. The same command continues a run that was broken off.
+    in logs/TAG.jsonl. The same command continues a run that was interrupted.
 
     Reference systems: sentence-baseline, frequent-name, factoid, passages,
     list, definition, series. A command reads JSON lines and writes one line

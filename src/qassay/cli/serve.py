@@ -47,7 +47,7 @@ def command(
     ] = False,
     log: Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")] = "text",
 ) -> None:
-    """The web application: questions, runs, judging, adjudication, results.
+    """Start the web application: questions, runs, judging, adjudication, results.
 
     Makes the store (qassay.db in the folder, or the database that qassay.toml or QASSAY_DATABASE names) where there is
     none, brings in what the files hold, and prints a one-time link that makes the first organiser. Single sign-on is
@@ -102,7 +102,7 @@ def serve_folder(
             # Only into a new store: later the store is ahead, and an old file would undo what was changed since.
             if is_new(store) and (imported := import_folder(store, opened)):
                 files = plural(len(imported), "file")
-                print(f"Took {files} of {opened.path} into its store, which holds the evaluation from now on.")
+                print(f"Imported {files} of {opened.path} into its store, which is the evaluation from now on.")
             _serve(folder, settings, store, listening, open_browser=open_browser, invite_organiser=invite_organiser)
 
 

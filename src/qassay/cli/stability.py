@@ -46,7 +46,7 @@ def command(
     reading: TableOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Rankings under different judgment sets.
+    """Compare the rankings under different judgment sets.
 
     Scores every run of an evaluation under each of its judgment sets and
     compares the rankings: Kendall's tau and tau_AP, the runs that change

@@ -94,7 +94,7 @@ class Source:
     def limit(self, size: int, line: int | None) -> None:
         """Raise where a document is larger than any may be."""
         if size > LARGEST:
-            message = f"holds a document of more than {LARGEST >> 20} MiB; cut it into several"
+            message = f"contains a document of more than {LARGEST >> 20} MiB; cut it into several"
             raise InputError(Problem("syntax", message, self.name, line))
 
     def _packed(self, handle: BinaryIO) -> Iterator[bytes]:
@@ -237,7 +237,7 @@ def _single(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -
     form: Markup = "html" if kind == "html" else "none"
     text = decode(source.whole(), declared=kind == "html")
     if text is None:
-        problems.append(Problem("encoding", "holds NUL bytes: it is not text", source.name))
+        problems.append(Problem("encoding", "contains NUL bytes: it is not text", source.name))
         return
     yield Read(Document(path_id(source.path, folder), text, title(text, form), form), 1)
 
@@ -264,7 +264,7 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
     for data, line in _elements(source, problems):
         text = decode(data)
         if text is None:
-            problems.append(Problem("encoding", "a document holds NUL bytes: it is not text", source.name, line))
+            problems.append(Problem("encoding", "a document contains NUL bytes: it is not text", source.name, line))
             continue
         number = _NUMBER.search(text) or _ATTRIBUTE.match(text)
         if number is None:

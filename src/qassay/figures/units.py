@@ -103,7 +103,7 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     alt = altair()
     one = spread.unit_name[0]
     chosen = spread.boxes
-    caption = "A box holds the middle half of the runs, its tick is their median; circles are runs far from the others."
+    caption = "A box shows the middle half of the runs, its tick is their median; circles are runs far from the others."
     if len(chosen) > MOST_BOXES:
         widest = sorted(chosen, key=lambda box: (-(box.q3 - box.q1), box.unit))[:MOST_BOXES]
         caption += f" The {MOST_BOXES} of {counted(len(chosen), spread.unit_name)} on which the runs differ most."

@@ -97,7 +97,7 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
         raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
     if foreign and not force:
         others = few(foreign, 3)
-        message = f"holds other things ({others}); name a new folder with --to, or write among them with --force"
+        message = f"contains other files ({others}); name a new folder with --to, or write among them with --force"
         raise InputError(Problem("configuration", message, str(target)))
     manifest = json.dumps({"export": "qassay", "files": export.names}, indent=1) + "\n"
     contents = {**export.contents, MANIFEST: manifest.encode()}
@@ -254,7 +254,7 @@ def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items
     factoid = judged.kind("item")
     placed = factoid.filter(pl.col("text").is_null()).height
     if placed:
-        made.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form holds strings.")
+        made.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form has strings.")
     made.add(f"{name}-factoid.txt", nist.format_factoid, factoid.filter(pl.col("text").is_not_null()).to_dicts())
     made.add(f"{name}-list.txt", nist.format_list, judged.kind("list").to_dicts())
     matches = judged.kind("match")

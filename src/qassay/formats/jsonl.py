@@ -48,7 +48,7 @@ def parse_rows(text: str, *, file: str) -> list[Numbered]:
             continue
         if not isinstance(row, dict):
             problems.append(
-                Problem("syntax", f"this line holds {_kind(row)}; every line is one JSON object", file, number)
+                Problem("syntax", f"this line is {_kind(row)}; every line is one JSON object", file, number)
             )
             continue
         rows.append((number, row))

@@ -60,7 +60,7 @@ def unprintable(text: str, *, file: str) -> Problems:
     if "\0" not in text:
         return Problems()
     return Problems(
-        Problem("syntax", f"holds a NUL character at column {line.index(chr(0)) + 1}", file, number)
+        Problem("syntax", f"contains a NUL character at column {line.index(chr(0)) + 1}", file, number)
         for number, line in enumerate(text.split("\n"), 1)
         if "\0" in line
     )

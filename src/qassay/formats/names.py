@@ -46,5 +46,5 @@ def name_fault(name: str) -> str | None:
         return f"has {len(name)} characters; at most {LONGEST_NAME} are allowed"
     for character in name:
         if character.isspace() or character == "/" or unicodedata.category(character) in ("Cc", "Cs"):
-            return f"holds {character!r}; white space, slashes and control characters are not allowed"
+            return f"contains {character!r}; white space, slashes and control characters are not allowed"
     return None

@@ -46,13 +46,13 @@ class Writer:
         """Note fields that would not be read back as one."""
         for part in fields:
             if not part or any(c in part for c in " \t\r\n\0"):
-                self.fault(question, f"{part[:60]!r} is empty or holds white space; a NIST form cannot hold it")
+                self.fault(question, f"{part[:60]!r} is empty or has white space; a NIST form cannot express it")
 
     def check(self, question: str, string: str) -> None:
         """Note a string that would not be read back as it is."""
         if not string or not lines.is_one_line(string) or "\0" in string:
             what = "is empty" if not string else "has line ends in it or blanks around it"
-            self.fault(question, f"{string[:60]!r} {what}; a NIST form cannot hold it")
+            self.fault(question, f"{string[:60]!r} {what}; a NIST form cannot express it")
 
     def raw(self, line: str) -> None:
         """Add a line as it is."""
@@ -376,7 +376,7 @@ def format_answers(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str],
             answer = row["answer"]
             writer.check(question, answer)
             if ANSWERS_HEADING.fullmatch(answer):
-                writer.fault(question, f"{answer!r} would be read as a heading; a NIST form cannot hold it")
+                writer.fault(question, f"{answer!r} would be read as a heading; a NIST form cannot express it")
             writer.raw(answer)
     return writer.text()
 

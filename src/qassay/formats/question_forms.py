@@ -62,7 +62,7 @@ def rag_topics(questions: Iterable[Question], *, file: str) -> str:
     lines, problems = [], Problems()
     for question in questions:
         if re.search(r"[\t\r\n]", question.id + question.text):
-            message = f"question {question.id}: its id or text has a tab or a line end, which this form cannot hold"
+            message = f"question {question.id}: its id or text has a tab or a line end, which this form cannot express"
             problems.append(Problem("syntax", message, file, None, question.id))
         lines.append(f"{question.id}\t{question.text}\n")
     if problems:

@@ -184,7 +184,7 @@ def trec_topics(text: str, *, default_type: str, file: str) -> list[NumberedQues
             message = f"this topic has no {' and no '.join(missing)}"
             problems.append(Problem("syntax", message, file, topic.line, number or None))
         elif re.search(r"\s", number):
-            message = f"the number of this topic is {number!r}; a number holds no white space"
+            message = f"the number of this topic is {number!r}; a number has no white space"
             problems.append(Problem("syntax", message, file, topic.line))
         elif kind not in TYPES:
             message = f"type {kind!r}; the types are {', '.join(TYPES)}"
@@ -274,7 +274,7 @@ def xml_questions(root: Element, *, file: str) -> QuestionFile:
     elif root.name == "entailment-corpus" or next(root.find_all("pair"), None):
         questions = _pairs(root, file, labels, problems)
     else:
-        message = f"<{root.name}> holds no questions; the roots known are <trecqa> and <entailment-corpus>"
+        message = f"<{root.name}> contains no questions; the roots known are <trecqa> and <entailment-corpus>"
         raise InputError(Problem("syntax", message, file, root.line))
     if problems:
         raise InputError(problems)
@@ -334,7 +334,7 @@ def _pairs(root: Element, file: str, labels: dict[str, str], problems: list[Prob
         if (label := _label(pair)) is not None:
             labels[question.id] = label
     if {*labels.values()} & {*_TWO_WAY} and {*labels.values()} & {"CONTRADICTION", "UNKNOWN"}:
-        message = "holds both NO ENTAILMENT (a two-way label) and CONTRADICTION or UNKNOWN (three-way labels)"
+        message = "contains both NO ENTAILMENT (a two-way label) and CONTRADICTION or UNKNOWN (three-way labels)"
         problems.append(Problem("bad-label", message, file))
     return questions
 
@@ -364,7 +364,7 @@ def _odd_characters(questions: list[NumberedQuestion], file: str) -> Iterator[Pr
     for line, question in questions:
         if _WINDOWS.search(f"{question.text}{question.target or ''}{question.hypothesis or ''}"):
             message = (
-                f"question {question.id} holds control characters; if they should be quotation marks or dashes,"
+                f"question {question.id} contains control characters; if they should be quotation marks or dashes,"
                 " read the file with --encoding cp1252"
             )
             yield Problem("encoding", message, file, line, question.id)

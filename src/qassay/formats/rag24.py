@@ -152,7 +152,7 @@ def _contradictions(line: _Line, first: _Line, earlier: int | None, *, whole: bo
         yield "syntax", f"question {question} reads differently here than before: {line.query!r}"
     if whole and first.listed != line.listed:
         what = f"the nuggets of question {question} are not those of line {first.number}"
-        yield "syntax", f"{what}; one list holds for all runs"
+        yield "syntax", f"{what}; one list is for all runs"
 
 
 def _nuggets(

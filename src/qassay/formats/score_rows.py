@@ -22,7 +22,7 @@ class ScoreRows:
     form has no name for its score. `default_metric` is used where none is chosen, where the tool puts one first.
     `lines` are the places of the rows in the file, where it has lines. `notes` are sentences that every output repeats
     (which words became which numbers); `warnings` are for people to act on (a version that was never tried, a run that
-    was broken off).
+    was interrupted).
     """
 
     form: str

@@ -315,7 +315,7 @@ def check_verdict(kind: Kind, part: Part, verdict: Verdict, task: Task, *, nugge
     for value in verdict.values():
         if isinstance(value, str) and not _is_text(value):
             raise _refused(
-                part, "a text has half a character (a lone surrogate), which no file can hold; type it again"
+                part, "a text has half a character (a lone surrogate), which no file can contain; type it again"
             )
 
 

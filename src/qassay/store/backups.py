@@ -149,7 +149,7 @@ def _into_server(folder: Folder, configuration: Configuration, source: Engine, *
             _refuse_company(connection, folder)
             if _holds_something(connection):
                 if not force:
-                    message = "the database holds an evaluation already; to replace it: --force"
+                    message = "the database already contains an evaluation; to replace it: --force"
                     raise InputError(Problem("configuration", message, folder.name()))
                 kept = _free_name(folder.path / DATABASE)
                 back_up(store, kept)

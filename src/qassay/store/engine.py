@@ -342,7 +342,7 @@ def store_version(connection: Connection) -> str | None:
         return version
     if tables:
         shown = ", ".join(sorted(tables)[:3])
-        message = f"holds tables that are not of Qassay ({shown}); give the evaluation a database of its own"
+        message = f"contains tables that are not of Qassay ({shown}); give the evaluation a database of its own"
         raise InputError(Problem("configuration", message, _name(connection)))
     return None
 

@@ -148,7 +148,7 @@ class SecurityMiddleware:
             message = "This server does not answer for that host; see --public-url of: qassay serve --help\n"
             return PlainTextResponse(message, 400)
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
-            return answer(Request(scope), Refusal(400, "the address holds a null character"))
+            return answer(Request(scope), Refusal(400, "the address contains a null character"))
         return None
 
     def _add_headers(self, scope: Scope, headers: MutableHeaders) -> None:
@@ -190,7 +190,7 @@ class Serving(uvicorn.Config):
 
 
 class PunctualConnection(Protocol):
-    """A connection that is broken off where the other side is too slow.
+    """A connection that is closed where the other side is too slow.
 
     It is waited for a head, and for the rest of a body that was refused unread; and for the other side to read.
     """

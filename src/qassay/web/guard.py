@@ -208,10 +208,10 @@ def _by_header(name: str, site: Site) -> Person:
 
 
 def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receive:
-    """A body that is broken off where it grows too long or comes too slowly, whatever its header says.
+    """A body that is closed where it grows too long or comes too slowly, whatever its header says.
 
     It may take some seconds, and one more for every `rate` bytes that have come: a long one over a slow line takes its
-    time, and one that trickles is broken off.
+    time, and one that trickles is closed.
     """
     begun = time.monotonic()
     seen = 0
@@ -239,7 +239,7 @@ def limited(receive: Receive, *, most: int, seconds: float, rate: int) -> Receiv
 def too_long(most: int) -> Refusal:
     """The answer to a body that is too long."""
     limit = f"{most // (1024 * 1024)} MiB" if most >= 1024 * 1024 else f"{most:,} bytes"
-    return Refusal(413, f"the request holds more than {limit}", headers=_CLOSE)
+    return Refusal(413, f"the request has more than {limit}", headers=_CLOSE)
 
 
 def check_json(body: bytes, *, deepest: int) -> None:
@@ -253,9 +253,9 @@ def check_json(body: bytes, *, deepest: int) -> None:
     except UnicodeDecodeError:
         raise Refusal(422, "the request is not written in UTF-8") from None
     if b"\0" in body or _NULL.search(body):
-        raise Refusal(422, "the request holds a null character (\\u0000)")
+        raise Refusal(422, "the request contains a null character (\\u0000)")
     if any(escape["alone"] for escape in _ESCAPE.finditer(body)):
-        raise Refusal(422, "the request holds half of a character: a surrogate (\\ud800 to \\udfff) without its pair")
+        raise Refusal(422, "the request has half of a character: a surrogate (\\ud800 to \\udfff) without its pair")
     depth = 0
     for bracket in re.finditer(rb"[\[{\]}]", _STRING.sub(b"", body)):
         depth += 1 if bracket[0] in (b"[", b"{") else -1

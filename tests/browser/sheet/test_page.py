@@ -45,7 +45,7 @@ def test_undo_notes_and_known_answers_come_back(folder: Path, sheet: Make, hande
     assert (last["question"], last["answer"], last["assessor"]) == ("1.1", "Warszawa", "ada")
 
 
-def test_classes_are_renamed_taken_back_and_merged(folder: Path, sheet: Make, handed: Make) -> None:
+def test_classes_are_renamed_undone_and_merged(folder: Path, sheet: Make, handed: Make) -> None:
     page = sheet(folder, "--questions", "1.6")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.get_by_role("listbox", name="Elements of the list")).to_be_focused()
@@ -100,7 +100,7 @@ def _wait_for_stored(page: Page, name: str) -> None:
     page.wait_for_function("name => Object.keys(localStorage).some(key => key.endsWith(`/${name}`))", arg=name)
 
 
-def test_of_two_tabs_the_second_is_told(folder: Path, sheet: Make) -> None:
+def test_of_two_tabs_the_second_gets_a_conflict(folder: Path, sheet: Make) -> None:
     page = sheet(folder, "--questions", "1.1")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
@@ -122,7 +122,7 @@ def test_of_two_tabs_the_second_is_told(folder: Path, sheet: Make) -> None:
     expect(other.locator(".decision[aria-pressed=true]")).to_have_attribute("data-label", "R")
 
 
-def test_a_browser_that_keeps_nothing_is_told_of(
+def test_a_browser_that_keeps_nothing_is_reported(
     folder: Path, sheet: Make, browser: Any, tmp_path: Path, handed: Make
 ) -> None:
     sheet(folder, "--questions", "1.1")
@@ -216,7 +216,7 @@ def test_the_file_names_no_run_and_lets_nothing_in_or_out(folder: Path, sheet: M
     ]
 
 
-def test_passages_are_marked_where_they_stand(tmp_path: Path, sheet: Make, handed: Make) -> None:
+def test_passages_are_marked_where_they_occur(tmp_path: Path, sheet: Make, handed: Make) -> None:
     folder = tmp_path / "eval"
     for name in ("runs", "collection"):
         (folder / name).mkdir(parents=True)
@@ -252,7 +252,7 @@ def test_many_questions_are_turned_over(tmp_path: Path, sheet: Make) -> None:
     expect(page.locator("#sheet-progress")).to_have_text("1 of 502 judged")
 
 
-def test_nothing_judged_is_no_file(folder: Path, sheet: Make) -> None:
+def test_without_judgments_there_is_no_file(folder: Path, sheet: Make) -> None:
     page = sheet(folder, "--questions", "1.1")
     downloads: list[Any] = []
     page.on("download", lambda download: downloads.append(download))

@@ -1,4 +1,4 @@
-"""Broken logs get a message with place and way out, and nothing that a stranger sends costs much."""
+"""Broken logs get a message with place and advice, and nothing that a stranger sends costs much."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def packed(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEF
         ("langsmith", "beta.csv", "the header 9"),
     ],
 )
-def test_truncated_logs_are_refused_with_a_way_out(tmp_path: Path, tool: str, name: str, says: str) -> None:
+def test_truncated_logs_are_refused_with_advice(tmp_path: Path, tool: str, name: str, says: str) -> None:
     source = sample(tool, name)
     content = source.read_bytes()
     path = tmp_path / source.name
@@ -140,7 +140,7 @@ def test_inspect_missing_keys_name_the_place(tmp_path: Path) -> None:
     assert "inspect log dump" in message
 
 
-def test_inspect_zip_that_is_no_log(tmp_path: Path) -> None:
+def test_inspect_zip_that_is_not_a_log(tmp_path: Path) -> None:
     message = refusal(packed(tmp_path / "notes.eval", {"readme.txt": b"hello"}))
     assert "is a zip file but not a log of Inspect" in message
     assert read_log(packed(tmp_path / "book.xlsx", {"[Content_Types].xml": b"<x/>"})) is None
@@ -178,7 +178,7 @@ def test_inspect_log_without_summaries_is_read_from_its_samples(tmp_path: Path) 
 def test_inspect_run_without_a_single_score_is_refused(tmp_path: Path) -> None:
     start = {"_journal/start.json": members(sample("inspect", "alpha.eval"))["_journal/start.json"]}
     message = refusal(packed(tmp_path / "alpha.eval", start))
-    assert "contains no scores. The run was broken off (status started); run `inspect eval-retry`" in message
+    assert "contains no scores. The run was interrupted (status started); run `inspect eval-retry`" in message
 
 
 def test_inspect_unknown_versions_are_read_with_a_warning(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_lm_eval_lines_that_are_broken(tmp_path: Path) -> None:
         assert message.endswith("Use the file as `lm_eval --log_samples` wrote it.")
 
 
-def test_lm_eval_means_of_tasks_are_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_lm_eval_means_of_tasks_are_refused_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "results_2026.json"
     path.write_text(json.dumps({"results": {"facts": {"acc,none": 0.5}}, "group_subtasks": {}, "configs": {}}))
     assert "Run lm_eval with --log_samples and use its samples_*.jsonl." in refusal(path)
@@ -473,7 +473,7 @@ def test_deep_json_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["1e400", "Infinity", "-Infinity", "1e200", "9" * 400, "9" * 5000])
-def test_numbers_that_are_no_scores_are_refused(tmp_path: Path, text: str) -> None:
+def test_numbers_that_are_not_scores_are_refused(tmp_path: Path, text: str) -> None:
     source = sample("deepeval", "alpha.json")
     assert refusal(replaced(tmp_path, source, '"score": 1.0', f'"score": {text}'))
 

@@ -155,14 +155,14 @@ def test_inspect_json_is_read_like_an_archive() -> None:
     same(scores(read(folder("inspect") / "beta.json")), inspect_scores("beta", QUESTIONS[2:3]))
 
 
-def test_inspect_run_that_was_broken_off_is_read_with_a_warning() -> None:
+def test_inspect_run_that_was_interrupted_is_read_with_a_warning() -> None:
     rows = read(folder("inspect") / "broken-off.eval")
     got = scores(rows)
     wanted = {key: value for key, value in inspect_scores("alpha", [BY_ID["moon"]]).items() if key[3] == "1"}
     assert {key: value for key, value in got.items() if key[1] == "moon"} == wanted
     assert all(math.isnan(value) for key, value in got.items() if key[1] != "moon")
     [warning] = rows.warnings
-    assert "broken off (status error)" in str(warning)
+    assert "interrupted (status error)" in str(warning)
     assert "inspect eval-retry" in str(warning)
 
 

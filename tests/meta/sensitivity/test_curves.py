@@ -302,7 +302,7 @@ def test_rank_ranges_are_shown_and_cut():
     assert curves.table() == curves.tables()[0]
 
 
-def test_a_floor_from_judging_noise_stands_beside():
+def test_a_floor_from_judging_noise_is_shown():
     curves = sensitivity(simulate_runs(np.linspace(0.2, 0.5, 10), 40), intervals=0, floor=0.043)
     assert curves.as_json()["floor"] == 0.043
     assert "0.043" in curves.summary()

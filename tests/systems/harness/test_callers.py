@@ -186,14 +186,14 @@ def test_a_python_callable_runs_in_a_process_of_its_own(
             run(spelling, two_series, open_log, restart=True)
 
 
-def test_what_is_no_system() -> None:
+def test_a_name_that_is_not_a_system() -> None:
     for text, message in {
         "factiod": "did you mean 'factoid'",
         "no-such-program --x": "there is no program 'no-such-program'",
         "'unclosed": "cannot read the command",
         "": "no system is named",
         "http://": "an address has a host",
-        "http://me:secret@host/x": "holds no password",
+        "http://me:secret@host/x": "a host and no password",
     }.items():
         with pytest.raises(UsageError, match=message):
             open_system(text, task=SERIES)

@@ -170,7 +170,7 @@ def test_nil_in_place_of_what_fails(two_series: TestSet, open_log: OpenLog) -> N
     assert answers["1.2"].items[0].text == "1.2 after 1"
 
 
-def test_what_was_ended_for_anothers_sake_is_no_nil(two_series: TestSet, open_log: OpenLog) -> None:
+def test_a_call_ended_for_another_failure_is_not_nil(two_series: TestSet, open_log: OpenLog) -> None:
     """One worker meets the end of the run while the other waits for an answer: that question stays open."""
     asked, ended = threading.Event(), threading.Event()
 
@@ -253,7 +253,9 @@ def test_extracts_that_end_too_late(open_log: OpenLog, collect: Callable[..., An
 
 @pytest.mark.parametrize("broken_at", ["1.1", "1.3", "2.2", "9"])
 @pytest.mark.parametrize("remembers", [False, True])
-def test_a_broken_off_run_is_continued(two_series: TestSet, open_log: OpenLog, broken_at: str, remembers: bool) -> None:
+def test_an_interrupted_run_is_continued(
+    two_series: TestSet, open_log: OpenLog, broken_at: str, remembers: bool
+) -> None:
     """The same answers as unbroken, for a system that counts what it was asked in the series too."""
 
     class Remembering:
@@ -316,7 +318,7 @@ def test_a_log_has_one_writer(two_series: TestSet, open_log: OpenLog) -> None:
         pass
 
 
-def test_a_spoilt_log_is_told(two_series: TestSet, open_log: OpenLog) -> None:
+def test_a_spoilt_log_is_reported(two_series: TestSet, open_log: OpenLog) -> None:
     with open_log(two_series) as log:
         path = log.path
     with path.open("a") as out:
@@ -325,7 +327,7 @@ def test_a_spoilt_log_is_told(two_series: TestSet, open_log: OpenLog) -> None:
         pass
 
 
-def test_progress_is_told(two_series: TestSet, open_log: OpenLog) -> None:
+def test_progress_is_reported(two_series: TestSet, open_log: OpenLog) -> None:
     told: list[tuple[int, int]] = []
     with open_log(two_series) as log:
         drive(local(right), two_series, task=SERIES, log=log, options=QUICK, progress=lambda *one: told.append(one))

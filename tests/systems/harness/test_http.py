@@ -171,7 +171,7 @@ def test_no_proxy_is_asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"answer": "x"}', b'{"items": [{"doc": 1}]}'])
-def test_bodies_that_are_no_answer(server: Server, body: bytes) -> None:
+def test_bodies_that_are_not_an_answer(server: Server, body: bytes) -> None:
     server.reply = lambda asked: (200, {}, body)
     with pytest.raises(CallError, match="its answer is not one"):
         HttpCaller(server.url).ask(QUESTION, 5)
@@ -212,7 +212,7 @@ def test_a_chat_model_is_shown_passages_and_history(
         (chat("I do not know."), "its answer is not one"),
     ],
 )
-def test_chat_that_is_no_answer(server: Server, reply: Any, message: str) -> None:
+def test_chat_that_is_not_an_answer(server: Server, reply: Any, message: str) -> None:
     server.reply = lambda body: reply
     system = open_system(f"{server.url}/chat/completions", task=SERIES)
     with pytest.raises(CallError, match=message):

@@ -61,7 +61,7 @@ def test_the_same_state_is_computed_once(jobs) -> None:
     assert result.offer.runs == ("harbor", "lantern", "meadow")
 
 
-def test_another_state_is_computed_anew_unless_the_last_is_young(jobs, monkeypatch) -> None:
+def test_another_state_is_computed_again_unless_the_last_is_young(jobs, monkeypatch) -> None:
     first = waited(jobs, jobs.submit(request("spread"), "a"))
     assert jobs.submit(request("spread"), "b") is first, "while people save, no state lasts as long as a study"
     assert first.state == "a", "and the page can tell that it is not the present one"
@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(jobs, tmp_path: Path) -> Non
     assert "qassay.toml" in job.result().message
 
 
-def test_a_study_that_takes_too_long_is_broken_off_and_the_next_one_is_not() -> None:
+def test_a_study_that_takes_too_long_is_interrupted_and_the_next_one_is_not() -> None:
     hasty = JobQueue(limit=0.0)
     try:
         job = waited(hasty, hasty.submit(request(), "a"))

@@ -71,7 +71,7 @@ def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 
-def test_a_name_that_is_not_there_is_told_with_the_nearest(demos) -> None:
+def test_a_name_that_is_not_there_is_reported_with_the_nearest(demos) -> None:
     page = demos["series"].page("/results", key="adjudicate")
     assert page["state"] == "refused"
     assert page["message"] == "unknown key 'adjudicate'; did you mean 'adjudicated'?"

@@ -66,7 +66,7 @@ def test_published_results_are_seen_by_all(rag) -> None:
         assert all(tag in figure.text for tag in TAGS)
 
 
-def test_whoever_judges_sees_nothing_while_work_is_open(rag) -> None:
+def test_assessors_see_nothing_while_work_is_open(rag) -> None:
     number = publish(rag).json()["id"]
     rag.give_out()
     for role in ("assessor", "adjudicator"):

@@ -146,16 +146,16 @@ def _number(value: Any) -> Any:
 
 def _no_scores(header: _Header) -> str:
     if header.status != "success":
-        return f"The run was broken off (status {_names.name(header.status)}); run `inspect eval-retry` on this log."
+        return f"The run was interrupted (status {_names.name(header.status)}); run `inspect eval-retry` on this log."
     return "Run `inspect score` on this log first."
 
 
 def _warn(scores: Scores, path: Path, header: _Header, count: int) -> None:
-    """Warn of runs that were broken off or withdrawn, and of versions that were not tried."""
+    """Warn of runs that were interrupted or withdrawn, and of versions that were not tried."""
     if header.status != "success":
         status = "the run did not end" if header.status == "started" else f"status {_names.name(header.status)}"
         total = f" of {header.results.total_samples:,}" if header.results and header.results.total_samples else ""
-        message = f"the run was broken off ({status}): {count:,}{total} samples have scores, and only these are read."
+        message = f"the run was interrupted ({status}): {count:,}{total} samples have scores, and only these are read."
         scores.warn(_logs.warning(path, f"{message} `inspect eval-retry` completes it."))
     if header.invalidated:
         scores.warn(_logs.warning(path, "some samples of this log were marked as invalid; see Inspect's viewer."))

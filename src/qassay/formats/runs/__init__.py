@@ -128,7 +128,7 @@ def _batches(
                 if encoding.lower() not in ("utf-8", "utf8"):
                     data = files.decode(data, file=name, encoding=encoding).encode()
                 if b"\0" in data:
-                    raise InputError(Problem("encoding", "holds NUL bytes; a run is a text file", name))
+                    raise InputError(Problem("encoding", "contains NUL bytes; a run is a text file", name))
             except InputError as error:
                 problems.extend(error.problems.in_file(name))
                 continue
@@ -259,7 +259,7 @@ def _gathered(
             continue
         order[tag] = index
         if set_name(Path(called[index])) != tag:
-            warnings.append(Problem("configuration", f"holds the run {tag!r}; name the file after it", called[index]))
+            warnings.append(Problem("configuration", f"has the run {tag!r}; name the file after it", called[index]))
     kept = list(order.values())
     place = np.full(len(called), -1)
     place[kept] = np.arange(len(kept))

@@ -378,7 +378,7 @@ class CorrectedPairs(Result):
             ]
             for pair in self.pairs[:PAIRS_SHOWN]
         ]
-        method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals hold at {LEVEL:.0%}."
+        method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals have level {LEVEL:.0%}."
         more = [f"The largest {PAIRS_SHOWN} differences."] if len(self.pairs) > PAIRS_SHOWN else []
         return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), method, *more, *self.notes))
 

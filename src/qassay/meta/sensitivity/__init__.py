@@ -234,5 +234,5 @@ def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Float
     lows = ", ".join(str(limit) for limit, is_extended in zip(limits, extended, strict=True) if is_extended)
     return [
         f"The interval ends at the rate itself in the bins from {lows}: on these units the rate is off in a known "
-        "direction, and the interval is extended to hold it."
+        "direction, and the interval is extended to contain it."
     ]

@@ -230,7 +230,7 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
             ids += [("nugget", _nugget(text)[1], batch.file) for text in batch.texts]
     for kind, number, file in dict.fromkeys(ids):
         if len(number) > LONGEST_NAME or "\0" in number:
-            message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or holds a NUL"
+            message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or contains a NUL"
             yield Problem("syntax", message, file)
 
 

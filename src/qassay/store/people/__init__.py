@@ -75,7 +75,7 @@ def clean_name(name: str) -> str:
     if not 1 <= len(cleaned) <= 100:
         raise UsageError("a name has 1 to 100 characters")
     if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in cleaned):
-        raise UsageError("a name holds no control or invisible characters")
+        raise UsageError("a name has no control or invisible characters")
     return cleaned
 
 

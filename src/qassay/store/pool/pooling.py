@@ -66,7 +66,7 @@ def store_pool(
     """Bring the items up to date with the runs, the assignments with the items, and sum it up.
 
     It stores a few questions at a time, so that a save waits for a few questions and not for all. Every question is
-    whole at any moment. Until the last one the pool is not current, and is marked so: where the work is broken off, it
+    whole at any moment. Until the last one the pool is not current, and is marked so: where the work is interrupted, it
     is done again. Of two who do it at the same time the first gives way.
     """
     rows = numbered(made)

@@ -226,8 +226,8 @@ class RunningCommand:
                 shown = line[:80].decode("utf-8", errors="replace").strip()
                 raise CallError(
                     "twice",
-                    f"it wrote a line that answers no question ({shown!r}); one question takes one line, and what"
-                    " belongs to which cannot be told (diagnostics go to standard error)",
+                    f"it wrote a line that answers no question ({shown!r}); one question takes one line"
+                    " (write diagnostics to standard error)",
                     again=False,
                     fatal=True,
                 )

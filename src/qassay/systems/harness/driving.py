@@ -74,7 +74,7 @@ def drive(
     for unit in units(questions):
         missing = [question for question in unit if question.id not in log.answers]
         if missing and system.remembers:
-            log.void([question.id for question in unit], "the series was broken off and is asked again")
+            log.void([question.id for question in unit], "the series was interrupted and is asked again")
         if missing:
             crew.waiting.put(unit)
     crew.run(len(questions), progress)

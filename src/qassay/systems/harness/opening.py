@@ -29,7 +29,7 @@ class UnderTest:
     """A system under test: how it is spelled, and what makes a connection to it (one per worker).
 
     `remembers`: it may keep something of its own from one question to the next, as any program may. A series that was
-    broken off is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it
+    interrupted is then asked from its first question, so that the run is the same as an unbroken one. `searches`: it
     looks into the collection through this process, whose index has to be there.
     """
 
@@ -102,7 +102,7 @@ def _address(
 ) -> UnderTest:
     parts = urlsplit(url)
     if not parts.hostname or parts.username or parts.password:
-        raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and holds no password")
+        raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and no password")
     given = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
         if collection is not None:

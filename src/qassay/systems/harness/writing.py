@@ -155,7 +155,7 @@ def _items(question: Question, answer: Answer, form: str) -> Iterator[str]:
     """Doc-id and string of every item, where a line can hold them."""
     for item in answer.items:
         if item.doc is None or any(blank in item.doc for blank in " \t\r\n") or not is_one_line(item.text):
-            message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that {form} cannot hold"
+            message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that {form} cannot have"
             raise InputError(Problem("syntax", f"{message}; write the run as --form jsonl", None, None, question.id))
         yield f"{item.doc} {item.text}"
 

@@ -52,7 +52,7 @@ from qassay.web.results.finding import (
 Condition: TypeAlias = Literal["waiting", "running", "found", "broken"]
 
 FRESH = 60.0
-# A study that takes longer is broken off.
+# A study that takes longer is interrupted.
 LIMIT_SECONDS = 900.0
 # The process ends when it is idle for this long: it has a whole evaluation in memory.
 IDLE_SECONDS = 600.0

@@ -111,7 +111,7 @@ onClick("[data-restore]", (button) => {
 if (document.getElementById("pool-running")) {
   void until(async () => {
     if ((await get("/assignments/pool")).state === "running") return false;
-    // Files that are being sent are not broken off.
+    // Files that are being sent are not cancelled.
     if (form instanceof HTMLFormElement && !form.dataset.busy && !results?.hasChildNodes()) location.reload();
     return true;
   });
