@@ -22,6 +22,7 @@ from qassay.store.people.sessions import begin_session
 from qassay.store.schema import ROLES
 from qassay.web import demonstration
 from qassay.web.application import create_app
+from qassay.web.results.jobs import CrowdedError
 from qassay.web.site import Settings
 
 with warnings.catch_warnings():
@@ -37,6 +38,17 @@ KNOWN: dict[str, Any] = {
     **{"verdict": {"judgment": "R"}, "accounts": [5], "assessors": 1, "role": "reader", "password": "long enough 1"},
     **{"answer": "x", "doc": "demo-curie-1", "text": "x", "vital": True, "nugget": "1", "set": "first"},
 }
+
+
+class Idle:
+    """A queue of analyses that never has room: starting its process takes seconds, and what it computes is no input."""
+
+    def submit(self, *_: Any, **__: Any) -> None:
+        """Refuse a job."""
+        raise CrowdedError
+
+    def find(self, _: str) -> None:
+        """No job is known."""
 
 
 class Interface:
@@ -73,6 +85,7 @@ class Interface:
         folder = Path(shutil.copytree(self._prepared, self._work / f"served-{self._number}"))
         self._store = open_store(folder)
         self._app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=self._store)
+        self._app.state.site.kept["results"] = Idle()
         self._clients = [self._client(role) for role in (*ROLES, None)]
 
     def _client(self, role: str | None) -> TestClient:

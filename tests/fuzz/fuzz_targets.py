@@ -243,6 +243,8 @@ def _importer(evaluations: Mapping[str, Path], work: Path) -> Run:
 def _sheets(evaluations: Mapping[str, Path], work: Path) -> tuple[dict[str, bytes], Run]:
     """What comes back from a sheet, and the key that stays."""
     folder = Path(shutil.copytree(evaluations["series"], work / "eval"))
+    (folder / "sheets").mkdir()
+    (folder / "sheets" / "order.json").write_text('{"seed": "the same key every time"}')
     with contextlib.redirect_stdout(io.StringIO()):
         assert main(["sheet", str(folder), "--assessor", "ann", "--to", str(work / "ann.html"), "--no-documents"]) == 0
     (key_path,) = [path for path in (folder / "sheets").glob("*.json") if path.name != "order.json"]

@@ -22,7 +22,7 @@ from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import LONGEST_FILE_NAME, file_name
-from qassay.judging import Part
+from qassay.judging import KINDS, Part
 from qassay.judging.items import check_verdict
 from qassay.tasks import Task
 
@@ -81,9 +81,24 @@ def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
         )
         raise InputError(Problem("configuration", message, file, line))
     try:
-        return msgspec.json.decode(path.read_bytes(), type=SheetKey)
+        key = msgspec.json.decode(path.read_bytes(), type=SheetKey)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(Problem("syntax", f"is not the key of a sheet: {error}", folder.name(path))) from None
+    if fault := _key_fault(key):
+        message = f"is not the key of a sheet as it was written: {fault}. Put the file back as it was"
+        raise InputError(Problem("syntax", message, folder.name(path)))
+    return key
+
+
+def _key_fault(key: SheetKey) -> str:
+    """What keeps a key from being used: a part or a nugget without what names it."""
+    for item, parts in key.items.items():
+        for part in parts.values():
+            if part.kind not in KINDS or not isinstance(part.row.get("question"), str):
+                return f"item {item} has a part without a question, or of an unknown kind"
+    if not all(isinstance(nugget.get(name), str) for nugget in key.nuggets for name in ("question", "nugget")):
+        return "a nugget has no question, or no name"
+    return ""
 
 
 def kept_seed(folder: Folder) -> str:
