@@ -228,7 +228,7 @@ def test_guessing_links_is_stopped(site) -> None:
 
 
 def test_before_the_first_organiser_the_page_says_where_the_link_is(site) -> None:
-    assert "on the terminal" not in site.client().get("/sign-in").text
+    assert "in the terminal" not in site.client().get("/sign-in").text
     with site.store.write() as connection:
         connection.execute(update(account).values(role="reader"))
-    assert "on the terminal" in site.client().get("/sign-in").text
+    assert "in the terminal" in site.client().get("/sign-in").text
