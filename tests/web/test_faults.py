@@ -80,7 +80,7 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
 
 
 def test_a_server_that_is_killed_loses_and_doubles_nothing(folder: Path) -> None:
-    outcome = _kill_under_load(folder, people=6, kills=2)
+    outcome = _kill_under_load(folder, people=6, kills=1)
     assert outcome.acknowledged > 30
     check_sound(outcome)
 
@@ -107,7 +107,7 @@ def _crowd(folder: Path, *, people: int, seconds: float) -> Any:
 
 
 def test_a_crowd_without_a_pause_is_served(folder: Path) -> None:
-    outcome = _crowd(folder, people=40, seconds=2)
+    outcome = _crowd(folder, people=40, seconds=1)
     assert outcome.acknowledged > 100
     check_sound(outcome)
 

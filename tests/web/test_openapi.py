@@ -213,7 +213,7 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
 def test_what_is_documented_holds(sites: Any, accounts: dict[str, int], described: dict[str, Any]) -> None:
     # Each in a place of its own: what one changes is not what the other finds.
     senders = {role: _sender(sites(role), accounts, role) for role in ("organiser", "assessor")}
-    _fuzz(list(senders.values()), described, examples=2)
+    _fuzz(list(senders.values()), described, examples=1)
     for role, sender in senders.items():
         statuses = sender.statuses
         assert statuses[200] > 10
