@@ -80,7 +80,7 @@ def _convert(svg: str, form: Literal["png", "pdf"]) -> bytes:
             return process.submit(picture_for_print, svg, form).result(LIMIT_SECONDS)
         except UsageError as error:
             raise Refusal(422, str(error)) from None
-        except (RuntimeError, TimeoutError, ValueError):  # it is broken off, or the library raises
+        except (RuntimeError, TimeoutError, ValueError):  # it is interrupted, or the library raises
             for worker in list((process._processes or {}).values()):
                 worker.kill()
             raise Refusal(500, f"the figure cannot be saved as {form.upper()}; save it as SVG") from None
