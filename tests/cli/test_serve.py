@@ -69,7 +69,7 @@ def ask(told: str, method: str, path: str, body: object = None, **headers: str) 
 
 def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> None:
     process, told = start(folder, "--log", "json", until="/welcome#")
-    assert "Took " in told
+    assert "Imported " in told
     assert "Qassay demo is served at http://127.0.0.1:" in told
     assert ask(told, "GET", "/health") == (200, '{"status":"ok"}')
     link = re.search(r"/welcome#(\S+)", told)
@@ -85,7 +85,7 @@ def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> Non
     assert [line["route"] for line in lines if "route" in line] == ["/health", "/api/welcome"]
     # The second start finds an organiser, and takes nothing in.
     process, told = start(folder, "--log", "none")
-    assert "Took" not in told
+    assert "Imported" not in told
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=30)
     assert "welcome" not in told + rest
@@ -115,7 +115,7 @@ def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
 
 @pytest.mark.slow
 def test_it_stops_while_it_prepares(folder: Path, start: Start) -> None:
-    process, _ = start(folder, until="Took")
+    process, _ = start(folder, until="Imported")
     process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=30)
     assert process.returncode in (0, 130)  # it may have been ready

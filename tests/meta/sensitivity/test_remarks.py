@@ -75,7 +75,7 @@ def test_intervals_that_end_at_the_rate_are_said(matrix_of):
     # Where no comparison misled, or all did, the interval ends at 0 or 1, which is no extension.
     extended = [f"{curve.low:.2f}" for curve in ends if 0.0 < curve.error_rate[0] < 1.0]
     assert len(extended) > 1
-    (said,) = (note for note in curves.study_notes if "extended to hold it" in note)
+    (said,) = (note for note in curves.study_notes if "extended to contain it" in note)
     assert f"in the bins from {', '.join(extended)}: " in said
     assert "extended" not in " ".join(study(1).study_notes)
 
