@@ -181,7 +181,7 @@ def test_runs_keep_their_bytes(folder: Path, tmp_path: Path, capsys: Captured) -
     (tmp_path / "any name.dat").write_bytes(data)
     assert run(folder, tmp_path / "any name.dat") == 0
     assert (folder / "runs" / "alpha.txt").read_bytes() == data
-    assert "run alpha to runs/alpha.txt" in capsys.readouterr().out
+    assert "run alpha written to runs/alpha.txt" in capsys.readouterr().out
     packed = gzip.compress(RUN.replace("alpha", "be:ta").encode())
     (tmp_path / "b").write_bytes(packed)
     assert run(folder, tmp_path / "b") == 0

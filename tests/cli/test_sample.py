@@ -259,7 +259,7 @@ def test_people_read_the_answer_first(evaluation: Path, world: World, call: Call
     assert out.startswith("new scores best with 0.")
     assert "60 questions labelled by ada" in out.splitlines()[0]
     assert f"{JUDGE} alone says 0." in out.splitlines()[0]
-    assert f"Intervals include the errors of {JUDGE}, and are about new questions like these 150." in out
+    assert f"Intervals include the errors of {JUDGE}, and apply to new questions like these 150." in out
     assert main(["compare", str(evaluation), "new", "old", "--key", JUDGE, "--correct-with", "ada"]) == 0
     assert capsys.readouterr().out.startswith("new ")
 

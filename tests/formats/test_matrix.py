@@ -143,9 +143,9 @@ def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path])
 @pytest.mark.parametrize(
     ("cell", "way_out"),
     [
-        ("NA", " (see --missing)"),
-        ("n/a", " (see --missing)"),
-        ("-", " (see --missing)"),
+        ("NA", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
+        ("n/a", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
+        ("-", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
         ("50%", " (write 0.5)"),
         ('"12,5 %"', " (write 0.125)"),
         ('"0,5"', " (write 0.5)"),

@@ -407,7 +407,9 @@ def test_scores_that_are_missing_in_rows(write: Write) -> None:
     with pytest.raises(InputError, match=r"l.csv:5: row 4, column score: 'bad' is not a number"):
         read_scores(path)
     path = write("l.csv", "qid,model,score\nq1,A,1\nq2,A,\nq1,B,0\nq2,B,0\n")
-    with pytest.raises(InputError, match=r"l.csv:3: question q2, system A: no score \(see --missing\)"):
+    with pytest.raises(
+        InputError, match=r"l.csv:3: question q2, system A: no score \(to leave the question out: --missing skip"
+    ):
         read_scores(path)
     assert read_scores(path, missing="zero").matrix.values.tolist() == [[1, 0], [0, 0]]
     nan = write("n.jsonl", '{"id": 1, "A": NaN, "B": 1}\n{"id": 2, "A": 0, "B": null}\n')

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, few
+from qassay.formats.cells import SKIP_OR_ZERO as MISSING
 from qassay.formats.cells import places
 from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
 from qassay.formats.score_rows import ScoreRows
@@ -235,7 +236,7 @@ class _Block:
         lines = self.part.rows.lines
         for i, j in np.argwhere(table.given & np.isnan(table.values)).tolist():
             line = None if lines is None else lines[int(table.row[i, j])]
-            message = f"question {questions[i]}, system {self.system}: no score (see --missing)"
+            message = f"question {questions[i]}, system {self.system}: no score ({MISSING})"
             yield Problem("syntax", message, self.part.rows.file, line)
         counts = table.given.sum(axis=1)
         lacking = [questions[i] for i in np.flatnonzero(counts == 0).tolist()]

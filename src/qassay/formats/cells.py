@@ -93,14 +93,18 @@ def is_absent(cell: str) -> bool:
     return cell.strip().lower() in ABSENT
 
 
+# What to do about a missing score.
+SKIP_OR_ZERO = "to leave the question out: --missing skip; to count 0: --missing zero"
+
+
 def way_out(cell: str) -> str:
     """Advice about a cell that is not a number; empty where there is none.
 
     >>> way_out("NA"), way_out("50%"), way_out("0,5"), way_out("who?")
-    ('see --missing', 'write 0.5', 'write 0.5', '')
+    ('to leave the question out: --missing skip; to count 0: --missing zero', 'write 0.5', 'write 0.5', '')
     """
     if is_absent(cell):
-        return "see --missing"
+        return SKIP_OR_ZERO
     if percent := re.fullmatch(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%", cell):
         return f"write {float(percent[1].replace(',', '.')) / 100:g}"
     return f"write {cell.replace(',', '.')}" if _DECIMAL_COMMA.fullmatch(cell) else ""

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qassay import tasks
 from qassay.errors import InputError, few
 from qassay.formats import files
 from qassay.formats.answers import AnswerTable, read_answers
+from qassay.formats.cells import SKIP_OR_ZERO
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
 from qassay.formats.foreign import read_log
 from qassay.formats.questions import parse_questions
@@ -25,10 +26,13 @@ from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.formats.records import Records, parse_records
 from qassay.tables import plural
 
+if TYPE_CHECKING:
+    from qassay.formats.scores import ScoreTables
+
 # The evaluation in the commands that are proposed.
 FOLDER = "my-eval"
 # Commands that take scores.
-_SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability")
+_SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability", "report")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,10 @@ def _log(path: Path, data: bytes) -> Finding | None:
     )
 
 
+# Said of missing scores where they are read as 0 to look at the rest.
+_COUNTED = " counted as 0 (missing: zero)"
+
+
 def _scores(path: Path, data: bytes) -> Finding | None:
     """A table of scores, wide or long."""
     from qassay.formats.scores import read_scores
@@ -148,6 +156,22 @@ def _scores(path: Path, data: bytes) -> Finding | None:
         if data[:1] in (b"{", b"["):
             raise
         tables = read_scores(path, metric="all", missing="zero")  # a table with empty cells is a table of scores
+        return _with_gaps(path, tables)
+    return _table_of_scores(path, tables)
+
+
+def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
+    """A table in which scores are missing: commands stop there without --missing."""
+    finding = _table_of_scores(path, tables)
+    details = (
+        f"{detail.replace(_COUNTED, '')} {SKIP_OR_ZERO.capitalize()}." if _COUNTED in detail else detail
+        for detail in finding.details
+    )
+    steps = (replace(step, command=f"{step.command} --missing skip") for step in finding.steps)
+    return replace(finding, details=tuple(details), steps=tuple(steps))
+
+
+def _table_of_scores(path: Path, tables: ScoreTables) -> Finding:
     first = next(iter(tables.matrices.values()))
     details = [f"{plural(len(first.runs), 'system')}: {few(first.runs)}"]
     details += [f"metrics: {few(tables.matrices)}"] if len(tables.matrices) > 1 else []

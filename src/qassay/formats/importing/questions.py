@@ -251,7 +251,7 @@ def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) 
         message = f"the evaluation has another run {tag}; give this one a tag of its own, or replace it with --replace"
         raise InputError(Problem("second-tag", message, source.name))
     path = _keep(plan, tag, file_suffix(data), data, old)
-    plan.report(source, f"run {tag} to {plan.folder.name(path)}", count=1, to=path)
+    plan.report(source, f"run {tag} written to {plan.folder.name(path)}", count=1, to=path)
 
 
 def _keep(plan: Plan, tag: str, suffix: str, data: bytes, old: Sequence[Path]) -> Path:

@@ -67,7 +67,7 @@ class About:
         said = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
         if (few := self.too_few()) is not None:
             return [said, few]
-        about = f"Intervals include the errors of {self.key}, and are about {self.target_in_words()}."
+        about = f"Intervals include the errors of {self.key}, and apply to {self.target_in_words()}."
         if self.target == "new" and not self.by_unit:
             about += f" They are narrower for these {self.unit_name[1]} alone (--target these)."
         return [said, about]
@@ -301,7 +301,7 @@ class CorrectedPair(Result):
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
         about = self.about
-        labels = f"{about.labels_in_words()}, about {about.target_in_words()}"
+        labels = f"{about.labels_in_words()}; this applies to {about.target_in_words()}"
         if self.verdict != "cannot tell":
             return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
         if self.interval is None:

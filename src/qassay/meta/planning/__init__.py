@@ -52,7 +52,7 @@ NUMBERS = (50, 100, 200, 500, 1000, 2000, 5000)
 MORE = 1.2
 
 # Each system ran once: variation between runs of the same system is not in the numbers.
-RAN_ONCE = "Each system ran once: what running it again would change is not included."
+RAN_ONCE = "Each system ran once: the variation from run to run is not included."
 
 
 @dataclass(frozen=True, slots=True)

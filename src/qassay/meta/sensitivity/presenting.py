@@ -102,7 +102,7 @@ def expected_rates(curves: SensitivityCurves) -> Table:
         rows.append([names[k], pairs[k], curves.bins[k].predicted_at_target, size])
     size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')})"
     notes = [
-        f"wrong: as many new {units} would prefer the other run. Expected from the spread of these {units}.",
+        f"wrong: how often as many new {units} would put the other run ahead, estimated from these {units}.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "
         f"{FURTHEST * curves.units:,} are needed, or none are expected to differ by so much.",
         f"{size}, {counted(curves.units, curves.unit_name)}.",

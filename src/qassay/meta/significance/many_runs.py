@@ -149,7 +149,7 @@ class AllPairs(Result):
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
         if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
             notes.append(
-                "p rests on all runs together, as the correction does; two runs alone are tested by naming them."
+                "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."
             )
         numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
         columns: list[Column | str] = ["run", "compared with", *numbers, "different"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
-NOT_RUN_AGAIN = "Each system answered each question once: what running it again would change is not included."
+NOT_RUN_AGAIN = "Each system ran once per question: the variation from run to run is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
 
@@ -131,13 +131,20 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        new = f"that {self.units:,} new {self.unit_name[1]} put {self.b if self.difference > 0 else self.a} ahead"
+        other = self.b if self.difference > 0 else self.a
+        reversal = (
+            show(None if self.reversal is None else str(self.reversal)),
+            f"that {self.units:,} new {self.unit_name[1]} put {other} ahead",
+        )
+        needed = (show(self.units_needed, ","), self._needed())
+        if self.interval is None:  # too little to say how differences vary
+            reversal = needed = (show(None), f"too few {self.unit_name[1]} to tell; you have {self.units:,}")
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference, fewest=3), self._interval()),
-            ("chance of a reversal", show(None if self.reversal is None else str(self.reversal)), new),
-            (f"{self.unit_name[1]} needed", show(self.units_needed, ","), self._needed()),
+            ("chance of a reversal", *reversal),
+            (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
         ]
         return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, self.notes)
@@ -153,7 +160,7 @@ class PairComparison(Result):
 
     def _needed(self) -> str:
         """The meaning of the number of units needed."""
-        return f"to show such a difference with power {self.power:g}; you have {self.units:,}"
+        return f"to find such a difference with probability {self.power:g} (power); you have {self.units:,}"
 
     def test_table(self) -> Table:
         """The tests behind the answer."""
