@@ -163,7 +163,7 @@ def test_interval_verdict_and_p_agree() -> None:
 def test_one_repeat_says_that_running_again_is_not_included() -> None:
     rng = np.random.default_rng(1)
     once = ScoreMatrix(("A", "B"), ("q1", "q2", "q3"), rng.random((2, 3)), read="wide table")
-    assert any("running it again would change is not included" in note for note in compare(once, "A", "B").notes)
+    assert any("the variation from run to run is not included" in note for note in compare(once, "A", "B").notes)
     mixed = compare(matrix(scores(rng, 20, 1), scores(rng, 20, 3)), "A", "B")
     assert any("For A, running again is not included" in note for note in mixed.notes)
 
