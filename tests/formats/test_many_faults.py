@@ -15,7 +15,7 @@ import pytest
 from qassay.errors import LONGEST_QUESTION, MOST_KEPT, InputError, Problem, Problems
 
 LINES = 150_000
-# The interpreter and the libraries take about 200 MiB; the faults of so many lines took some 700 MiB more.
+# The interpreter and the libraries take about 200 MiB; the faults of all lines took some 700 MiB more.
 MOST_MEMORY = 450 << 20
 TOML = 'task = "series2004"\n'
 QUESTION = '{"id": "1.1", "type": "factoid", "text": "Who?", "series": "1", "target": "X"}\n'

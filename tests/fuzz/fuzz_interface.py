@@ -30,7 +30,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 ORIGIN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-# What was sent may have closed accounts and ended sessions: the evaluation is served anew from time to time.
+# What was sent may have closed accounts and ended sessions: the evaluation is served again from time to time.
 SERVED_FOR = 400
 # Values for fields of these names, so that bodies get further than the check of their form.
 KNOWN: dict[str, Any] = {

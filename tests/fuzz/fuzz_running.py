@@ -28,7 +28,7 @@ LIMIT_SECONDS = 10.0
 LIMIT_BYTES = 2 << 30
 # A worker starts by making valid inputs.
 START_SECONDS = 120.0
-# A fresh worker after so many: what a reader leaves behind in memory is not held against the next input.
+# Inputs per worker: memory that one reader leaves behind must not count against later inputs.
 ROUND = 5_000
 
 
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def fuzz(place: Path, count: int, *, seed: str, until: float | None = None) -> Outcome:
-    """Try the inputs that are kept, and so many newly damaged ones, or as many as there is time for."""
+    """Try the inputs that are kept, then newly damaged ones up to a number or a time."""
     place.mkdir(parents=True, exist_ok=True)
     outcome = Outcome()
     number = -len(kept_inputs(KEPT))

@@ -2,8 +2,8 @@
 
 Numbers below 0 are those of the inputs in the folder KEPT, which broke something once.
 
-What it is at is in the file `at`, so that whoever started it knows it when the process hangs or is gone; a crash is a
-line of `crashes.jsonl`, with the damaged bytes beside it.
+The file `at` names the current input, so that the process that started this one knows it when it hangs or is gone. A
+crash is a line of `crashes.jsonl`, with the damaged bytes beside it.
 """
 
 from __future__ import annotations

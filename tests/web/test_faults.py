@@ -69,7 +69,7 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
         time.sleep(0.5)
         process.terminate()  # in the middle of the work: what is under way is answered, and it ends well
         assert process.wait(timeout=30) == 0
-        process = load.start(folder, port)  # whoever had no answer sends again, instead of trying until it gives up
+        process = load.start(folder, port)  # people without an answer send again, instead of trying until it gives up
     finally:
         stop.set()
         for thread in threads:
@@ -139,7 +139,7 @@ def test_two_servers_on_one_folder_lose_and_double_nothing(folder: Path) -> None
 
 
 def _limit_files(most: int) -> None:
-    """Let this process write no file beyond so many bytes: as on a full disk, writing fails."""
+    """Let this process write no file larger than this: as on a full disk, writing fails."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.errors import InputError, Problem, few
+from qassay.formats.cells import COUNTED_AS_ZERO, places
 from qassay.formats.cells import SKIP_OR_ZERO as MISSING
-from qassay.formats.cells import places
 from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
 from qassay.formats.score_rows import ScoreRows
 from qassay.matrix import Floats, Repeats, ScoreMatrix
@@ -130,7 +130,7 @@ def assemble(
         gone = [questions[i] for i in np.flatnonzero(~complete).tolist()]
         if missing == "zero":
             cells = sum(int(hole.sum()) for hole in holes)
-            notes.append(f"{plural(cells, 'missing score')} counted as 0 (missing: zero): {few(gone)}.")
+            notes.append(f"{plural(cells, 'missing score')} {COUNTED_AS_ZERO}: {few(gone)}.")
         else:
             keep = np.flatnonzero(complete)
             of = f"{len(gone)} of {plural(len(questions), unit_name[0])}"

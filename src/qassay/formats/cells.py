@@ -93,7 +93,8 @@ def is_absent(cell: str) -> bool:
     return cell.strip().lower() in ABSENT
 
 
-# What to do about a missing score.
+# What to do about a missing score, and what is said where it was counted as 0.
+COUNTED_AS_ZERO = "counted as 0 (missing: zero)"
 SKIP_OR_ZERO = "to leave the question out: --missing skip; to count 0: --missing zero"
 
 

@@ -18,7 +18,7 @@ from qassay import tasks
 from qassay.errors import InputError, few
 from qassay.formats import files
 from qassay.formats.answers import AnswerTable, read_answers
-from qassay.formats.cells import SKIP_OR_ZERO
+from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
 from qassay.formats.foreign import read_log
 from qassay.formats.questions import parse_questions
@@ -142,10 +142,6 @@ def _log(path: Path, data: bytes) -> Finding | None:
     )
 
 
-# Said of missing scores where they are read as 0 to look at the rest.
-_COUNTED = " counted as 0 (missing: zero)"
-
-
 def _scores(path: Path, data: bytes) -> Finding | None:
     """A table of scores, wide or long."""
     from qassay.formats.scores import read_scores
@@ -163,8 +159,9 @@ def _scores(path: Path, data: bytes) -> Finding | None:
 def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
     """A table in which scores are missing: commands stop there without --missing."""
     finding = _table_of_scores(path, tables)
+    advice = f"{SKIP_OR_ZERO.capitalize()}."
     details = (
-        f"{detail.replace(_COUNTED, '')} {SKIP_OR_ZERO.capitalize()}." if _COUNTED in detail else detail
+        f"{detail.replace(f' {COUNTED_AS_ZERO}', '')} {advice}" if COUNTED_AS_ZERO in detail else detail
         for detail in finding.details
     )
     steps = (replace(step, command=f"{step.command} --missing skip") for step in finding.steps)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
 from qassay.formats.cells import (
+    COUNTED_AS_ZERO,
     GRADES,
     LARGEST_SCORE,
     Numbers,
@@ -327,7 +328,7 @@ def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> 
     """Apply the rule for missing cells, and say so."""
     cells = int(holes.sum())
     if missing == "zero":
-        note = f"{plural(cells, 'cell')} without a score counted as 0 (missing: zero)."
+        note = f"{plural(cells, 'cell')} without a score {COUNTED_AS_ZERO}."
         return replace(matrix, notes=(*matrix.notes, note))
     kept = np.flatnonzero(~holes.any(axis=0))
     if not len(kept):
