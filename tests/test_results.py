@@ -344,8 +344,8 @@ def test_a_plan_by_assessor_uses_the_units_that_all_judged() -> None:
     [
         (lambda: qassay.plan(), "one of the two"),
         (lambda: qassay.plan(matrix("a", "b"), assume={"run": 1.0}), "one of the two"),
-        (lambda: qassay.plan(assume={"run": 1.0}), "no variance for unit, residual"),
-        (lambda: qassay.plan(matrix("a", "b"), by_assessor=[matrix("a", "b"), _other_units()]), "no unit in common"),
+        (lambda: qassay.plan(assume={"run": 1.0}), "no variance for question, residual"),
+        (lambda: qassay.plan(matrix("a", "b"), by_assessor=[matrix("a", "b"), _other_units()]), "no question in common"),
         (lambda: qassay.describe(matrix("a", "b"), key="first"), "for an evaluation"),
         (lambda: qassay.stability({"a": matrix("a")}), "two judges or more"),
         (lambda: qassay.stability({"a": matrix("a")}, sets=["first"]), "for an evaluation"),
@@ -366,7 +366,7 @@ def test_answers_of_edge_cases() -> None:
     assert isinstance(alone, AllPairs)
     assert repr(alone) == "AllPairs: 1 run, no pair to compare"
     nothing = ScoreMatrix(("a",), (), np.empty((1, 0)))
-    assert repr(nothing) == "ScoreMatrix: 1 run x 0 units, score"
+    assert repr(nothing) == "ScoreMatrix: 1 run x 0 questions, score"
     assert nothing.as_json()["scores"] == {"a": None}
     assert nothing.to_polars().height == 0
     few = ScoreMatrix(("a", "b"), ("1",), np.array([[1.0], [0.0]]), unit_name=("question", "questions"))

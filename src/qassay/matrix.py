@@ -465,7 +465,7 @@ class ScoreMatrix(Result):
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     repeats: Repeats | None = None
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     read: str = ""
     scale: tuple[float, float] | None = None
 

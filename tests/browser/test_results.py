@@ -105,7 +105,7 @@ def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit:
     page.goto(f"{server.url}/results")
     _computed(page)
     page.get_by_text("How runs are scored").click()
-    page.get_by_label("Key", exact=True).select_option("first")
+    page.get_by_label("Judgments", exact=True).select_option("first")
     page.get_by_label("Measure", exact=True).select_option("all_strict")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator("caption").first).to_have_text("nuggets, judgments: first, 10 questions", timeout=60_000)

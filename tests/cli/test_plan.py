@@ -131,7 +131,7 @@ def test_costs_need_repeats_and_each_other(call: Call, pilot: str, arguments: li
 
 def test_from_assumed_variances(call: Call) -> None:
     # papers.json, generalizability: 69 units for E-rho-squared 0.95, 259 for Phi.
-    status, out, _ = call("--assume", "run=0.0028117,unit=0.028093", "--assume", "residual=0.010152", "--json")
+    status, out, _ = call("--assume", "run=0.0028117,question=0.028093", "--assume", "residual=0.010152", "--json")
     document = json.loads(out)
     assert status == 0
     assert document["units_for_coefficient"] == [{"assessors": 1, "e_rho2": 69, "phi": 259}]
@@ -143,7 +143,7 @@ def test_from_assumed_variances(call: Call) -> None:
     [
         ([], "pilot scores (a folder or a file) or --assume"),
         (["--assume", "run=x"], "such as run=0.003"),
-        (["--assume", "run=1"], "no variance for unit, residual"),
+        (["--assume", "run=1"], "no variance for question, residual"),
         (["--assume", "run=1,unit=1,residual=1,moon=1"], "unknown source 'moon'"),
         (["--assume", "run=1,unit=1,residual=1", "--power", "2"], "power lies between 0 and 1"),
     ],

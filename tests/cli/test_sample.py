@@ -552,7 +552,7 @@ def test_a_sample_becomes_an_assignment(served: Path, world: World, call: Call, 
 def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) -> None:
     call("demo", "--to", tmp_path / "series")
     folder = tmp_path / "series"
-    assert "each of the 16 units needs a label" in refused("sample", folder, "--size", 10, "--for", "second")
+    assert "each of the 16 topics or series needs a label" in refused("sample", folder, "--size", 10, "--for", "second")
     drawn = call("sample", folder, "--size", 40, "--for", "second")
     series = [draw["question"].split(".")[0] for draw in drawn["draws"]]
     assert len(set(series[:16])) == len(set(series[16:32])) == 16

@@ -137,8 +137,8 @@ def test_too_few_units(tmp_path, capsys):
     path.write_text("qid,a,b\n1,1,0\n2,0,1\n3,1,1\n", encoding="utf-8")
     assert main(["sensitivity", str(path), "--json"]) == 1
     out, err = capsys.readouterr()
-    assert "3 units are too few" in err
-    assert json.loads(out)["errors"][0]["message"].startswith("3 units are too few")
+    assert "3 questions are too few" in err
+    assert json.loads(out)["errors"][0]["message"].startswith("3 questions are too few")
 
 
 def test_missing_cells(tmp_path, capsys):

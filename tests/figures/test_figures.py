@@ -300,7 +300,7 @@ def test_a_heat_map_of_many_units_averages_neighbours() -> None:
     shown = sorted(cells(figure, "place", "score"))
     assert len(shown) == 60
     assert [score for _, score in shown] == pytest.approx(values.reshape(60, 10).mean(axis=1).tolist(), abs=1e-4)
-    assert "the mean of 10 units" in figure.caption
+    assert "the mean of 10 questions" in figure.caption
 
 
 def test_boxes_are_those_of_the_distributions() -> None:

@@ -191,7 +191,7 @@ def test_missing_skip_drops_the_unit(write: Callable[..., Path]) -> None:
     matrix = read_matrix(write("qid,A,B\nq1,1,\nq2,0,1\n"), missing="skip")
     assert matrix.units == ("q2",)
     assert matrix.values.tolist() == [[0], [1]]
-    assert matrix.notes == ("1 of 2 units left out: a run has no score for them (missing: skip).",)
+    assert matrix.notes == ("1 of 2 questions left out: a run has no score for them (missing: skip).",)
     with pytest.raises(InputError, match="none is left"):
         read_matrix(write("qid,A,B\nq1,1,\n"), missing="skip")
 
@@ -214,8 +214,8 @@ def test_duplicated_tags_name_their_columns(write: Callable[..., Path]) -> None:
 def test_duplicated_and_empty_units(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A\nq1,1\nq1,0\n,1\n"))
-    double = "unit id 'q1' is there 2 times, in lines 2, 3. If these are repeats: --repeats rows"
-    assert messages(error) == [double, "line 4: no unit id"]
+    double = "question id 'q1' is there 2 times, in lines 2, 3. If these are repeats: --repeats rows"
+    assert messages(error) == [double, "line 4: no question id"]
 
 
 def test_rows_of_another_width(write: Callable[..., Path]) -> None:
@@ -296,7 +296,7 @@ def test_series_are_means_of_their_units(write: Callable[..., Path]) -> None:
 
 def test_series_pattern_must_fit(write: Callable[..., Path]) -> None:
     path = write("qid,A\n1.1,1\nx,0\n")
-    with pytest.raises(UsageError, match="finds no series in 1 unit ids: x"):
+    with pytest.raises(UsageError, match="finds no series in 1 question id: x"):
         read_matrix(path, series_from=r"^(\d+)\.")
     with pytest.raises(UsageError, match="has no group"):
         read_matrix(path, series_from="^[^.]+")

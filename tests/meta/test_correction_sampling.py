@@ -46,7 +46,7 @@ def test_rounds_give_every_unit_one_label_more() -> None:
 
 def test_units_without_a_label_are_refused() -> None:
     draws = [Draw(f"t{unit}", str(nugget)) for unit in range(20) for nugget in range(3)]
-    with pytest.raises(InputError, match="each of the 20 units needs a label"):
+    with pytest.raises(InputError, match="each of the 20 topics or series needs a label"):
         drawn(19, draws, [draw.question for draw in draws])
     with pytest.raises(InputError, match="only 100 questions"):
         drawn(101)

@@ -85,7 +85,7 @@ def test_the_first_units_are_shown_and_the_others_counted() -> None:
     shown = score_distributions(matrix).table(2)
     assert shown.title.startswith("Scores of 1 run on")
     assert len(shown.rows) == 2
-    assert shown.notes[0].startswith("1 more unit (")
+    assert shown.notes[0].startswith("1 more question (")
     assert len(score_distributions(matrix).table().rows) == 3
 
 

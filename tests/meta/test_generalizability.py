@@ -157,7 +157,7 @@ def test_several_assessors() -> None:
     assert (study.runs, study.units, study.assessors) == (4, 10, 2)
     assert study.with_assessors
     assert "2 assessors" in study.table().title
-    with pytest.raises(UsageError, match="same runs and the same units"):
+    with pytest.raises(UsageError, match="same runs and the same questions"):
         generalizability([matrix_of(first), matrix_of(first[:3])])
     with pytest.raises(UsageError, match="at least one"):
         generalizability([])

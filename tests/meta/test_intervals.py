@@ -122,7 +122,7 @@ def test_series_make_intervals_wider() -> None:
         return float(high - low)
 
     assert width(together) / width(alone) == pytest.approx(6**0.5, rel=0.25)
-    assert "30 series of 180 units" in together.table().title
+    assert "30 series of 180 questions" in together.table().title
 
 
 def test_same_seed_same_intervals() -> None:

@@ -138,7 +138,7 @@ def test_what_running_again_shifts_is_in_what_questions_show() -> None:
     # No number of questions averages out what three repeats leave.
     assert result.recommendation is not None
     assert result.recommendation.units is None
-    assert result.sentence() == "no number of units is enough for a difference of 0.05 (power 0.8); you have 60"
+    assert result.sentence() == "no number of questions is enough for a difference of 0.05 (power 0.8); you have 60"
     least = 2.8 * math.sqrt(again.repeat_variance / 3)
     assert all(row.detectable is not None and row.detectable > least for row in result.shown)
 
@@ -166,7 +166,7 @@ def test_series_are_counted_as_wholes() -> None:
     found = plan(matrix, wanted=Wanted((0.1,)))
     assert found.deviation == pytest.approx(single.deviation)
     assert found.differences[0].power == 3 * (single.differences[0].power or 0)
-    assert any("20 of them, 3.0 units each" in note for note in found.notes)
+    assert any("20 of them, 3.0 questions each" in note for note in found.notes)
 
 
 def test_units_for_a_coefficient(pilot: ScoreMatrix, golden: dict[str, Any]) -> None:
@@ -219,7 +219,7 @@ def test_too_little_to_plan_from(shape: tuple[int, int]) -> None:
 def test_identical_and_two_runs() -> None:
     base = np.random.default_rng(0).random(20)
     assert any(
-        "differ by the same on every unit" in note for note in plan(matrix_of(np.stack([base, base, base]))).notes
+        "differ by the same on every question" in note for note in plan(matrix_of(np.stack([base, base, base]))).notes
     )
     two = plan(matrix_of(np.stack([base, base[::-1]])))
     assert two.deviation_hard is None

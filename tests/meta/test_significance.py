@@ -126,7 +126,7 @@ def test_t_test_over_series_is_a_t_test_of_series_means_where_they_are_equally_l
     means = values.reshape(2, 20, 3).mean(axis=2)
     result = compare(matrix, "A", "B")
     assert result.p_t == pytest.approx(stats.ttest_rel(means[0], means[1]).pvalue)
-    assert any("20 series with 60 units" in note for note in result.remarks)
+    assert any("20 series with 60 questions" in note for note in result.remarks)
 
 
 def test_deciding_units() -> None:
@@ -184,8 +184,8 @@ def test_identical_runs() -> None:
     assert result.verdict == "cannot tell"
     assert result.gate(0.0) == "INCONCLUSIVE"
     assert result.gate(0.01) == "ALLOW"
-    assert any("same on every unit" in note for note in result.remarks)
-    assert "score the same on each unit" in str(result.table())
+    assert any("same on every question" in note for note in result.remarks)
+    assert "score the same on each question" in str(result.table())
     assert "chance alone" not in str(result.table())
 
 
@@ -501,7 +501,7 @@ def test_no_line_is_drawn_that_nothing_can_pass(runs: int, units: int, found: bo
 
 def test_runs_that_are_all_equal_are_said_to_be() -> None:
     result = compare_all(matrix_of(np.full((3, 20), 0.5)))
-    assert any("All runs are equal on every unit" in note for note in result.notes)
+    assert any("All runs have the same scores" in note for note in result.notes)
     assert "more than 0.0000" not in str(result.table())
 
 
@@ -518,7 +518,7 @@ def test_few_permutations_cannot_reach_the_level() -> None:
     assert any("100 permutations give no p below" in note for note in result.notes)
     few = compare_all(some_runs(12, units=6, spread=1.0), method="holm")
     assert few.permutations == 64
-    assert any("6 units give no p below" in note for note in few.notes)
+    assert any("6 questions give no p below" in note for note in few.notes)
     assert any("cannot reach 0.05" in note for note in compare_all(matrix, permutations=10).notes)
 
 
@@ -536,7 +536,7 @@ def test_series_are_exchanged_as_wholes() -> None:
     series = compare_all(matrix_of(values, clusters=tuple(str(i // 6) for i in range(90))), method="tukey")
     means = compare_all(matrix_of(values[:, ::6]), method="tukey")
     assert series.margin == pytest.approx(means.margin)
-    assert any("15 of them hold 90 units" in note for note in series.notes)
+    assert any("15 of them contain 90 questions" in note for note in series.notes)
 
 
 def test_same_seed_same_result() -> None:

@@ -271,7 +271,7 @@ def plan(
 ) -> Plan:
     """How many questions, and assessors, does a wanted difference need?
 
-    From the scores of a pilot, or from assumed variances of "run", "unit" and "residual". `differences` are those to
+    From the scores of a pilot, or from assumed variances of "run", "question" and "residual". `differences` are those to
     plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha` has this `power`
     for the largest difference that the pilot's units do not show yet. Beside it: what more or fewer units can show, the
     units with which a difference is repeatable (error rate at most `error`), those for a generalizability
@@ -281,7 +281,7 @@ def plan(
     alternatives are left out of the tables.
 
     >>> import qassay
-    >>> qassay.plan(assume={"run": 0.003, "unit": 0.03, "residual": 0.01}, differences=[0.02])
+    >>> qassay.plan(assume={"run": 0.003, "question": 0.03, "residual": 0.01}, differences=[0.02])
     Plan: about 400 questions for a difference of 0.02 (power 0.8)
     """
     from qassay.analysis.plans import plan_from_pilot

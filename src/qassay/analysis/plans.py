@@ -10,6 +10,7 @@ from qassay.matrix import Mean, ScoreMatrix
 from qassay.meta.generalizability import Generalizability, generalizability
 from qassay.meta.planning import Costs, Plan, Wanted, notes_on_prediction, plan
 from qassay.meta.sensitivity import Prediction, predict
+from qassay.tables import counted
 
 # Fewer runs make a single pair, whose curve says nothing of another one.
 FEWEST_RUNS = 3
@@ -47,7 +48,8 @@ def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
         return []
     shared = set.intersection(*(set(matrix.units) for matrix in matrices))
     if not shared:
-        raise UsageError("the scores by assessor have no unit in common. Name assessors who judged the same units")
+        one, many = matrices[0].unit_name
+        raise UsageError(f"the scores by assessor have no {one} in common. Name assessors who judged the same {many}")
     return [_on_units(matrix, shared) for matrix in matrices]
 
 
@@ -56,7 +58,7 @@ def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
     kept = [i for i, unit in enumerate(matrix.units) if unit in units]
     if len(kept) == len(matrix.units):
         return matrix
-    note = f"{len(kept)} of {len(matrix.units)} units are scored under every set."
+    note = f"{len(kept)} of {counted(len(matrix.units), matrix.unit_name)} are scored under every set."
     return replace(
         matrix,
         units=tuple(matrix.units[i] for i in kept),

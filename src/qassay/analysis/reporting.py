@@ -30,7 +30,6 @@ Made = TypeVar("Made")
 FEWEST_RUNS = 3
 LEVEL = 0.95
 RESAMPLES = 1000
-UNNAMED = ("unit", "units")
 
 
 @dataclass(frozen=True)
@@ -105,20 +104,14 @@ def of_evaluation(
 
 
 def scores_of(evaluation: Evaluation, scored: Scored) -> Scores:
-    """The scores, with the name of a unit that people use."""
-    from qassay.measures import measure as parse_measure
-
-    scores = evaluation.score(
+    """The scores of an evaluation by these options."""
+    return evaluation.score(
         scored.key,
         measure=scored.measure,
         component=scored.component,
         unjudged=scored.unjudged,
         missing=scored.missing,
     )
-    if scores.unit_name != UNNAMED:
-        return scores
-    series = parse_measure(scores.measure).by_series
-    return replace(scores, unit_name=("series", "series") if series else ("question", "questions"))
 
 
 def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurves | None:

@@ -23,7 +23,9 @@ def command(
         str | None,
         typer.Option("--question", metavar="ID", help="One question: every response to it, and what judges said."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Show the first N units.")] = 20,
+    top: Annotated[
+        int, typer.Option("--top", min=0, metavar="N", help="Show the first N questions, series or topics.")
+    ] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """Show how scores spread over the questions, and how weights change the ranking.

@@ -43,7 +43,7 @@ def command(
     assume: Annotated[
         list[str] | None,
         typer.Option(
-            "--assume", metavar="SOURCE=VARIANCE", help="Plan without scores: run=V, unit=V, residual=V; repeated."
+            "--assume", metavar="SOURCE=VARIANCE", help="Plan without scores: run=V, question=V, residual=V; repeated."
         ),
     ] = None,
     sets: SetsOption = None,
@@ -86,7 +86,7 @@ def command(
       qassay plan pilot.csv --difference 0.02 --power 0.9 --details
       qassay plan epochs.jsonl --cost-question 5 --cost-answer 0.1
       qassay plan my-eval --sets first,second
-      qassay plan --assume run=0.003 --assume unit=0.03 --assume residual=0.01
+      qassay plan --assume run=0.003 --assume question=0.03 --assume residual=0.01
     """
     from qassay.analysis import plan
 

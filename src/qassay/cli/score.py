@@ -67,7 +67,10 @@ def command(
         ),
     ] = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="The score matrix as CSV: one row per unit, one column per run.")
+        bool,
+        typer.Option(
+            "--csv", help="The score matrix as CSV: one row per question, series or topic, one column per run."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

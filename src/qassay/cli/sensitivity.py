@@ -59,7 +59,7 @@ def command(
     intervals: Annotated[
         int,
         typer.Option(
-            "--intervals", min=0, metavar="N", help="Bootstrap resamples of the units for intervals; 0: none."
+            "--intervals", min=0, metavar="N", help="Bootstrap resamples of the questions for intervals; 0: none."
         ),
     ] = 100,
     ties: Annotated[

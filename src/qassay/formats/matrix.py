@@ -34,7 +34,7 @@ from qassay.formats.cells import (
 from qassay.formats.columns import RUN_HEADERS, UNIT_HEADERS, id_column, is_cost, is_index, left_out_note, unit_name
 from qassay.formats.grid import Grid, read_grid
 from qassay.matrix import Floats, Repeats, ScoreMatrix
-from qassay.tables import plural
+from qassay.tables import counted, plural
 
 Missing: TypeAlias = Literal["stop", "zero", "skip"]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -215,7 +215,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
     """The faults of the names along one axis."""
-    kind = "run tag" if runs else "unit id"
+    kind = "run tag" if runs else "question id"
     places: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         places.setdefault(name, []).append(i)
@@ -266,7 +266,7 @@ def _without_text(
     kept = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]
     if not kept:
-        what = "units" if runs_as_rows else "systems"
+        what = "questions" if runs_as_rows else "systems"
         message = f"no column has numbers, so there are no {what}. Columns: {few(names)}"
         raise InputError(grid.problem(message, line=grid.header_line))
     labels = replace(
@@ -332,9 +332,11 @@ def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> 
         return replace(matrix, notes=(*matrix.notes, note))
     kept = np.flatnonzero(~holes.any(axis=0))
     if not len(kept):
-        raise InputError(Problem("syntax", "every unit has a cell without a score; none is left", file))
+        message = f"every {matrix.unit_name[0]} has a cell without a score; none is left"
+        raise InputError(Problem("syntax", message, file))
     gone = len(matrix.units) - len(kept)
-    note = f"{gone} of {plural(len(matrix.units), 'unit')} left out: a run has no score for them (missing: skip)."
+    whole = counted(len(matrix.units), matrix.unit_name)
+    note = f"{gone} of {whole} left out: a run has no score for them (missing: skip)."
     units = tuple(matrix.units[i] for i in kept)
     return replace(matrix, units=units, values=matrix.values[:, kept], notes=(*matrix.notes, note))
 
@@ -350,5 +352,6 @@ def _series_names(units: Sequence[str], pattern: str) -> list[str]:
     matches = [compiled.search(unit) for unit in units]
     lost = [unit for unit, match in zip(units, matches, strict=True) if match is None or match[1] is None]
     if lost:
-        raise UsageError(f"series pattern {pattern!r} finds no series in {len(lost)} unit ids: {few(lost)}")
+        ids = f"{plural(len(lost), 'question id')}: {few(lost)}"
+        raise UsageError(f"series pattern {pattern!r} finds no series in {ids}")
     return [match[1] for match in matches if match is not None]

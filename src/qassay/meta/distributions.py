@@ -75,7 +75,7 @@ class ScoreDistributions(Result):
     boxes: tuple[Box, ...]
     zero_medians: tuple[ZeroMedians, ...]
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
 
     def sentence(self) -> str:
         """On how many units at least half of the runs score 0."""

@@ -88,7 +88,7 @@ class Generalizability:
         # The small term keeps a whole number whole.
         return max(1, math.ceil(by_unit / room - 1e-9))
 
-    def table(self, unit_name: tuple[str, str] = ("unit", "units")) -> Table:
+    def table(self, unit_name: tuple[str, str] = ("question", "questions")) -> Table:
         """The variance of each source and its share."""
         total = sum(self.variances.values())
         rows = [
@@ -140,10 +140,11 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     if not given:
         raise UsageError("a generalizability study needs at least one score matrix")
     if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
-        raise UsageError("the score matrices of several assessors must have the same runs and the same units")
+        raise UsageError("the score matrices of several assessors must have the same runs and the same questions")
     notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
     if not given[0].summary.is_mean:
-        notes.append("Scores are not plain means of the units: what varies here are the units' parts in them.")
+        name = given[0].unit_name[1]
+        notes.append(f"Scores are not plain means: the variances are those of the parts of the {name}.")
     scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in given], axis=2)
     return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
 
@@ -152,7 +153,7 @@ def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> General
     """Variance components of an array of runs x units, or of runs x units x assessors."""
     if scores.ndim not in (2, 3) or min(scores.shape) < 2:
         shape = " x ".join(map(str, scores.shape))
-        raise UsageError(f"variance components need at least two of runs, units (and assessors), not {shape}")
+        raise UsageError(f"variance components need at least two runs, two questions (and two assessors), not {shape}")
     squares = _mean_squares(scores)
     sizes = dict(zip(FACETS, scores.shape, strict=False))
     names = TWO_WAY if scores.ndim == 2 else THREE_WAY
@@ -172,12 +173,17 @@ def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> General
 
 
 def assumed(variances: Mapping[str, float]) -> Generalizability:
-    """Assumed variances instead of a study: run, unit and residual at least; sources left out count as 0."""
+    """Assumed variances instead of a study: run, question and residual at least; sources left out count as 0.
+
+    People write question, results write unit: questions may come in series.
+    """
+    variances = {name.replace("question", "unit"): value for name, value in variances.items()}
     strange = [name for name in variances if name not in THREE_WAY]
     lacking = [name for name in TWO_WAY if name not in variances]
     if strange or lacking:
         what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
-        raise UsageError(f"{what}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required")
+        message = f"{what}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
+        raise UsageError(message.replace("unit", "question"))
     if any(value < 0 or not math.isfinite(value) for value in variances.values()):
         raise UsageError("a variance is a finite number of 0 or more")
     names = TWO_WAY if set(variances) == set(TWO_WAY) else THREE_WAY

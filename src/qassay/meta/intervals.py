@@ -43,7 +43,7 @@ class Blocks:
 
     The parts are whole numbers, so that every sum of them is exact. `sizes[b]` is the number of units of block b,
     `weights[b]` what block b adds to a score when all its units gain the same: its size, unless units weigh by type.
-    Two sums closer than `tolerance` are equal.
+    Two sums closer than `tolerance` are equal. `name` is what people call a block and blocks.
     """
 
     parts: Floats
@@ -51,6 +51,7 @@ class Blocks:
     weights: Floats
     scale: float
     tolerance: float
+    name: tuple[str, str]
 
     @property
     def count(self) -> int:
@@ -81,7 +82,8 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
     if matrix.clusters is not None:
         whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
     tolerance = TIE * units * scale if exact is None else 0.5
-    return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance)
+    name = matrix.unit_name if matrix.clusters is None else ("series", "series")
+    return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance, name)
 
 
 def block_index(matrix: ScoreMatrix) -> tuple[Integers, Integers]:

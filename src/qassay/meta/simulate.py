@@ -77,7 +77,7 @@ def _check(true: Floats, units: int, scores: str, spread: float, zeros: float, c
     if scores not in get_args(Scores):
         raise unknown("kind of scores", scores, get_args(Scores))
     if len(true) == 0 or units < 1 or not np.isfinite(true).all():
-        raise UsageError("a simulation needs a finite true mean and a unit at least")
+        raise UsageError("a simulation needs a finite true mean and at least one question")
     if spread < 0.0 or not 0.0 <= correlation <= 1.0 or not 0.0 <= zeros < 1.0:
         raise UsageError("spread is at least 0, correlation within [0, 1], zeros within [0, 1)")
     most = {"binary": 1.0, "zero-inflated": 1.0 - zeros}.get(scores)

@@ -68,6 +68,7 @@ class MeasureStability(Figured):
     bound: float | None
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("question", "questions")
 
     @property
     def mean_tau(self) -> float | None:
@@ -123,7 +124,7 @@ class MeasureStability(Figured):
         """All pairs of sets: correlations and counts."""
         columns = [Column("set (truth)", left=True), Column("other set", left=True), Column("tau", ".3f")]
         columns += [Column("tau_AP", ".3f"), Column("concordant"), Column("swaps"), Column("tied")]
-        columns += [Column("mean tau per unit", ".3f"), Column("units")]
+        columns += [Column(f"mean tau per {self.unit_name[0]}", ".3f"), Column(self.unit_name[1])]
         rows = list(self.pair_rows())
         size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
         title = f"Rankings by {self.measure} ({size})"
@@ -343,6 +344,7 @@ def _measure(
         bound=_bound(chosen[reference], disagreements),
         manual=frozenset().union(*(matrix.manual for matrix in chosen.values())).intersection(runs),
         notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
+        unit_name=chosen[reference].unit_name,
     )
 
 
@@ -390,7 +392,8 @@ def _unit_notes(matrices: Mapping[str, ScoreMatrix], names: Sequence[str]) -> li
     if len(kinds) == 1:
         return []
     common = len(frozenset.intersection(*kinds))
-    return [f"The sets do not score the same units (they share {common}): scores differ for that reason too."]
+    name = matrices[names[0]].unit_name[1]
+    return [f"The sets do not score the same {name} (they share {common}): scores differ for that reason too."]
 
 
 def _matrix_notes(matrices: Mapping[str, ScoreMatrix]) -> list[str]:

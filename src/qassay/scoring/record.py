@@ -97,7 +97,7 @@ class Scores(Result):
     missing: tuple[str, Mapping[str, int]] | None = None
     notes: tuple[str, ...] = ()
     # What people call a unit, and the lowest and highest score of a question.
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     scale: tuple[float, float] = (0.0, 1.0)
     # Under a key of several sets: how many judgments of each run come from each of them.
     judged_by: Mapping[str, Mapping[str, int]] | None = None
@@ -155,7 +155,7 @@ class Scores(Result):
         """The score matrix for analyses: the units that every run has."""
         whole = ~np.isnan(self.units.values).any(axis=0)
         if not whole.any():
-            raise UsageError("no unit is scored for every run; there is nothing to analyse")
+            raise UsageError(f"no {self.unit_name[0]} is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
         shown = {row.run for row in self.runs}
         notes = [note for note in replace(self, missing=None).notes_for_output() if not note.startswith("*")]

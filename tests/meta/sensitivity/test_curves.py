@@ -259,14 +259,14 @@ def test_one_pair_and_equal_runs_have_no_repeatable_gap():
     assert same.minimum_difference() == Both(None, None)
     three = sensitivity(simulate_runs(np.array([0.4, 0.45, 0.5]), 30), intervals=0)
     alike = replace(simulate_runs(np.array([0.4] * 3), 30), values=np.repeat(matrix.values[:1], 3, axis=0))
-    assert sensitivity(alike, intervals=0).summary().startswith("All runs have the same scores on every unit")
+    assert sensitivity(alike, intervals=0).summary().startswith("All runs have the same scores on every question")
     assert "rests on 3 pairs of runs only" in three.summary()
 
 
 def test_the_first_sentence_is_the_repeatable_gap(curves):
     gap = curves.repeatable_difference
     assert curves.summary().startswith(
-        f"With 64 new units, a gap of {gap:g} or more keeps its sign in 95 of 100 repetitions. "
+        f"With 64 new questions, a gap of {gap:g} or more keeps its sign in 95 of 100 repetitions. "
     )
     reaching = int((curves.moments.means >= gap - 1e-9).sum())
     assert f"{reaching} of the 190 pairs of runs are at least {gap:g} apart" in curves.summary()
@@ -310,7 +310,7 @@ def test_a_floor_from_judging_noise_is_shown():
 
 def test_tables_mark_what_is_extrapolated(curves):
     expected, groups_table, _, study = curves.tables()
-    assert any(column.header.startswith("64 units*") for column in study.columns)
+    assert any(column.header.startswith("64 questions*") for column in study.columns)
     assert any("Extrapolated" in note for note in study.notes)
     assert any("82 to 91 of 100" in note for note in study.notes)
     for cell in (row[-1] for row in study.rows if row[-1] is not None):
@@ -341,7 +341,7 @@ def test_wrong_calls_are_usage_errors(fields):
 
 
 def test_too_few_units_are_an_input_error():
-    with pytest.raises(InputError, match="9 units are too few"):
+    with pytest.raises(InputError, match="9 questions are too few"):
         sensitivity(simulate_runs((0.3, 0.4), 9))
 
 

@@ -41,7 +41,7 @@ def test_default_thins_out_to_sixty_sizes_with_both_ends():
 @pytest.mark.parametrize(("name", "least"), [("default", 10), ("trec2004", 10), ("trec2002", 2), ("trec2003-list", 2)])
 def test_too_few_units_is_an_error_of_the_data(name, least):
     assert schedule(PRESETS[name], least).sizes == (least // 2,)
-    with pytest.raises(InputError, match=f"{least} units or more"):
+    with pytest.raises(InputError, match=f"{least} questions or more"):
         schedule(PRESETS[name], least - 1)
 
 

@@ -59,7 +59,7 @@ def test_narrow_bins_are_said_with_better_ones(matrix_of):
 def test_a_first_bin_of_ties_alone_is_said(ties, said):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary")
     notes = " ".join(sensitivity(matrix, intervals=0, trials=20, ties=ties).as_json()["notes"])
-    assert ("Up to 20 units all differences below 0.01 are ties" in notes) == (said is not None)
+    assert ("Up to 20 questions all differences below 0.01 are ties" in notes) == (said is not None)
     assert said is None or said in notes
     graded = simulate_runs(np.linspace(0.3, 0.5, 8), 40)
     assert "are ties" not in " ".join(sensitivity(graded, intervals=0, trials=20, ties=ties).study_notes)

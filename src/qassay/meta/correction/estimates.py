@@ -245,7 +245,9 @@ def corrected_units(people: Floats, judge: Floats, judge_all: Floats, *, labels:
     """
     units = len(people)
     if not units or len(judge) != units or len(judge_all) != units:
-        raise UsageError("every unit has one mean of labels, of the judge on them, and of the judge on all decisions")
+        raise UsageError(
+            "every topic or series needs three means: labels, the judge on them, the judge on all decisions"
+        )
     apart = judge - judge_all
     residual = people - _weights_without_each(people, apart) * apart
     value = float(residual.mean())

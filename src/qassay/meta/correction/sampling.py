@@ -156,7 +156,7 @@ def new_sample(
         raise InputError(Problem("configuration", f"there are only {plural(len(draws), 'question')} to draw from"))
     number = len(set(units or ()))
     if size < number:
-        message = f"each of the {number} units needs a label: draw {number} or more (--size {number})"
+        message = f"each of the {number} topics or series needs a label: draw {number} or more (--size {number})"
         raise InputError(Problem("configuration", message))
     order = random_order(draws, units, seed=seed)
     return Sample(name, tuple(order[:size]), len(draws), seed, judge, pair, measure)

@@ -116,7 +116,7 @@ class Plan(Result):
     study: Generalizability | None
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     # Units per independent part: questions per series where whole series are counted.
     block: float = 1.0
     largest: float | None = None

@@ -113,7 +113,7 @@ def sensitivity(
         raise unknown("ties", ties, get_args(Ties))
     if intervals < 0:
         raise UsageError(f"intervals is a number of resamples from 0 up, not {intervals}")
-    plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials)
+    plan = schedule(find_preset(preset), len(matrix.units), sizes=sizes, trials=trials, name=matrix.unit_name)
     width, level = width_for(matrix) if bin_width is None else checked_width(bin_width), checked_error(error)
     study = Study(prepare(matrix, width), plan.sizes, plan.trials, seed, with_ties=ties != "stay")
     first, then = _two_parts(progress, study.all_trials, intervals * len(plan.sizes))
@@ -232,7 +232,8 @@ def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Float
         return []
     limits = bin_limits(study.prepared.width)
     lows = ", ".join(str(limit) for limit, is_extended in zip(limits, extended, strict=True) if is_extended)
+    name = study.prepared.matrix.unit_name[1]
     return [
-        f"The interval ends at the rate itself in the bins from {lows}: on these units the rate is off in a known "
+        f"The interval ends at the rate itself in the bins from {lows}: on these {name} the rate is off in a known "
         "direction, and the interval is extended to contain it."
     ]

@@ -146,7 +146,7 @@ class SensitivityCurves(Result):
     floor: float | None = None
     wider: Decimal | None = None
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     study_notes: tuple[str, ...] = ()
     with_fits: bool = True
     manual: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.tables import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,14 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def schedule(preset: Preset, units: int, *, sizes: Sequence[int] | None = None, trials: int | None = None) -> Schedule:
+def schedule(
+    preset: Preset,
+    units: int,
+    *,
+    sizes: Sequence[int] | None = None,
+    trials: int | None = None,
+    name: tuple[str, str] = ("question", "questions"),
+) -> Schedule:
     """Lay a preset out on this many units; sizes and trials given by the caller replace its own.
 
     The last size is half the units: base and test have to be disjoint. Too few units for the preset is an error
@@ -93,34 +101,30 @@ def schedule(preset: Preset, units: int, *, sizes: Sequence[int] | None = None, 
     """
     if trials is not None and trials < 1:
         raise UsageError(f"trials must be at least 1, not {trials}")
-    chosen = _preset_sizes(preset, units) if sizes is None else _checked(sizes, units)
+    chosen = _preset_sizes(preset, units, name) if sizes is None else _checked(sizes, units, name)
     target = 2 * (units // 2) if preset.even_target else units
     return Schedule(preset.name, chosen, trials or preset.trials, preset.fit_above, target)
 
 
-def _preset_sizes(preset: Preset, units: int) -> tuple[int, ...]:
+def _preset_sizes(preset: Preset, units: int, name: tuple[str, str]) -> tuple[int, ...]:
     first, last = preset.first_size, units // 2
     if last < first:
-        raise InputError(
-            Problem(
-                "configuration",
-                f"{units} {'unit is' if units == 1 else 'units are'} too few: preset {preset.name!r} starts with sets "
-                f"of {first} and needs two disjoint ones, {2 * first} units or more",
-            )
-        )
+        few = f"{counted(units, name)} {'is' if units == 1 else 'are'} too few"
+        needs = f"starts with sets of {first} and needs two disjoint ones, {2 * first} {name[1]} or more"
+        raise InputError(Problem("configuration", f"{few}: preset {preset.name!r} {needs}"))
     number = last - first + 1
     if preset.most_sizes is None or number <= preset.most_sizes:
         return tuple(range(first, last + 1))
     return tuple(int(size) for size in np.rint(np.linspace(first, last, preset.most_sizes)))
 
 
-def _checked(sizes: Sequence[int], units: int) -> tuple[int, ...]:
+def _checked(sizes: Sequence[int], units: int, name: tuple[str, str]) -> tuple[int, ...]:
     chosen = tuple(sorted({int(size) for size in sizes}))
     if not chosen or chosen[0] < 1:
         raise UsageError("sizes are whole numbers from 1 up, and there is at least one")
     if 2 * chosen[-1] > units:
         raise UsageError(
-            f"size {chosen[-1]} needs two disjoint sets, {2 * chosen[-1]} units; there are {units}: "
+            f"size {chosen[-1]} needs two disjoint sets, {2 * chosen[-1]} {name[1]}; there are {units}: "
             f"the largest size is {units // 2}"
         )
     return chosen

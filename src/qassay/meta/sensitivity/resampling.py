@@ -211,7 +211,8 @@ def interval_notes(study: Study, counts: Counts, ties: Ties, intervals: Floats |
     of, large = counts.denominators(ties), _large_enough(study)
     notes = []
     if not large.all():
-        notes.append(f"No interval for sets of fewer than {FEWEST_RANKED} units: so few ranked answers often tie.")
+        name = matrix.unit_name[1]
+        notes.append(f"No interval for sets of fewer than {FEWEST_RANKED} {name}: so few ranked answers often tie.")
     if ((of > 0) & np.isnan(intervals[..., 0]))[large].any():
         notes.append(f"No interval where fewer than {FEWEST_COMPARISONS} comparisons are to be expected in a bin.")
     return notes
@@ -226,7 +227,7 @@ def _large_enough(study: Study) -> NDArray[np.bool_]:
 def _too_few(matrix: ScoreMatrix, resamples: int, trials: int) -> str | None:
     """Why nothing can be said of any bin."""
     if resamples < FEWEST_RESAMPLES or blocks(matrix) < 2:
-        return "they need two resamples and two units at least"
+        return f"they need at least two resamples and two {matrix.unit_name[1]}"
     return "a single trial does not show how trials vary" if trials < FEWEST_TRIALS else None
 
 

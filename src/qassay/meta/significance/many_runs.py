@@ -66,7 +66,7 @@ class AllPairs(Result):
     p_adjusted: Floats
     is_different: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     repeats: Mapping[str, object] = field(default_factory=dict)
     manual: frozenset[str] = frozenset()
 
@@ -263,9 +263,10 @@ def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     notes = []
     if matrix.clusters is not None:
-        notes.append(f"Whole series are exchanged: {parts.count} of them hold {len(matrix.units)} units.")
+        inside = counted(len(matrix.units), matrix.unit_name)
+        notes.append(f"Whole series are exchanged: {parts.count} of them contain {inside}.")
     if matrix.summary.order is not None:
-        notes.append("A unit's part in a confidence-weighted score is its influence: right or wrong, and how early.")
+        notes.append("The part of a question in a confidence-weighted score: right or wrong, and how early.")
     return notes
 
 

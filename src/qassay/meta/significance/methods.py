@@ -25,6 +25,7 @@ from qassay.meta.significance.ranges import (
     residual_variance,
     studentized_range_sf,
 )
+from qassay.tables import counted
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 PairTest: TypeAlias = Literal["randomisation", "t"]
@@ -137,9 +138,9 @@ class PairTests:
     def _out_of_reach(self, parts: Blocks, furthest: float) -> str:
         """Why no difference, however large, could be called one."""
         if furthest < parts.tolerance:
-            return "All runs are equal on every unit: there is nothing to tell apart."
-        units = f"{parts.count} {'unit' if parts.count == 1 else 'units'}"
-        reached = f"On {units} chance alone often reaches the largest difference that these scores allow"
+            return "All runs have the same scores: there is nothing to tell apart."
+        number = counted(parts.count, parts.name)
+        reached = f"On {number} chance alone often reaches the largest difference that these scores allow"
         return f"{reached}: no pair can be called different at {self.alpha:g}."
 
     def _paired_tukey(self, parts: Blocks) -> Decision:
@@ -151,12 +152,12 @@ class PairTests:
         differences = np.abs(totals[:, None] - totals[None, :])
         differences = np.where(differences < parts.tolerance, 0.0, differences) / parts.scale
         if count < 2:
-            return undecided(runs, "One unit alone does not show how differences vary: nothing can be said.")
+            return undecided(runs, f"One {parts.name[0]} does not show how differences vary: nothing can be said.")
         variance, freedom = residual_variance(parts.values())
         error = math.sqrt(variance / count)
         if error < 1e-12:
             p = np.where(differences > 0, 0.0, 1.0)
-            note = "Every difference is the same on all units: no chance is left, and every difference counts."
+            note = f"Every difference is the same on all {parts.name[1]}: chance has no part in it, and each counts."
             return Decision(p, p, differences > 0, 0.0, None, (note,))
         upper = np.triu_indices(runs, 1)
         adjusted = np.ones((runs, runs))
@@ -179,7 +180,7 @@ class PairTests:
             p, drawn, exact = t_p_values(parts), None, False
             if np.isnan(p[upper]).any():
                 notes.append(
-                    "Pairs whose difference is the same on every unit have no t test; they count as not different."
+                    f"Pairs with the same difference on all {parts.name[1]} have no t test and count as not different."
                 )
         else:
             wanted = self.permutations or flips_for(pairs, self.alpha)

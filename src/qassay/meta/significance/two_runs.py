@@ -78,7 +78,7 @@ class PairComparison(Result):
     deciding: tuple[UnitDifference, ...]
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("unit", "units")
+    unit_name: tuple[str, str] = ("question", "questions")
     p_repeats: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
     p_adjusted: float | None = None

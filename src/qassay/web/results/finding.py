@@ -80,6 +80,8 @@ class ScoringOptions:
     runs: tuple[str, ...]
     # The sets of programs.
     automatic: tuple[str, ...] = ()
+    # Scores are averaged over series.
+    by_series: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,7 @@ def scoring_options(evaluation: Evaluation) -> ScoringOptions:
         components=types if len(types) > 1 else (),
         runs=evaluation.run_files.runs.tags,
         automatic=tuple(sorted(evaluation.automatic_sets)),
+        by_series=evaluation.task.unit == "series",
     )
 
 

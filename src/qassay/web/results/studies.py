@@ -87,7 +87,7 @@ def leaderboard(
         parts.insert(0, Part("corrected", corrected.table(), "run", tuple(run.run for run in corrected.runs), 0))
     if scores.dropped:
         rows = [(dropped.unit, dropped.question, dropped.reason) for dropped in scores.dropped]
-        parts.append(Part("left-out", table("Left out", ["unit", "question", "reason"], rows)))
+        parts.append(Part("left-out", table("Left out", [scores.unit_name[0], "question", "reason"], rows)))
     if total := scores.contingency():
         parts.append(Part("contingency", contingency_table("Decisions of all runs", total)))
         drawn.append(lambda: figures.conditioned_accuracy(scores))
@@ -98,7 +98,7 @@ def leaderboard(
     cells = len(scores.runs) * (len(scores.units.ids) + len(scores.asked))
     if cells > DOCUMENT_CELLS:
         del document["matrix"], document["questions"]
-        left_out = f"matrix and questions: {cells:,} scores, which the CSV of the units has"
+        left_out = f"matrix and questions: {cells:,} scores, which the CSV of the page Scores has"
     return Finding(tuple(parts), document, answer, left_out, pictures=pictures(*drawn))
 
 
@@ -198,7 +198,7 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     document = described.as_json()
     left_out = None
     if len(units) > DOCUMENT_CELLS // 10:
-        document, left_out = {}, f"the boxes of {len(units):,} units, which the CSV has"
+        document, left_out = {}, f"the boxes of {counted(len(units), boxes.unit_name)}, which the CSV has"
     zero = sum(box.has_zero_median for box in boxes.boxes)
     who = "The run scores" if boxes.runs == 1 else "Half of the runs or more score"
     answer = f"{who} 0 on {zero:,} of {counted(len(units), boxes.unit_name)}."
@@ -519,7 +519,7 @@ def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -
 
     whole = np.flatnonzero(~np.isnan(values).any(axis=0))
     if not len(whole):
-        raise UsageError("no unit is scored for every run")
+        raise UsageError(f"no {grid.about} is scored for every run")
     named = ("series", "series") if grid.about == "series" else ("question", "questions")
     ids = tuple(grid.names[i] for i in whole)
     measure = scores.measure if grid.about == "series" else "score"

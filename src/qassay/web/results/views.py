@@ -190,8 +190,8 @@ LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=Leader
 UNITS = View(
     studies.units,
     label="Scores",
-    heading="Scores on every unit",
-    about="Every run on every unit or question.",
+    heading="Scores on every question",
+    about="Every run on every question or series.",
     template="results_units.html",
     tab=WHERE,
 )
