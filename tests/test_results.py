@@ -167,10 +167,10 @@ def test_a_leaderboard_as_a_frame(results: dict[str, Result]) -> None:
 
 
 def test_a_score_matrix_as_a_frame_and_back() -> None:
-    scores = matrix("a", "unit", "c")
+    scores = matrix("a", "question", "c")
     frame = scores.to_polars()
-    assert frame.columns == ["unit_", "a", "unit", "c"]
-    assert tuple(frame["unit_"]) == scores.units
+    assert frame.columns == ["question_", "a", "question", "c"]
+    assert tuple(frame["question_"]) == scores.units
     assert np.array_equal(frame[:, 1:].to_numpy().T, scores.values)
 
 
@@ -235,7 +235,7 @@ def test_pandas_gets_plain_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=dict))
     scores = matrix("a", "b")
     assert scores.to_pandas() == {
-        "unit": list(scores.units),
+        "question": list(scores.units),
         "a": scores.values[0].tolist(),
         "b": scores.values[1].tolist(),
     }

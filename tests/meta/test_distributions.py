@@ -63,7 +63,7 @@ def test_tables_and_json() -> None:
     document = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert document["zero_medians"] == {"all": {"zero": 1, "units": 1, "share": 1.0}}
     zeros, boxes = result.tables()
-    assert [column.header for column in boxes.columns][:2] == ["unit", "lower whisker"]  # no type: there are none
+    assert [column.header for column in boxes.columns][:2] == ["question", "lower whisker"]  # no type: there are none
     assert boxes.rows[0][:2] == ("u", 0.0)
     typed = score_distributions(one_unit([0.0, 0.0, 1.0]), types=["list"]).table()
     assert typed.rows[0][:3] == ("u", "list", 0.0)

@@ -198,7 +198,7 @@ def test_plan_becomes_tables_and_json(pilot: ScoreMatrix) -> None:
     assert document["generalizability"]["assessors"] == 2
     by_size, first, second, third = result.tables()
     assert [column.header for column in by_size.columns] == [
-        "units", "significant from", "harder pair", "repeatable from"
+        "questions", "significant from", "harder pair", "repeatable from"
     ]  # fmt: skip
     assert [column.header for column in first.columns] == [
         "difference", "significant, power 0.8", "harder pair", "repeatable", "power now"

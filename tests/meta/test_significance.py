@@ -509,7 +509,7 @@ def test_constant_differences_leave_no_chance() -> None:
     base = np.linspace(0, 1, 20)
     result = compare_all(matrix_of(np.stack([base, base + 0.1, base + 0.1])), method="tukey")
     assert result.different == 2
-    assert any("no chance is left" in note for note in result.notes)
+    assert any("chance has no part in it" in note for note in result.notes)
 
 
 def test_few_permutations_cannot_reach_the_level() -> None:

@@ -67,8 +67,9 @@ NEW_NOTES = re.compile(
 )
 
 
-# Quantiles of the normal and the t distribution come from a lighter library since; scores are the same to the last bit.
-INTERVAL = re.compile("/intervals?/")
+# Quantiles of the normal and the t distribution come from a lighter library since, and the last bit of an interval depends
+# on the processor; scores are the same to the last bit.
+INTERVAL = re.compile("[/_]intervals?(/|$)")
 
 
 def differences(then: Any, now: Any, place: str = "", *, by_name: bool = False) -> Iterator[str]:

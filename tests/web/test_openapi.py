@@ -176,7 +176,7 @@ def _faults(sender: Sender, case: Any) -> list[str]:
         case.validate_response(answer, checks=checks)
     except (Failure, FailureGroup) as error:
         why = getattr(error, "exceptions", [error])
-        told = "; ".join(f"{one.title}: {one.message[:200]}" for one in why)
+        told = "; ".join(f"{one.title}: {one.message[:400]}" for one in why)
         return [f"{case.method} {case.formatted_path} {answer.status_code}: {told}"]
     return []
 

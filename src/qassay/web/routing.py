@@ -54,9 +54,9 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Input(BaseModel):
-    """The body of an action."""
+    """The body of an action, as JSON: `true` is not a number, and "1" is neither."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, str_max_length=200_000)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, str_max_length=200_000)
 
 
 class Context(BaseModel):

@@ -187,7 +187,7 @@ class PairTests:
             p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
-                reason = f"{parts.count} units" if exact else f"{drawn:,} permutations"
+                reason = counted(parts.count, parts.name) if exact else f"{drawn:,} permutations"
                 notes.append(
                     f"{reason} give no p below {least:.2g}: one pair among {pairs:,} cannot reach {self.alpha:g} alone."
                 )

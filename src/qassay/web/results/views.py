@@ -13,7 +13,7 @@ from inspect import signature
 from typing import Any, Literal, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import create_model, model_validator
+from pydantic import ConfigDict, create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
 from qassay.scoring import Missing, Unjudged
@@ -32,8 +32,10 @@ class Parameters(Input):
     """The parameters of every results page: how runs are scored, and how the page is looked at.
 
     `provisional` shows results although work is open, `finished` those of finished questions alone, `fresh` asks for an
-    answer from the store as it is now.
+    answer from the store as it is now. They come from an address, where every value is text.
     """
+
+    model_config = ConfigDict(strict=False)
 
     key: Name | None = None
     measure: Name | None = None
