@@ -195,6 +195,21 @@ def test_the_store_decides_nothing() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_nobody_compares_the_name_of_a_kind() -> None:
+    """What differs from kind to kind is an attribute or a method of the record; a comparison of names escapes it."""
+    from qassay.judging import KINDS
+
+    wrong = []
+    for path in _modules("formats", "store", "evaluation", "analysis", "client", "assessors", "web"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+            asked = [side for side in sides if isinstance(side, ast.Attribute) and side.attr == "kind"]
+            names = {each.value for side in sides for each in ast.walk(side) if isinstance(each, ast.Constant)}
+            # A type of input has a kind too: "nuggets" and "judgments" are not kinds of judgment.
+            wrong += [f"{_name(path)}:{node.lineno}: {ast.unparse(node)}" for _ in asked if names & set(KINDS)]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_kinds_of_judgment_are_registered_and_everybody_asks_the_register() -> None:
     """One file per kind, in the register; each knows its words, and what it needs to be judged."""
     from qassay.judging import KINDS, ROW_KINDS, Kind
@@ -265,7 +280,7 @@ def test_nobody_asks_which_kind_a_summary_or_a_measure_is() -> None:
     summaries = {"Mean", "ConfidenceWeighted", "TypeWeighted"}
     measures = {kind.__name__ for kind in MEASURES.values()}
     forbidden = {path: summaries for path in MODULES if _floor(path) != "matrix"}
-    forbidden |= dict.fromkeys(_modules("scores", "meta", "analysis"), summaries | measures)
+    forbidden |= dict.fromkeys(_modules("scoring", "meta", "analysis"), summaries | measures)
     wrong = [
         f"{_name(path)}:{node.lineno}: {ast.unparse(node)}"
         for path, kinds in forbidden.items()

@@ -44,6 +44,7 @@ from qassay.judging.keys import (
     two_way_key,
     voted,
 )
+from qassay.judging.pair import EntailmentPair
 from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
@@ -219,7 +220,7 @@ class Evaluation:
         if name == "reference" and self.question_file.reference:
             rows = [(0, row) for row in reference_rows(self.question_file)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
-            return JudgmentSet(name, {"pair": table})
+            return JudgmentSet(name, {EntailmentPair.name: table})
         if name in BY_ROLE and name in self.role_sets:
             return self._by_role(name)[0]
         raise unknown("judgment set", name, self.sets)

@@ -286,6 +286,31 @@ def test_written_patterns_and_judged_strings_judge_an_evaluation(tmp_path: Path)
         assert qassay.trust(qassay.open(folder), assessor, resamples=0).against == "adjudicated"
 
 
+def test_patterns_judge_free_text_with_the_best_and_the_worst_label(tmp_path: Path) -> None:
+    place = tmp_path / "qa"
+    assert main(["init", str(place), "--task", "qa"]) == 0
+    (place / "questions.jsonl").write_text('{"id": "q1", "type": "qa", "text": "Which tower?"}\n')
+    (place / "runs").mkdir(exist_ok=True)
+    answers = {"a": "the Eiffel Tower", "b": "It is the Eiffel tower.", "c": "Tower Bridge", "d": "no idea"}
+    for run, text in answers.items():
+        row = {"run": run, "question": "q1", "items": [{"text": text}]}
+        (place / "runs" / f"{run}.jsonl").write_text(json.dumps(row) + "\n")
+    (place / "judgments").mkdir(exist_ok=True)
+    said = [{"question": "q1", "text": answers["a"], "judgment": "correct"}]
+    said += [{"question": "q1", "text": answers["c"], "judgment": "incorrect"}]
+    (place / "judgments" / "ann.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))
+    done = qassay.judge(qassay.open(place), "patterns(judged=ann)", set_name="written")
+    assert done.labels == {"correct": 2, "incorrect": 2}
+    assert done.remarks[0].endswith("1 of the 1 strings judged correct, and 0 of the 1 judged incorrect.")
+    rows = [json.loads(line) for line in (place / "judgments" / "written.jsonl").read_text().splitlines()]
+    labels = {row["text"]: row["judgment"] for row in rows}
+    assert [labels[text] for text in answers.values()] == ["correct", "correct", "incorrect", "incorrect"]
+    # The row that people judged themselves is marked, so that `trust` leaves it out.
+    assert {row["text"] for row in rows if "copied_from" in row["trace"]} == {answers["a"]}
+    (place / "patterns.txt").write_text("q1 (?i)bridge\n")
+    assert qassay.judge(qassay.open(place), "patterns").labels == {"correct": 1, "incorrect": 3}
+
+
 # ---- nuggets --------------------------------------------------------------------------------------------------------
 
 

@@ -64,6 +64,40 @@ def test_it_writes_to_the_store_where_there_is_one(folder: Path, capsys: pytest.
     assert "judged" in capsys.readouterr().out
 
 
+def test_it_says_what_it_left_unjudged_and_why(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", str(folder), "--with", "patterns"]) == 0
+    printed = capsys.readouterr().out
+    assert "154 nugget matches left unjudged: patterns judges answers and list items only." in printed
+    assert "18 left unjudged: no pattern for the question." in printed
+    assert main(["judge", str(folder), "--with", "overlap"]) == 0
+    printed = capsys.readouterr().out
+    assert "judged 154 (154 without a label)" in printed
+    assert "268 answers left unjudged: overlap judges nugget matches" in printed
+    assert "867 list items left unjudged" in printed
+
+
+def test_written_patterns_say_what_they_find(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", str(folder), "--with", "patterns(judged=adjudicated)"]) == 0
+    judged = open_evaluation(folder).judgment_set("adjudicated")
+    strings = [row for kind in ("item", "list") for row in judged.kind(kind).iter_rows(named=True)]
+    right, wrong = (
+        len({(row["question"], row["text"]) for row in strings if row["judgment"] == label}) for label in "RW"
+    )
+    assert f"find {right} of the {right} strings judged R, and 1 of the {wrong} judged W." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("which", "nouns"), [("rag", "judgments of nugget support"), ("entailment", "ratings")])
+@pytest.mark.parametrize("assessor", ["match", "recall"])
+def test_an_assessor_of_strings_is_refused_where_none_are_judged(
+    which: str, nouns: str, assessor: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--which", which, "--to", str(tmp_path / which)]) == 0
+    assert main(["judge", str(tmp_path / which), "--with", assessor]) == 1
+    message = capsys.readouterr().err
+    assert f"only {nouns}" in message
+    assert ("overlap" in message) == (which == "rag")
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [

@@ -335,3 +335,20 @@ def test_sets_that_are_not_there_are_named(
 ) -> None:
     assert main(["trust", str(qassay.demo_folder()), *arguments]) != 0
     assert message in capsys.readouterr().err
+
+
+def test_a_program_beside_a_program_is_not_called_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "rag"
+    assert main(["demo", "--which", "rag", "--to", str(folder)]) == 0
+    for assessor in ("overlap", "learned"):
+        qassay.judge(qassay.open(folder), assessor)
+    notes = qassay.trust(qassay.open(folder), "overlap", "learned", resamples=0).notes
+    assert "learned is a program's set: where this says people, it means learned." in notes
+    assert not any("program's set" in note for note in qassay.trust(qassay.open(folder), "overlap", resamples=0).notes)
+    for name in ("first", "second"):
+        (folder / "judgments" / f"{name}.jsonl").unlink()
+    capsys.readouterr()
+    assert main(["trust", str(folder), "--assessor", "adjudicated"]) == 1
+    message = capsys.readouterr().err
+    assert "no judgments of people to compare adjudicated with" in message
+    assert "learned, overlap" in message

@@ -12,11 +12,12 @@ from typing import Any
 import polars as pl
 
 from qassay.evaluation import Evaluation
-from qassay.judging import KINDS, ROW_KINDS, kind_of_type
+from qassay.judging import ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
 from qassay.judging.keys import Key
-from qassay.judging.match import matched_nuggets
-from qassay.judging.sets import JudgmentSet
+from qassay.judging.pair import EntailmentPair, label_row
+from qassay.judging.rating import JustificationRating
+from qassay.judging.sets import RATED, JudgmentSet
 from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.scoring import Scores
@@ -95,13 +96,15 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
     """The judgments of a key on these questions; of ratings, their means."""
     has_pairs = evaluation.task.has("decision", "justified")
     if key.ratings is not None:
-        return judgment_lookup(JudgmentSet(key.name, {"rating": _ratings(key)}), questions, key.pair_labels())
+        return judgment_lookup(
+            JudgmentSet(key.name, {JustificationRating.name: _ratings(key)}), questions, key.pair_labels()
+        )
     return judgment_lookup(key.judgments, questions, key.pair_labels() if has_pairs else None)
 
 
 def _ratings(key: Key) -> pl.DataFrame:
     """The ratings of all judges, each response once, with all that was said of it."""
-    names = ("understandability", "correctness", "content", "organization")
+    names = [name for kind in RATED for name in ROW_KINDS[kind].fields]
     rows = key.ratings if key.ratings is not None else pl.DataFrame()
     means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
     return rows.group_by("question", "run", maintain_order=True).agg(means)
@@ -109,27 +112,31 @@ def _ratings(key: Key) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class JudgmentLookup:
-    """The judgments of one set on some questions: rows by kind and subject, and the labels of pairs."""
+    """The judgments of one set on some questions: rows by kind and subject."""
 
     rows: Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
-    pairs: Mapping[str, str]
 
-    def row(self, record: JudgmentKind, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def row(self, kind: str, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The judgment of a subject; None where it is not judged."""
-        identity = (name for name in record.identity if name != "assessor")
-        return self.rows[record.rows].get(tuple(subject.get(name) for name in identity))
+        return self.rows[kind].get(tuple(subject.get(name) for name in _identity(ROW_KINDS[kind])))
+
+    def has_response(self, kind: str, question: str, run: str) -> bool:
+        """Whether anything of a run's response is judged."""
+        return (kind, question, run) in self._responses
 
     @cached_property
-    def matched(self) -> frozenset[tuple[str, str]]:
-        """The responses, by question and run, of which something is said about nuggets."""
-        return frozenset((subject[0], subject[1]) for subject in self.rows["match"])
+    def _responses(self) -> frozenset[tuple[str, str, str]]:
+        return frozenset(
+            (kind, row["question"], row["run"]) for kind, rows in self.rows.items() for row in rows.values()
+        )
 
     @cached_property
     def support(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
         """The support of each nugget, by question and run."""
         given: dict[tuple[str, str], dict[str, str]] = {}
-        for row in self.rows["support"].values():
-            given.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
+        for record in ROW_KINDS.values():
+            for row in self.rows[record.name].values() if record.by_nuggets and not record.linked else ():
+                given.setdefault((row["question"], row["run"]), {}).update(record.levels(row))
         return given
 
     def support_of(self, question: str, run: str) -> Mapping[str, str]:
@@ -144,26 +151,21 @@ def judgment_lookup(
     rows: dict[str, dict[tuple[Any, ...], Mapping[str, Any]]] = {}
     for name, record in ROW_KINDS.items():
         table = judged.kind(name).filter(pl.col("question").is_in(list(questions)))
-        # A rating names its judge; here the last one speaks for the set.
-        identity = [field for field in record.identity if field != "assessor"]
+        identity = _identity(record)
         rows[name] = {tuple(row[field] for field in identity): row for row in table.iter_rows(named=True)}
-    labels = {row["question"]: row["judgment"] for row in rows["pair"].values()}
-    return JudgmentLookup(rows, pairs if pairs is not None else labels)
+    if pairs is not None:
+        rows[EntailmentPair.name] = {(question,): label_row(question, label) for question, label in pairs.items()}
+    return JudgmentLookup(rows)
+
+
+def _identity(record: JudgmentKind) -> list[str]:
+    """What identifies a subject within a set. A rating names its judge; here the last one speaks for the set."""
+    return [name for name in record.identity if name != "assessor"]
 
 
 def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: QuestionRules) -> str | None:
     """What the set says about one row of a run, in words; None where it says nothing."""
-    record = kind_of_type(type_, rules)
-    match record.name:
-        case "pair":
-            return lookup.pairs.get(row["question"])
-        case "match":
-            return _matched(lookup, row)
-        case "support":
-            return _cited(lookup, row)
-        case _:
-            judged = lookup.row(record, row)
-            return None if judged is None else record.in_words(judged)
+    return kind_of_type(type_, rules).found_words(row, lookup)
 
 
 def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
@@ -195,31 +197,6 @@ def _beginning(context: Mapping[str, Any]) -> str:
     """The document of a context, and how its text begins."""
     text = textwrap.shorten(context["text"] or "", CONTEXT_SHOWN, placeholder="...")
     return f"{context['doc']}: {text}" if context.get("doc") else text
-
-
-def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
-    rows = lookup.rows["match"]
-    whole = rows.get((row["question"], row["run"], None))
-    own = rows.get((row["question"], row["run"], row["rank"] - 1))
-    if row["rank"] == 0 or (row["question"], row["run"]) not in lookup.matched:
-        return None
-    nuggets = matched_nuggets(own or {})
-    if row["rank"] == 1:
-        nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
-    words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
-    return words if nuggets or whole is None or row["rank"] == 1 else None
-
-
-def _cited(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """The support of what a sentence cites."""
-    citation = KINDS["citation"]
-    words = []
-    for doc in row.get("citations") or ():
-        judged = lookup.row(citation, {**row, "sentence": row["rank"] - 1, "doc": doc})
-        if judged is not None:
-            words.append(f"{doc}: {citation.in_words(judged)}")
-    return ", ".join(words) or None
 
 
 def response_rows(evaluation: Evaluation, questions: Iterable[str], run: str | None = None) -> list[dict[str, Any]]:

@@ -210,7 +210,7 @@ class _Verdicts:
         self.responses: dict[str, list[str]] = {}
         for kind, table_ in judged.kinds.items():
             record = ROW_KINDS[kind]
-            if not record.of_runs or kind == "rating":
+            if not record.of_runs or record.by_assessor:
                 continue
             for row in table_.filter(pl.col("question") == question).iter_rows(named=True):
                 words = record.in_words(row)

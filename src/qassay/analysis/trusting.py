@@ -52,6 +52,8 @@ def trust(
     compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)
     notes += _family(assessor, evaluation.runs.tags)
+    if people in evaluation.automatic_sets:
+        notes.append(f"{people} is a program's set: where this says people, it means {people}.")
     return measure_trust(
         assessor,
         people,
@@ -72,8 +74,14 @@ def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
         raise unknown("judgment set", assessor, evaluation.sets)
     if chosen is None or chosen == assessor:
         others = [name for name in evaluation.sets if name != assessor]
-        message = f"name the judgments of people to compare {assessor} with: --against SET"
-        message += f" (there are {', '.join(others)})" if others else "; there are none yet"
+        people = [name for name in others if name not in evaluation.automatic_sets]
+        if others and not people:
+            message = (
+                f"there are no judgments of people to compare {assessor} with; for another program's: --against SET"
+            )
+        else:
+            message = f"name the judgments of people to compare {assessor} with: --against SET"
+        message += f" (there are {', '.join(people or others)})" if others else "; there are none yet"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     if chosen not in evaluation.sets:
         raise unknown("judgment set", chosen, evaluation.sets)

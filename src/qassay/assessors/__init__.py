@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
 from qassay.assessors.embeddings import Embedder, embedder
-from qassay.assessors.gold import RIGHT, STRINGS, Gold, best_and_worst, known_classes
+from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_classes
 from qassay.assessors.judging import Done, judge_on_server, plan_judging
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
@@ -42,11 +42,12 @@ from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
 from qassay.assessors.own import as_assessor, from_command, from_module
 from qassay.assessors.patterns import Patterns
 from qassay.assessors.transfer import SIMILAR, Transfer
-from qassay.assessors.writing import written_patterns
+from qassay.assessors.writing import checked_patterns, written_patterns
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.formats.nist import parse_patterns
+from qassay.judging import STRINGS, kind_of_type
 from qassay.judging.items import pool_items
 from qassay.judging.sets import JudgmentSet
 from qassay.plugins import broken, load_plugin, plugins
@@ -178,11 +179,14 @@ def _is_named(name: str) -> bool:
 def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None = None) -> Patterns:
     if judged is not None:
         strings = _judged_strings(evaluation, _people(evaluation, "patterns", judged))
-        rows = [pattern.as_row() for pattern in written_patterns(strings)]
-        right = [row for row in strings if row["judgment"] == RIGHT]
+        best, worst = best_and_worst(evaluation.task) or (RIGHT, WRONG)
+        written = written_patterns(strings, right=best, wrong=worst)
+        rows = [pattern.as_row() for pattern in written]
+        right = [row for row in strings if row["judgment"] == best]
         sources = frozenset((row["question"], row["doc"], row["text"]) for row in right)
         classes = known_classes(evaluation.answers.iter_rows(named=True), right)
-        return Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes)
+        made = Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes)
+        return replace(made, remarks=(checked_patterns(written, strings, right=best, wrong=worst),))
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"
@@ -302,6 +306,12 @@ def _gold(evaluation: Evaluation) -> Gold:
 
 
 def _no_gold(evaluation: Evaluation) -> InputError:
+    kinds = [kind_of_type(type_, rules) for type_, rules in evaluation.task.types.items()]
+    if not any(record.rows in STRINGS for record in kinds):
+        nouns = " and ".join(dict.fromkeys(record.nouns[1] for record in kinds))
+        message = f"this assessor compares short and free answers; here there are only {nouns} to judge"
+        message += "; for nuggets: overlap, learned" if any(record.by_nuggets for record in kinds) else ""
+        return InputError(Problem("configuration", message, evaluation.folder.name()))
     message = "there are no known answers to compare with; add answers.jsonl with: qassay import FOLDER ANSWERS"
     if evaluation.task.values:
         message = "the questions have no gold answers to compare with; import them in the key gold of the answers' file"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qassay.errors import UsageError
-from qassay.judging import KINDS, Item, Part, Row
+from qassay.judging import KINDS, ROW_KINDS, Item, Part, Row
 from qassay.judging.items import check_verdict, parts_of
 from qassay.questions import Question, TestSet
 from qassay.tasks import Task
@@ -90,7 +90,9 @@ class AutomaticAssessor(Protocol):
     how many calls it takes at the same time, from threads; 1 where it is absent. One with `judge_stream(cases)` decides
     itself how many it takes at a time: it yields cases with their opinions in whatever order they are ready, and may
     end early. `wanted` says what it judges beyond the main judgment. `learns` says whether it was made from people's
-    judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out.
+    judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out. `judges`
+    are the kinds of judgment that it gives (all where it is absent), `silence` says why it may have no opinion on one
+    of these, and `remarks` are sentences about how it was made.
     """
 
     @property
@@ -128,6 +130,8 @@ class Judging:
     # Called with the number of parts that are done.
     progress: Callable[[int], None] | None = None
     silent: int = 0
+    # Of these, parts of a kind that the assessor does not judge, by kind.
+    others: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
     done: int = 0
 
@@ -145,11 +149,25 @@ class Judging:
             for case, opinion in zip(cases, opinions, strict=True):
                 if opinion is None:
                     self.silent += 1
+                    self.others[case.kind] += case.kind not in self._judges
                 else:
                     yield self._row(case, opinion)
             self.done += len(cases)
             if self.progress is not None:
                 self.progress(self.done)
+
+    @cached_property
+    def _judges(self) -> Sequence[str]:
+        return trait(self.assessor, "judges", tuple(ROW_KINDS))
+
+    def reasons(self, silent: int) -> Iterator[str]:
+        """Why parts were left unjudged, in sentences; `silent` is their number without failed calls."""
+        able = " and ".join(dict.fromkeys(ROW_KINDS[kind].nouns[1] for kind in self._judges))
+        for kind, count in (+self.others).items():
+            noun = ROW_KINDS[kind].nouns[count != 1]
+            yield f"{count:,} {noun} left unjudged: {self.assessor.name} judges {able} only."
+        if left := silent - self.others.total():
+            yield f"{left:,} left unjudged: {trait(self.assessor, 'silence', 'no verdict from the assessor')}."
 
     def cases(self, items: Iterable[Item]) -> Iterator[Case]:
         """The decisions that are to be made: those that the set has are skipped and counted."""
@@ -202,6 +220,11 @@ class Judging:
         subject = {name: value for name, value in part.row.items() if value is not None}
         trace = {"assessor": self.assessor.name, **opinion.trace}
         return {**subject, **opinion.verdict, "assessor": self.assessor.name, "trace": trace}
+
+
+def trait(assessor: AutomaticAssessor, name: str, default: Any) -> Any:
+    """An attribute that an assessor may have; one that judges on a cluster has those of the assessor within."""
+    return getattr(getattr(assessor, "inner", assessor), name, default)
 
 
 def judge_items(

@@ -14,13 +14,14 @@ from typing import Any
 
 from qassay.assessors.base import Case
 from qassay.assessors.words import normalised
+from qassay.judging import ROW_KINDS, STRINGS
 from qassay.judging.list_item import class_of
 from qassay.questions import Question
 from qassay.tasks import Task
 
 RIGHT, WRONG, UNSUPPORTED = "R", "W", "U"
-# The kinds of judgment that are about one string.
-STRINGS = ("item", "list", "label")
+# Why an assessor that compares with gold answers has no opinion.
+NO_GOLD = "no known answer to the question"
 # Questions that an answer is tried on beside its own, at most.
 SPREAD = 200
 
@@ -94,7 +95,8 @@ def right_or_wrong(
     case: Case, labels: tuple[str, str] | None, *, right: bool, answer: str | None = None
 ) -> dict[str, Any] | None:
     """Right or wrong as a verdict of the part's kind; None for free text whose labels have no values."""
-    if case.kind == "label":
+    record = ROW_KINDS[case.kind]
+    if record.has_values:
         return None if labels is None else {"judgment": labels[0 if right else 1]}
-    named = {"answer": answer} if case.kind == "list" and right and answer else {}
+    named = {"answer": answer} if record.has_classes and right and answer else {}
     return {"judgment": RIGHT if right else WRONG, **named}

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at
+from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at, trait
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.files import append_file
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
 from qassay.formats.names import file_name, name_fault
-from qassay.judging import SETTLED_SETS, Item, Row, Wanted, kind_of_row, names_nuggets, subject
+from qassay.judging import LABEL_FIELDS, SETTLED_SETS, Item, Row, Wanted, kind_of_row, names_nuggets, subject
 from qassay.judging.items import pool_items
 from qassay.judging.sets import list_shown
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Judgments wait this long at most before they are sent to a server.
 SECONDS = 5.0
+# Under this name judgments without a plain label are counted: nuggets of a response, scores.
+OTHER = "other"
 # Called with the number of decisions made.
 Progress = Callable[[int], None]
 
@@ -53,6 +55,8 @@ class Done:
     resumed: int = 0
     # What a language model was asked, and what it cost; None for other assessors.
     account: Account | None = None
+    # Sentences for people: how the assessor was made, and why it left something unjudged.
+    remarks: tuple[str, ...] = ()
 
     @property
     def judged(self) -> int:
@@ -61,13 +65,15 @@ class Done:
 
     def add(self, row: Row) -> None:
         """Count a judgment by its label."""
-        self.labels[str(row.get("judgment") or row.get("support") or "other")] += 1
+        label = next((row[name] for name in LABEL_FIELDS if row.get(name)), OTHER)
+        self.labels[str(label)] += 1
 
     def count(self, judging: Judging, *, known: int) -> None:
         """Take over what was counted while judging; failed calls are not silence."""
         self.account = getattr(judging.assessor, "account", None)
         self.silent = judging.silent - (self.account.failed if self.account else 0)
         self.known = known
+        self.remarks = (*trait(judging.assessor, "remarks", ()), *judging.reasons(self.silent))
 
     def as_json(self) -> dict[str, Any]:
         """The document of `judge --json`."""

@@ -27,11 +27,12 @@ import numpy as np
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
-from qassay.assessors.gold import Gold
+from qassay.assessors.gold import NO_GOLD, Gold
 from qassay.assessors.listing import is_list
 from qassay.assessors.logistic import Logistic
 from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
+from qassay.judging import ROW_KINDS, STRINGS
 from qassay.matrix import Floats
 
 THRESHOLD = 0.5
@@ -48,6 +49,8 @@ class Recall:
     gold: Gold
     threshold: float = THRESHOLD
     learns: ClassVar[bool] = False
+    judges: ClassVar[tuple[str, ...]] = STRINGS
+    silence: ClassVar[str] = NO_GOLD
 
     @property
     def name(self) -> str:
@@ -80,6 +83,8 @@ class Learned:
     people: str | None = None
     # The embeddings whose cosines are used next to the words; the assessor is called `embedding` then.
     embedder: Embedder | None = None
+    judges: ClassVar[tuple[str, ...]] = (*STRINGS, *JUDGED)
+    silence: ClassVar[str] = "no known answer to the question, or no nuggets of it that people judged"
 
     @property
     def name(self) -> str:
@@ -139,13 +144,13 @@ class Learned:
         if self.nuggets is None:
             return None
         names = [str(nugget["nugget"]) for nugget in case.nuggets]
-        if case.kind == "support":
+        if not ROW_KINDS[case.kind].linked:
             names = [name for name in names if name == case.part.row.get("nugget")]
         decided = {name: self.nuggets.decide(case.question.id, case.item.run, name) for name in names}
         decisions = {name: decision for name, decision in decided.items() if decision is not None}
         if not decisions:
             return None
-        if case.kind == "match":
+        if ROW_KINDS[case.kind].linked:
             chances = {name: round(decision.probability, 4) for name, decision in decisions.items()}
             found = [name for name, decision in decisions.items() if decision.supported]
             return Opinion({"nuggets": found}, {"probabilities": chances, **self._model})

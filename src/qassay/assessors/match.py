@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
-from qassay.assessors.gold import STRINGS, UNSUPPORTED, right_or_wrong
+from qassay.assessors.gold import NO_GOLD, UNSUPPORTED, right_or_wrong
 from qassay.assessors.words import normalised
+from qassay.judging import ROW_KINDS, STRINGS
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Match:
     labels: tuple[str, str] | None = None
     # Question, document and string of what people judged right.
     judged_items: frozenset[tuple[str, str | None, str]] = frozenset()
+
+    judges: ClassVar[tuple[str, ...]] = STRINGS
+    silence: ClassVar[str] = NO_GOLD
 
     @property
     def name(self) -> str:
@@ -97,7 +101,7 @@ class Match:
         trace = {"answer": known.answer}
         if self.judged and (case.question.id, case.doc, text) in self.judged_items:
             trace[COPIED_FROM] = self.judged
-        if case.kind != "label" and known.documents and case.doc not in known.documents:
+        if not ROW_KINDS[case.kind].has_values and known.documents and case.doc not in known.documents:
             verdict = {"judgment": UNSUPPORTED}
         return Opinion(verdict, trace)
 

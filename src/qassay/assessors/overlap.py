@@ -23,12 +23,12 @@ from typing import ClassVar
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.fluency import Fluency
 from qassay.assessors.words import content_words
-from qassay.judging import Item
+from qassay.judging import ROW_KINDS, Item
 
 THRESHOLD = 0.545
 NEAR = 0.5
 WINDOW = 30
-JUDGED = ("match", "support")
+JUDGED = tuple(name for name, record in ROW_KINDS.items() if record.by_nuggets)
 
 # The content words of a response, each with the places where it occurs.
 Places = Mapping[str, Sequence[int]]
@@ -56,6 +56,8 @@ class Overlap:
     fluency: Fluency = field(default_factory=Fluency, repr=False, compare=False)
     # It needs no judgments of people.
     learns: ClassVar[bool] = False
+    judges: ClassVar[tuple[str, ...]] = JUDGED
+    silence: ClassVar[str] = "no list of nuggets for the question"
     _weights: dict[str, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -108,7 +110,7 @@ class Overlap:
             if case.item is not item:
                 item, text = case.item, text_of(case.item)
                 places = places_of(text) if self.fluency.is_text(text) else {}
-            opinions.append(self._matches(case, places) if case.kind == "match" else self._support(case, places))
+            opinions.append(self._matches(case, places) if ROW_KINDS[case.kind].linked else self._support(case, places))
         return opinions
 
     def shares(self, nugget: str, places: Places) -> Shares:

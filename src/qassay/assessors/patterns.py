@@ -3,25 +3,28 @@
 W where no pattern of the question matches anywhere in the string. U where documents are given and the item's is not
 among those of any pattern that matches. R else. Patterns find an answer; few are written to tell where it ends, so
 `patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
-around it, where the task has that label. A question without a pattern is not judged.
+around it, where the task has that label. A question without a pattern is not judged. An answer in free text gets the
+task's best label where a pattern matches, else the worst.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import regex
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
-from qassay.assessors.gold import Classes
+from qassay.assessors.gold import UNSUPPORTED, Classes, best_and_worst, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
+from qassay.judging import ROW_KINDS, STRINGS
 from qassay.tasks import Task
 
 # Patterns are other people's: one that takes too long is reported, not waited for.
 SECONDS = 2.0
+INEXACT = "X"
 _AROUND = " \t\r\n.,;:!?\"'()[]“”‘’"
 
 
@@ -36,7 +39,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Judges factoid and list items by patterns."""
+    """Judges factoid and list items, and answers in free text, by patterns."""
 
     patterns: Mapping[str, tuple[Pattern, ...]]
     exact: bool = False
@@ -46,6 +49,12 @@ class Patterns:
     sources: frozenset[tuple[str, str | None, str]] = frozenset()
     # The class of a right item of a list, where its string is known; else it is its own class.
     classes: Classes = field(default_factory=dict)
+    # The labels for free-text answers that a pattern matches and that none does.
+    labels: tuple[str, str] | None = None
+    # What the patterns find among the judgments that they were written from.
+    remarks: tuple[str, ...] = ()
+    judges: ClassVar[tuple[str, ...]] = STRINGS
+    silence: ClassVar[str] = "no pattern for the question"
 
     @property
     def name(self) -> str:
@@ -76,36 +85,36 @@ class Patterns:
             made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
             found.setdefault(row["question"], []).append(made)
         by_question = {question: tuple(own) for question, own in found.items()}
-        return cls(by_question, exact and "X" in task.labels, judged, sources, classes or {})
+        return cls(by_question, exact and INEXACT in task.labels, judged, sources, classes or {}, best_and_worst(task))
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where the question has no pattern or the part no string."""
         question, part = case.question, case.part
         text = part.row.get("text")
         own = self.patterns.get(question.id)
-        if part.kind not in ("item", "list") or text is None or not own:
+        if part.kind not in STRINGS or text is None or not own:
             return None
         opinion = self._opinion(case, str(text), own)
-        if self.judged and (question.id, part.row.get("doc"), text) in self.sources:
+        if opinion is not None and self.judged and (question.id, part.row.get("doc"), text) in self.sources:
             return Opinion(opinion.verdict, {**opinion.trace, COPIED_FROM: self.judged})
         return opinion
 
-    def _opinion(self, case: Case, text: str, own: Sequence[Pattern]) -> Opinion:
-        question, part = case.question, case.part
+    def _opinion(self, case: Case, text: str, own: Sequence[Pattern]) -> Opinion | None:
+        question, doc = case.question, case.doc
         matching = [pattern for pattern in own if _search(pattern, text, question.id)]
-        if not matching:
-            return Opinion({"judgment": "W"}, {"pattern": None})
-        doc = part.row.get("doc")
+        if not matching or ROW_KINDS[case.kind].has_values:
+            verdict = right_or_wrong(case, self.labels, right=bool(matching))
+            return None if verdict is None else Opinion(verdict, {"pattern": matching[0].text if matching else None})
         supported = [pattern for pattern in matching if not pattern.docs or doc in pattern.docs]
         if not supported:
-            return Opinion({"judgment": "U"}, {"pattern": matching[0].text})
+            return Opinion({"judgment": UNSUPPORTED}, {"pattern": matching[0].text})
         bare = text.strip(_AROUND)
         whole = [pattern for pattern in supported if _search(pattern, bare, question.id, whole=True)]
         if self.exact and not whole:
-            return Opinion({"judgment": "X"}, {"pattern": supported[0].text})
+            return Opinion({"judgment": INEXACT}, {"pattern": supported[0].text})
         chosen = (whole or supported)[0]
-        answer = {"answer": self._class(question.id, bare or text)} if part.kind == "list" else {}
-        return Opinion({"judgment": "R", **answer}, {"pattern": chosen.text})
+        verdict = right_or_wrong(case, self.labels, right=True, answer=self._class(question.id, bare or text))
+        return None if verdict is None else Opinion(verdict, {"pattern": chosen.text})
 
     def _class(self, question: str, text: str) -> str:
         return self.classes.get(question, {}).get(normalised(text), text)

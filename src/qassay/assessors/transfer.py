@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
 from qassay.assessors.features import Side, known_side, side
-from qassay.assessors.gold import RIGHT, STRINGS, WRONG
+from qassay.assessors.gold import RIGHT, WRONG
 from qassay.assessors.words import normalised
+from qassay.judging import ROW_KINDS, STRINGS
 from qassay.judging.list_item import class_of
 
 SIMILAR = 0.8
@@ -39,6 +40,8 @@ class Transfer:
     # Question -> normalised string -> the judged answers.
     judged: Mapping[str, Mapping[str, list[JudgedAnswer]]] = field(default_factory=dict)
     similar: float = SIMILAR
+    judges: ClassVar[tuple[str, ...]] = STRINGS
+    silence: ClassVar[str] = "no nearly equal answer that people judged, or several that they judged differently"
 
     @property
     def name(self) -> str:
@@ -74,7 +77,7 @@ class Transfer:
         if len(verdicts) != 1:
             return None
         verdict = dict(same_document[0].verdict)
-        if case.kind != "list":
+        if not ROW_KINDS[case.kind].has_classes:
             verdict.pop("answer", None)
         trace: dict[str, Any] = {"near": same_document[0].text, "similarity": round(similarity, 3)}
         if any(answer.text == text and answer.doc == case.doc for answer in same_document):

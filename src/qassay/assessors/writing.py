@@ -8,7 +8,8 @@ ones. Each says what it finds: the right strings of its question, the wrong ones
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,26 @@ def written_patterns(
     return [
         pattern for question, own in judged.items() for pattern in _of_question(question, own, right=right, wrong=wrong)
     ]
+
+
+def checked_patterns(
+    patterns: Sequence[WrittenPattern], rows: Iterable[Mapping[str, Any]], *, right: str = RIGHT, wrong: str = WRONG
+) -> str:
+    """What patterns find among the strings that they were written from, in a sentence; each string counts once."""
+    by_question: dict[str, list[re.Pattern[str]]] = {}
+    for pattern in patterns:
+        by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))
+    strings = {(row["question"], row["judgment"], str(row["text"])) for row in rows if row.get("text") is not None}
+    judged = Counter(label for _, label, _ in strings)
+    found = Counter(
+        label
+        for question, label, text in strings
+        if any(expression.search(text) for expression in by_question.get(question, ()))
+    )
+    return (
+        f"{len(patterns):,} patterns written from people's judgments: they find {found[right]:,} of the "
+        f"{judged[right]:,} strings judged {right}, and {found[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
+    )
 
 
 def _of_question(question: str, rows: list[Mapping[str, Any]], *, right: str, wrong: str) -> list[WrittenPattern]:

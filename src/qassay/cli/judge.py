@@ -167,12 +167,16 @@ def _token() -> str:
 
 
 def _say(done: Done, *, where: str, as_json: bool) -> None:
+    from qassay.assessors.judging import OTHER
     from qassay.cli.output import print_json, visible
 
     if as_json:
         print_json(done.as_json())
         return
-    labels = ", ".join(f"{count:,} {label}" for label, count in sorted(done.labels.items())) or "nothing new"
+    shown = [
+        f"{count:,} {'without a label' if label == OTHER else label}" for label, count in sorted(done.labels.items())
+    ]
+    labels = ", ".join(shown) or "nothing new"
     print(visible(f"{done.set_name}: judged {done.judged:,} ({labels}) in {where}"))
     if done.resumed:
         print(f"{done.resumed:,} of them came from a job that was interrupted.")
@@ -182,9 +186,8 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
     if done.account is not None:
         _say_calls(done.account)
-    if done.silent:
-        reasons = "no pattern, known answer or nugget for the question, an empty answer, or another kind of judgment"
-        print(f"{done.silent:,} left unjudged: {reasons}.")
+    for remark in done.remarks:
+        print(visible(remark))
 
 
 def _write_nuggets(

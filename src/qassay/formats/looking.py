@@ -24,6 +24,7 @@ from qassay.formats.foreign import read_log
 from qassay.formats.questions import parse_questions
 from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.formats.records import Records, parse_records
+from qassay.judging import LABEL_FIELDS
 from qassay.tables import plural
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def _counted(kind: str, records: Records) -> list[str]:
     rows = [row for _, row in records.rows]
     questions = {str(row.get("question", row.get("id"))) for row in rows}
     details = [f"{plural(len(rows), 'row')} about {plural(len(questions), 'question')}"]
-    for key, noun in (("judgment", "label"), ("label", "label"), ("support", "label"), ("run", "run")):
+    for key, noun in (*((name, "label") for name in (*LABEL_FIELDS, "label")), ("run", "run")):
         if kind == "judgments" and (values := Counter(str(row[key]) for row in rows if row.get(key) is not None)):
             listed = [f"{value} ({count:,})" for value, count in values.most_common()]
             details.append(f"{noun}s: {few(listed, 8)}")

@@ -26,6 +26,7 @@ from qassay.formats.nist import (
 )
 from qassay.formats.questions import looks_like_xml
 from qassay.formats.records import PARQUET, cells_of, header_of, parse_records
+from qassay.judging import VERDICT_FIELDS
 
 # Every kind, with what a person calls it.
 KINDS: Mapping[str, str] = {
@@ -189,7 +190,7 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
         if {"id", "type"} <= has:
             return "questions"
         return "run-information" if "run" in has else None
-    if has & {"judgment", "nuggets", "support", "content", "organization", "understandability"}:
+    if has & VERDICT_FIELDS:
         return "judgments"
     if "run" in has and has & {"items", "nil", "decision"}:
         return "run"

@@ -65,6 +65,17 @@ JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
     **_kind.SUBJECT_COLUMNS,
     **{name: column for record in KINDS.values() for name, column in {**record.fields, **record.file_fields}.items()},
 }
+# The kinds whose subject is a string, and the fields that give a plain label.
+STRINGS: Final = tuple(name for name, record in ROW_KINDS.items() if "text" in record.identity)
+LABEL_FIELDS: Final = tuple(
+    dict.fromkeys(
+        name for record in KINDS.values() for name in tuple(record.fields)[:1] if record.fields[name] == pl.String
+    )
+)
+# The fields that make a row of any file a judgment; others, such as `answer`, occur in other rows too.
+VERDICT_FIELDS: Final = frozenset(
+    name for record in KINDS.values() for place, name in enumerate(record.fields) if place == 0 or name in record.marks
+)
 # Sets that nobody judged as an assessor.
 ADJUDICATED = "adjudicated"
 SETTLED_SETS = (ADJUDICATED, "reference")
@@ -150,8 +161,11 @@ __all__ = [
     "ADJUDICATED",
     "JUDGMENT_COLUMNS",
     "KINDS",
+    "LABEL_FIELDS",
     "ROW_KINDS",
     "SETTLED_SETS",
+    "STRINGS",
+    "VERDICT_FIELDS",
     "Item",
     "Kind",
     "Label",

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qassay.judging.kind import SUPPORT_LABELS, Kind, Label, Part, Verdict, support_fault
+from qassay.judging.kind import SUPPORT_LABELS, Kind, Label, Lookup, Part, Verdict, support_fault
 from qassay.tasks import Task
 
 
@@ -39,3 +39,10 @@ def citation_parts(shared: Mapping[str, Any], elements: Sequence[Mapping[str, An
         for place, element in enumerate(elements)
         for doc in dict.fromkeys(element.get("citations") or [])
     ]
+
+
+def citation_words(answer: Mapping[str, Any], lookup: Lookup) -> str | None:
+    """How far each document that a sentence cites supports it, in words; None where none is judged."""
+    about = {"question": answer["question"], "run": answer["run"], "sentence": answer["rank"] - 1}
+    cited = {doc: lookup.row("citation", {**about, "doc": doc}) for doc in answer.get("citations") or ()}
+    return ", ".join(f"{doc}: {judged['support']}" for doc, judged in cited.items() if judged is not None) or None

@@ -17,7 +17,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import msgspec
 import polars as pl
@@ -118,6 +118,16 @@ class Wanted:
     contexts: bool = False  # whether the contexts support a free-text answer
 
 
+class Lookup(Protocol):
+    """The judgments of one set, by kind and subject."""
+
+    def row(self, kind: str, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The judgment of a subject; None where it is not judged."""
+
+    def has_response(self, kind: str, question: str, run: str) -> bool:
+        """Whether anything of a run's response is judged."""
+
+
 class Kind(ABC):
     """One kind of judgment. Subclasses say what it is about, what a verdict may say, and how people see it."""
 
@@ -156,6 +166,12 @@ class Kind(ABC):
     by_nuggets: ClassVar[bool] = False
     # Whether the further parts of an item only say where in the first one something occurs.
     linked: ClassVar[bool] = False
+    # Whether correct items belong to classes of equal answers, which several assessors may name differently.
+    has_classes: ClassVar[bool] = False
+    # Whether its labels are the task's own, with values, in place of R, X, U and W.
+    has_values: ClassVar[bool] = False
+    # What an organiser may ask for beside it: the names of fields of `Wanted`.
+    options: ClassVar[tuple[str, ...]] = ()
     # Whether what is judged comes from the runs; pairs are judged without any.
     of_runs: ClassVar[bool] = True
     # Whether a judgment by any assessor of a set completes the item for all of them: the subject names the assessor.
@@ -193,6 +209,11 @@ class Kind(ABC):
         """A verdict as it is compared: two rows with equal values say the same."""
         return tuple(row.get(name) for name in self.fields)
 
+    def found_words(self, answer: Mapping[str, Any], lookup: Lookup) -> str | None:
+        """What was judged of one row of a run, in words; None where it is not judged."""
+        judged = lookup.row(self.rows, answer)
+        return None if judged is None else self.in_words(judged)
+
     def combined(self, own: Row | None, links: Sequence[Row]) -> Row | None:
         """One row for a subject: its own, together with the rows of its further parts where the kind has such."""
         return own
@@ -226,7 +247,7 @@ class Kind(ABC):
         words = []
         for name, value in self.verdict(row).items():
             shown = ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
-            words.append(shown if name in ("judgment", "support") else f"{name} {shown}")
+            words.append(shown if self.fields[name] == pl.String else f"{name} {shown}")
         return "; ".join(words)
 
     def labels_of(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:

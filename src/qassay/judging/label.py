@@ -31,6 +31,8 @@ class LabelledAnswer(Kind):
     pooled = identity
     fields = {"judgment": pl.String}
     blank = {"judgment": ""}
+    has_values = True
+    options = ("contexts",)
 
     def labels(self, task: Task) -> tuple[Label, ...]:
         """The labels of the task in their order; the best is coloured as good, those between as doubtful."""

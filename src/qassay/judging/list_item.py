@@ -36,6 +36,7 @@ class ListItem(Kind):
     fields = {"judgment": pl.String, "answer": pl.String}
     file_fields = {"distinct": pl.Boolean}
     blank = {"judgment": "", "answer": None}
+    has_classes = True
 
     def labels(self, task: Task) -> tuple[Label, ...]:
         """W, U, X, R, as far as the task has them."""

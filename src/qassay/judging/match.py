@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from qassay.judging.kind import Draft, Item, Kind, Part, Row, Verdict, Wanted, responses
+from qassay.judging.kind import Draft, Item, Kind, Lookup, Part, Row, Verdict, Wanted, responses
 from qassay.tasks import Task
 
 
@@ -33,6 +33,7 @@ class NuggetMatch(Kind):
     blank = {"nuggets": None}
     by_nuggets = True
     linked = True
+    options = ("holistic",)
 
     def fault(self, verdict: Verdict, task: Task) -> str | None:
         """A list of ids, each once."""
@@ -56,6 +57,21 @@ class NuggetMatch(Kind):
     def says(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """Which nuggets, in whatever order."""
         return tuple(sorted(set(row["nuggets"])))
+
+    def found_words(self, answer: Mapping[str, Any], lookup: Lookup) -> str | None:
+        """The nuggets of a string; those of the response as a whole are named at its first string."""
+        place = answer["rank"] - 1
+        if place < 0:
+            return None
+        response = {name: answer[name] for name in self.pooled}
+        if not lookup.has_response(self.name, answer["question"], answer["run"]):
+            return None
+        whole, own = (lookup.row(self.name, response | {"item": item}) for item in (None, place))
+        nuggets = matched_nuggets(own or {})
+        if place == 0:
+            nuggets += [nugget for nugget in matched_nuggets(whole or {}) if nugget not in nuggets]
+        words = f"nuggets {', '.join(nuggets)}" if nuggets else "none"
+        return words if nuggets or whole is None or place == 0 else None
 
     def combined(self, own: Row | None, links: Sequence[Row]) -> Row | None:
         """The row of the response with all nuggets of its strings.

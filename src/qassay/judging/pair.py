@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from qassay.judging.kind import Draft, Kind, Label, Verdict, Wanted, label_fault
+from qassay.judging.kind import Draft, Kind, Label, Row, Verdict, Wanted, label_fault
 from qassay.tasks import DECISION_LABELS, Task
 
 
@@ -48,3 +48,8 @@ class EntailmentPair(Kind):
         """Every pair, whether any run decided on it or not."""
         for question in rows["question"]:
             yield Draft(self.name, question, None, {}, place=0)
+
+
+def label_row(question: str, label: str) -> Row:
+    """The row that gives a pair its label."""
+    return {"question": question, "run": None, "judgment": label}

@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from qassay.judging.citation import citation_parts
+from qassay.judging.citation import citation_parts, citation_words
 from qassay.judging.kind import (
     SUPPORT_LABELS,
     Draft,
     Item,
     Kind,
     Label,
+    Lookup,
     Part,
     Place,
     Row,
@@ -42,6 +43,7 @@ class NuggetSupport(Kind):
     marks = ("nugget",)
     blank = {"support": ""}
     by_nuggets = True
+    options = ("citations",)
 
     def labels(self, task: Task) -> tuple[Label, ...]:
         """Full, partial, none."""
@@ -58,6 +60,10 @@ class NuggetSupport(Kind):
     def levels(self, row: Mapping[str, Any]) -> dict[str, str]:
         """As judged."""
         return {str(row["nugget"]): row["support"]}
+
+    def found_words(self, answer: Mapping[str, Any], lookup: Lookup) -> str | None:
+        """The support of what a sentence cites; the support of nuggets is about the whole answer."""
+        return citation_words(answer, lookup)
 
     def drafts(self, rows: pl.DataFrame, wanted: Wanted) -> Iterator[Draft]:
         """One item for each answer, with its sentences and what they cite."""

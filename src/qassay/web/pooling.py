@@ -64,6 +64,7 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
     found = pool_summary(connection)
     job = job_named(site, POOL)
     task = site.configuration.task
+    options = {name for type_, rules in task.types.items() for name in kind_of_type(type_, rules).options}
     state: Literal["idle", "running", "failed"] = "idle"
     if job is not None and job.state != "done":
         state = "running" if job.state == "running" else "failed"
@@ -79,10 +80,8 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
         stale=found is not None and found.mark != pool_mark(connection),
         holistic=found.holistic if found else False,
         citations=found.citations if found else False,
-        can_holistic=any(
-            kind in ("definition", "other") and rules.response == "set" for kind, rules in task.types.items()
-        ),
-        can_citations=task.has("answer"),
+        can_holistic="holistic" in options,
+        can_citations="citations" in options,
         state=state,
         says=on_page(job.says).replace(str(site.folder.path), site.configuration.name) if job else "",
     )

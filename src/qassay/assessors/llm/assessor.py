@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.llm.answers import FOLDER, Cache, keep_prompt
@@ -67,6 +67,7 @@ class LanguageModel:
     price: Price | None = None
     wanted: Wanted = field(default_factory=Wanted)
     limit: float | None = None
+    silence: ClassVar[str] = "no prompt for this kind of judgment, or an empty answer"
     account: Account = field(default_factory=Account, compare=False)
 
     def within(self, limit: float) -> LanguageModel:

@@ -23,15 +23,13 @@ from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
 from qassay.formats.records import Records, parse_records, without_absent
 from qassay.formats.runs import read_runs
-from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, kind_of_label, kind_of_row
+from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row
 from qassay.questions import TestSet
 from qassay.tables import plural
 from qassay.tasks import Task
 
 # The fields of an item that a run returned.
 _ITEM = ("doc", "text", "start", "length")
-# Kinds of rows that name an item; for these a run may stand in its place.
-_ITEM_KINDS = ("item", "list", "label")
 Response = list[dict[str, Any]]
 
 
@@ -122,7 +120,7 @@ def _by_keys(records: Records, given: Mapping[str, str], questions: TestSet, tas
 
 def _is_list(row: Row, questions: TestSet, task: Task) -> bool:
     question = questions.by_id.get(str(row.get("question")))
-    return question is not None and kind_of_label(question.type, task) == "list"
+    return question is not None and ROW_KINDS[kind_of_label(question.type, task)].has_classes
 
 
 def _typed(name: str, value: Any) -> Any:
@@ -211,12 +209,12 @@ def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequenc
 
 
 def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
-    """Whether a row names a run and not what the run returned."""
+    """Whether a row names a run in place of the item that the run returned."""
     question = questions.by_id.get(str(row.get("question")))
     if question is None or row.get("run") is None or row.get("judgment") is None:
         return False
     kind = kind_of_row(row, question.type, task)
-    if kind not in _ITEM_KINDS:
+    if kind not in STRINGS:
         return False
     return not any(all(row.get(name) is not None for name in fields) for fields in ROW_KINDS[kind].identified if fields)
 

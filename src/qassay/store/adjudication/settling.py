@@ -90,8 +90,8 @@ def compare(
     units = rules.units_of(items, nuggets, own_lists=own_lists)
     subjects = [part.subject for _, parts in units for part in parts] if some else None
     judged: Mapping[tuple[str, str], Current] = _current(connection, question, (*sets, ADJUDICATED), subjects)
-    if any(item.kind == "list" for item in items):
-        rows = {name: [row for _, row in rows_of_kind(connection, name, question, "list")] for name in sets}
+    if classed := [kind for kind in {item.kind for item in items} if KINDS[kind].has_classes]:
+        rows = {name: [row for _, row in rows_of_kind(connection, name, question, *classed)] for name in sets}
         known = {answer.answer for answer in known_answers(connection, [question]).get(question, ())}
         judged = rules.with_common_classes(judged, rules.common_classes(rows, known))
     return Comparison(question, tuple(sets), rules.laid_out(units, sets, judged), list_name, nuggets, own_lists)

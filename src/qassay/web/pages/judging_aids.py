@@ -6,6 +6,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.judging import SETTLED_SETS, subject
+from qassay.judging.pair import EntailmentPair
 from qassay.store.judging.classes import ClassGoneError, KnownClass, known_classes, rename_class, undo_renaming
 from qassay.store.judging.judgments import current_rows
 from qassay.store.judging.nuggets import list_for
@@ -72,11 +73,11 @@ def keep_impressions(who: Who, site: TheSite, sent: Impressions) -> Kept:
 
 def _reference(connection: Connection, question: str) -> str | None:
     """The label of a pair in the key."""
-    pair = subject("pair", {"question": question})
+    pair = subject(EntailmentPair.name, {"question": question})
     for key in SETTLED_SETS:
         _, row = current_rows(connection, key, [pair]).get(pair, (0, None))
         if row is not None:
-            return str(row["judgment"])
+            return EntailmentPair().in_words(row)
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.judging import Item, digest
+from qassay.judging import KINDS, Item, digest
 from qassay.judging.match import matched_nuggets
 from qassay.store.assignment.assignments import Assignment, own_on
 from qassay.store.assignment.counting import completed
@@ -232,7 +232,7 @@ def _change(
 
 
 def _responses(connection: Connection, own: Assignment) -> list[Item]:
-    responses = [item for item in items_of(connection, own.question) if item.kind == "match"]
+    responses = [item for item in items_of(connection, own.question) if KINDS[item.kind].linked]
     if not responses:
         raise Refusal(404, "this question takes no nuggets")
     return responses
@@ -349,7 +349,7 @@ def strings(who: Who, site: TheSite, assignment: Number) -> Strings:
     """All strings of all responses; their order depends on the strings alone."""
     with site.store.read() as connection:
         assigned = own_assignment(connection, who, assignment)
-        items = [item for item in items_of(connection, assigned.question) if item.kind == "match"]
+        items = [item for item in items_of(connection, assigned.question) if KINDS[item.kind].linked]
     docs: dict[str, str | None] = {}
     for item in items:
         for element in item.body["elements"]:

@@ -175,7 +175,7 @@ def question(
     if response == "answer":
         answers.append(Part("support", _support(rows, lookups)))
     if response in ("decision", "justified"):
-        labels = [(name, lookup.pairs.get(question)) for name, lookup in lookups.items()]
+        labels = [(name, evaluation.judgment_set(name).pair_labels().get(question)) for name in lookups]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
     of_runs = _scores_of_runs(evaluation, choice, asked)
     answers += [] if of_runs is None else [_scores(*of_runs)]

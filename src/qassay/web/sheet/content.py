@@ -170,7 +170,7 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
 def _parts(making: _Making, item: Item, nuggets: Sequence[dict[str, Any]]) -> list[Part]:
     names = [nugget["nugget"] for nugget in nuggets]
     parts = parts_of(item, nuggets=names, assessor=making.wanted.assessor)
-    return [part for part in parts if part.required or part.kind != "citation"]
+    return [part for part in parts if part.required or KINDS[part.kind].linked]
 
 
 def _item(item: Item, parts: Sequence[Part]) -> dict[str, Any]:
@@ -264,8 +264,7 @@ def _references(evaluation: Evaluation) -> dict[str, str]:
     key = next((name for name in SETTLED_SETS if name in evaluation.sets), None)
     if key is None or not evaluation.task.has("justified"):
         return {}
-    table = evaluation.judgment_set(key).kind("pair")
-    return dict(zip(table["question"], table["judgment"], strict=True))
+    return evaluation.judgment_set(key).pair_labels()
 
 
 def _earlier(evaluation: Evaluation, question: Question) -> list[Question]:
