@@ -8,6 +8,7 @@ from scipy import stats
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.meta.intervals import score_intervals
 from qassay.meta.repeats import difference_uncertainty, mean_squares, mean_uncertainty, pair_p_values
 from qassay.meta.significance import compare, compare_all
 
@@ -196,3 +197,31 @@ def test_repeats_follow_the_runs() -> None:
     assert chosen.on_units(np.array([0, 2])).values[1].shape == (2, 3)
     with pytest.raises(UsageError, match="do not fit"):
         ScoreMatrix(("A",), ("q1",), np.ones((1, 1)), repeats=Repeats((np.ones((2, 2)),)))
+
+
+def test_the_interval_of_a_repeated_score_includes_running_again() -> None:
+    """Where a repeat shifts all questions at once, resampling questions alone covers the truth far too rarely."""
+    covered, by_questions, trials = 0, 0, 200
+    for seed in range(trials):
+        table = scores(np.random.default_rng(seed), 40, 4, shift=0.15)
+        made = score_intervals(matrix(table))
+        low, high = made.interval("A") or (np.nan, np.nan)
+        covered += low <= 0.5 <= high
+        alone = score_intervals(
+            ScoreMatrix(("a",), tuple(map(str, range(40))), table.mean(axis=1)[None]), resamples=200
+        )
+        low, high = alone.interval("a") or (np.nan, np.nan)
+        by_questions += low <= 0.5 <= high
+        assert made.methods == ("t with repeats",)
+    assert covered / trials >= 0.92
+    assert by_questions / trials < 0.85
+
+
+def test_a_score_without_spread_or_repeats_keeps_its_interval() -> None:
+    right, once = np.ones((20, 3)), np.array([[1.0], [0.0]] * 10)
+    made = score_intervals(matrix(right, once))
+    assert made.methods == ("Wilson", "Wilson")
+    assert made.high[0] == 1.0
+    nearly = np.ones((20, 3))
+    nearly[0, 0] = 0.0
+    assert score_intervals(matrix(nearly)).high == (1.0,)

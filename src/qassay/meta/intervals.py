@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
+from qassay.meta.repeats import mean_uncertainty
 from qassay.meta.right_or_wrong import exact_flips
 from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.tables import Column, Table, counted, table
@@ -31,6 +32,8 @@ from qassay.tables import Column, Table, counted, table
 # FEW_EITHER right or wrong answers.
 FEW_QUESTIONS = 200
 FEW_EITHER = 30
+# The method of an interval that includes running a system again.
+REPEATED = "t with repeats"
 _CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
 
 # Random flips unless told; all there are where there are no more than this.
@@ -148,7 +151,8 @@ def score_intervals(
 
     BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores
     are 0 or 1, run scores are their means and there are no series, Wilson's interval stands in for a run with
-    few questions, or few right or few wrong answers. With a single unit (or series) nothing can be said.
+    few questions, or few right or few wrong answers. With a single unit (or series) nothing can be said. The score of a
+    system that was run several times has a t interval that includes what running it again would change.
     """
     if not 0 < level < 1:
         raise UsageError(f"the level of an interval lies between 0 and 1, not {level}")
@@ -168,8 +172,26 @@ def score_intervals(
         notes.append(f"No intervals: {over} do not show how scores vary.")
     for run in np.flatnonzero(few):
         limits[run] = (*wilson(round(float(matrix.values[run].sum())), len(matrix.units), level=level), "Wilson")
+    for run, limit in _with_repeats(matrix, level):
+        limits[run] = limit
     low_, high_, methods = zip(*limits, strict=True) if limits else ((), (), ())
     return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low_, high_, methods, level, over, tuple(notes))
+
+
+def _with_repeats(matrix: ScoreMatrix, level: float) -> Iterator[tuple[int, tuple[float, float, str]]]:
+    """The intervals of the runs that answered every question several times, where their scores vary at all.
+
+    Resampling questions would miss what a repeat shifts on all questions at once (METHOD 6, Repeats).
+    """
+    if matrix.repeats is None or matrix.clusters is not None or not matrix.summary.is_mean or len(matrix.units) < 2:
+        return
+    for run, values in enumerate(matrix.repeats.values):
+        margin = mean_uncertainty(values).margin(level) if values.shape[1] > 1 else 0.0
+        if margin > 0:
+            score = float(values.mean())
+            shares = values.min() >= 0 and values.max() <= 1
+            low, high = (0.0, 1.0) if shares else (-math.inf, math.inf)
+            yield run, (max(score - margin, low), min(score + margin, high), REPEATED)
 
 
 def wilson(successes: float, total: int, *, level: float = 0.95) -> tuple[float, float]:

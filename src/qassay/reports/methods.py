@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qassay.meta.intervals import REPEATED
 from qassay.meta.significance.methods import NAMES
 from qassay.reports.words import called, listed
 from qassay.tables import counted, plural
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from qassay.reports.material import Material
 
-BOOTSTRAP = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson"}
+BOOTSTRAP = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running again included)"}
 
 
 def methods(material: Material) -> tuple[str, ...]:
