@@ -1,4 +1,4 @@
-"""Text that strangers wrote, shown safely in a terminal; and tables as HTML for notebooks."""
+"""Text for people: what strangers wrote, shown safely; names and numbers in sentences; tables as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -77,6 +77,24 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most:,} more"
     return " and ".join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else "".join(every)
+
+
+def p_value(p: float) -> str:
+    """A p-value as a sentence has it.
+
+    >>> p_value(0.2346), p_value(0.0123), p_value(0.00001), p_value(0.998)
+    ('p = 0.23', 'p = 0.012', 'p < 0.001', 'p > 0.99')
+    """
+    if p < 0.001:
+        return "p < 0.001"
+    if p > 0.99:
+        return "p > 0.99"
+    return f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
+
+
+def score(value: float) -> str:
+    """A score with three decimals."""
+    return f"{value:.3f}"
 
 
 def html_block(parts: Iterable[str], lead: str | None = None) -> str:

@@ -15,11 +15,10 @@ import pytest
 import qassay
 from qassay.assessors import Case, Gold, Learned, Overlap, Recall, Transfer, open_assessor, written_patterns
 from qassay.assessors.features import FEATURES, closest
-from qassay.assessors.fluency import Fluency
 from qassay.assessors.learned import shipped_model
-from qassay.assessors.listing import is_list
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.nuggets import learned_nuggets
+from qassay.assessors.word_lists import Fluency, is_list
 from qassay.assessors.words import content_words, normalised, words
 from qassay.cli import main
 from qassay.judging import Item, Part

@@ -11,6 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qassay.cli import main
 from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.files import packed_suffix
@@ -157,3 +158,22 @@ def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
     files.write_text(path, "two")
     assert path.read_text() == "two"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("scores.parquet", "a Parquet file"), ("scores.XLSX", "an Excel workbook"), ("scores.feather", "an Arrow file")],
+)
+@pytest.mark.parametrize("data", [bytes(range(256)), b"\xe9 garbage \xff"], ids=["NUL", "no NUL"])
+def test_a_file_that_is_not_what_its_name_says(
+    name: str, form: str, data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    for command in (["compare", str(path)], ["look", str(path)]):
+        main(command)
+        printed = capsys.readouterr()
+        assert f"is not {form}, though its name says so" in printed.out + printed.err
+    # A table that is text is read whatever its name.
+    path.write_text("id,A,B\nq1,1,0\nq2,0,1\nq3,1,1\n")
+    assert main(["compare", str(path)]) == 0

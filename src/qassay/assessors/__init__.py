@@ -2,12 +2,12 @@
 
     base        what an assessor is shown (a case), what it says (an opinion), and the rows that become of it
     words       texts cut into words, as all of them compare texts
-    patterns    regular expressions for answers, with the documents that support them (patterns.txt)
-    writing     patterns written from people's judgments, and what they find among them
+    patterns    regular expressions for answers, with the documents that support them (patterns.txt), or written from
+                people's judgments
     match       known and gold answers, compared exactly, after normalising, or as part of the answer
     transfer    the labels that people gave to equal and nearly equal answers
     learned     short and free answers by the words of the gold answer: `recall`, and a small model (features, logistic)
-    listing     long lists of words, which have the words of every gold answer and say nothing
+    word_lists  lists of words and shuffled words, which have the words of every answer and say nothing
     embeddings  sentence embeddings, whose cosines are used next to the words: `embedding`
     overlap     nuggets, by the words that a response shares with them
     own         functions, commands and plug-ins of other people
@@ -40,9 +40,8 @@ from qassay.assessors.match import Match
 from qassay.assessors.nuggets import LearnedNuggets, learned_nuggets
 from qassay.assessors.overlap import NEAR, THRESHOLD, WINDOW, Overlap
 from qassay.assessors.own import as_assessor, from_command, from_module
-from qassay.assessors.patterns import Patterns
+from qassay.assessors.patterns import Patterns, checked_patterns, written_patterns
 from qassay.assessors.transfer import SIMILAR, Transfer
-from qassay.assessors.writing import checked_patterns, written_patterns
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files

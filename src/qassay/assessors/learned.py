@@ -6,7 +6,7 @@ answer right from probability 0.5 on. The model was trained on people's judgment
 its coefficients (learned.json, with script, source and date), so that it needs no label; the probability is in the
 trace.
 
-Both call an answer wrong that is only a long list of words (`listing`).
+Both call an answer wrong that is only a long list of words (`word_lists`).
 
 `embedding` is `learned` with sentence embeddings beside the words: two more features, the cosine of the answer and the
 nearest gold answer, and the same of what is left of both without the question. Its coefficients are others, and others
@@ -28,10 +28,10 @@ from qassay.assessors.base import Case, Opinion
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
 from qassay.assessors.gold import NO_GOLD, Gold
-from qassay.assessors.listing import is_list
 from qassay.assessors.logistic import Logistic
 from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
+from qassay.assessors.word_lists import is_list
 from qassay.judging import ROW_KINDS, STRINGS
 from qassay.matrix import Floats
 

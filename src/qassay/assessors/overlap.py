@@ -2,7 +2,7 @@
 
 Two shares of the nugget's content words, by weight, decide. The *share* of those that occur anywhere in the response
 has to reach `threshold`; the largest share that occurs within `window` consecutive content words of the response has
-to reach `near`. A response that is not a text (`fluency`), a list of frequent words or shuffled ones, has nothing. A
+to reach `near`. A response that is not a text (`word_lists`), a list of frequent words or shuffled ones, has nothing. A
 word weighs its rarity in the pool,
 ln(1 + responses / (responses that have it + 1/2)), over the responses to all questions: what every response to one
 question says still distinguishes it from others. Words are compared by their stems, without stop words (`words`).
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from qassay.assessors.base import Case, Opinion
-from qassay.assessors.fluency import Fluency
+from qassay.assessors.word_lists import Fluency
 from qassay.assessors.words import content_words
 from qassay.judging import ROW_KINDS, Item
 

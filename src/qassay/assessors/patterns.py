@@ -5,10 +5,17 @@ among those of any pattern that matches. R else. Patterns find an answer; few ar
 `patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
 around it, where the task has that label. A question without a pattern is not judged. An answer in free text gets the
 task's best label where a pattern matches, else the worst.
+
+Patterns can be written from judgments. Every string that people judged right becomes a pattern: its words in a row,
+whatever stands between them, without a leading article. A pattern that a shorter one covers is left out, and so is one
+that finds more wrong strings than right ones. Each says what it finds: the right strings of its question, the wrong
+ones, and the documents of the right ones.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,7 +23,7 @@ from typing import Any, ClassVar
 import regex
 
 from qassay.assessors.base import COPIED_FROM, Case, Opinion
-from qassay.assessors.gold import UNSUPPORTED, Classes, best_and_worst, right_or_wrong
+from qassay.assessors.gold import RIGHT, UNSUPPORTED, WRONG, Classes, best_and_worst, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
 from qassay.judging import ROW_KINDS, STRINGS
@@ -127,3 +134,87 @@ def _search(pattern: Pattern, text: str, question: str, *, whole: bool = False) 
     except TimeoutError:
         message = f"question {question}: the pattern {pattern.text[:60]!r} takes too long on an answer; simplify it"
         raise InputError(Problem("syntax", message, "patterns.txt", None, question)) from None
+
+
+# ---- patterns written from judgments --------------------------------------------------------------------------------
+
+
+_WORD = re.compile(r"[^\W_]+")
+_ARTICLES = ("a", "an", "the")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPattern:
+    """A pattern of a question with what it finds among the judged strings."""
+
+    question: str
+    pattern: str
+    found: int
+    wrongly_found: int
+    documents: frozenset[str]
+
+    def as_row(self) -> dict[str, Any]:
+        """As patterns.txt has it."""
+        return {"question": self.question, "pattern": self.pattern, "docs": sorted(self.documents)}
+
+
+def written_patterns(
+    rows: Iterable[Mapping[str, Any]], *, right: str = RIGHT, wrong: str = WRONG
+) -> list[WrittenPattern]:
+    """The patterns of judgments of strings (question, text, doc, judgment)."""
+    judged: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row.get("text") is not None and row.get("judgment") is not None:
+            judged.setdefault(row["question"], []).append(row)
+    return [
+        pattern for question, own in judged.items() for pattern in _of_question(question, own, right=right, wrong=wrong)
+    ]
+
+
+def checked_patterns(
+    patterns: Sequence[WrittenPattern], rows: Iterable[Mapping[str, Any]], *, right: str = RIGHT, wrong: str = WRONG
+) -> str:
+    """What patterns find among the strings that they were written from, in a sentence; each string counts once."""
+    by_question: dict[str, list[re.Pattern[str]]] = {}
+    for pattern in patterns:
+        by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))
+    strings = {(row["question"], row["judgment"], str(row["text"])) for row in rows if row.get("text") is not None}
+    judged = Counter(label for _, label, _ in strings)
+    found = Counter(
+        label
+        for question, label, text in strings
+        if any(expression.search(text) for expression in by_question.get(question, ()))
+    )
+    return (
+        f"{len(patterns):,} patterns written from people's judgments: they find {found[right]:,} of the "
+        f"{judged[right]:,} strings judged {right}, and {found[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
+    )
+
+
+def _of_question(question: str, rows: list[Mapping[str, Any]], *, right: str, wrong: str) -> list[WrittenPattern]:
+    good = {str(row["text"]) for row in rows if row["judgment"] == right}
+    bad = {str(row["text"]) for row in rows if row["judgment"] == wrong}
+    written: list[WrittenPattern] = []
+    covered: set[str] = set()
+    for text in sorted(good, key=lambda string: (len(string), string)):
+        expression = _expression(text)
+        if text in covered or expression is None:
+            continue
+        compiled = re.compile(expression)
+        found = {string for string in good if compiled.search(string)}
+        wrongly = sum(compiled.search(string) is not None for string in bad)
+        if wrongly <= len(found):
+            documents = {
+                row["doc"] for row in rows if row.get("doc") and row["judgment"] == right and row["text"] in found
+            }
+            written.append(WrittenPattern(question, expression, len(found), wrongly, frozenset(documents)))
+            covered |= found
+    return written
+
+
+def _expression(text: str) -> str | None:
+    """The words of a string in a row; None where it has none."""
+    said = _WORD.findall(text)
+    while len(said) > 1 and said[0].lower() in _ARTICLES:
+        del said[0]
+    return r"(?i)\b" + r"[\W_]+".join(map(re.escape, said)) + r"\b" if said else None

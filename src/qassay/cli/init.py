@@ -13,7 +13,7 @@ from qassay import tasks
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json
 from qassay.errors import InputError, Problem, UsageError
-from qassay.formats.tasks import named_task, task_definition, task_names
+from qassay.formats.folder import named_task, task_definition, task_names
 
 
 def command(

@@ -122,6 +122,11 @@ _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"}
 MOST_BYTES = 16 << 30
 # As much of a file as is looked at for a NUL byte.
 _HEAD = 1 << 22
+# What the endings of binary tables promise.
+_FORMS = {
+    **{".parquet": "a Parquet file", ".xlsx": "an Excel workbook", ".xls": "an Excel workbook"},
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "an Arrow file"),
+}
 _OTHER_ENCODING = "save it as UTF-8, or name its encoding where the command takes one (--encoding {})"
 
 
@@ -186,13 +191,25 @@ def parse_toml(text: str, *, file: str) -> dict[str, Any]:
         raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
 
 
+def named_form(file: str) -> str | None:
+    """The binary form that the name of a file promises; None where it promises none."""
+    return _FORMS.get(Path(file).suffix.lower())
+
+
+def not_as_named(file: str) -> str | None:
+    """The fault of a file that is neither text nor what its name says; None where the name says nothing."""
+    form = named_form(file)
+    return None if form is None else f"is not {form}, though its name says so; write the table again, or as CSV"
+
+
 def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
     """One problem for every line that does not decode, or one for a file that has no lines to speak of."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = f"is not {encoding.upper()} but, it seems, UTF-16"
         return Problems([Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)])
-    if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n":
-        return Problems([Problem("encoding", f"is not text, or not text in {encoding.upper()}", file)])
+    if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n" or named_form(file):
+        message = not_as_named(file) or f"is not text, or not text in {encoding.upper()}"
+        return Problems([Problem("encoding", message, file)])
     problems = Problems()
     for number, line in enumerate(data.split(b"\n"), 1):
         try:

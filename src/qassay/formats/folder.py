@@ -1,4 +1,4 @@
-"""The folder of an evaluation: where everything is, and what `qassay.toml` says."""
+"""The folder of an evaluation: where everything is, what `qassay.toml` says, and the task that it names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, Problems, QassayError
+from qassay.errors import InputError, Problem, Problems, QassayError, unknown
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
-from qassay.formats.tasks import task_definition
 from qassay.formats.tracks import Track, track_faults, track_of
+from qassay.plugins import broken, load_plugin, plugins
 from qassay.tasks import Task
 
 CONFIGURATION = "qassay.toml"
@@ -290,3 +290,30 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
         old = result.get(key)
         result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result
+
+
+def task_names() -> list[str]:
+    """Names of all tasks, those of plug-ins too."""
+    return sorted({*tasks.names(), *plugins("task")})
+
+
+def task_definition(name: str) -> dict[str, Any]:
+    """The definition of a task: its TOML file, or the table that a plug-in has."""
+    if name in tasks.names():
+        return tasks.definition(name)
+    if name not in plugins("task"):
+        raise unknown("task", name, task_names())
+    definition = load_plugin("task", name)
+    if not isinstance(definition, Mapping):
+        raise broken("task", name, f"it is {type(definition).__name__}, not the table of a task")
+    return {"name": name, **definition}
+
+
+def named_task(name: str) -> Task:
+    """A task by name; a plug-in's is checked like any other."""
+    if name in tasks.names():
+        return tasks.task(name)
+    try:
+        return tasks.from_definition(task_definition(name), file=name)
+    except InputError as error:
+        raise broken("task", name, str(error)) from None

@@ -89,7 +89,7 @@ def recognise(path: Path, *, asked: str | None = None, setting: Setting | None =
     kind = kind_of(data, setting)
     if asked is None:
         if kind is None:
-            raise InputError(Problem("syntax", _refusal(data), name))
+            raise InputError(Problem("syntax", _refusal(data, name), name))
         return kind
     table = asked == "judgments" and (kind == "responses" or data.startswith(PARQUET))
     if _begins(data).startswith((b"{", b"[")) or kind == asked or table:
@@ -279,13 +279,13 @@ def _begins(data: bytes) -> bytes:
     return data.removeprefix(files.BOM).lstrip()[:200]
 
 
-def _refusal(data: bytes) -> str:
+def _refusal(data: bytes, name: str) -> str:
     """The message about a file that is none of the kinds."""
     start = _begins(data)
     if not start:
         return "is empty"
     if b"\0" in data[:_HEAD]:
-        return "is not a text file"
+        return files.not_as_named(name) or "is not a text file"
     if start.startswith(b"["):
         return "is a JSON list of objects that are neither answers nor judgments; name their keys with --map"
     if start[:5].lower() == b"<doc>":

@@ -25,7 +25,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from qassay.errors import unknown
 from qassay.judging import kind as _kind
 from qassay.judging.citation import CitationSupport
 from qassay.judging.context import ContextSupport
@@ -91,13 +90,6 @@ _KIND_OF_FORM: Mapping[str, str] = {
     "answer": "support",
     "text": "label",
 }
-
-
-def kind_named(name: str) -> Kind:
-    """The kind of judgment, or of item, with this name."""
-    if name not in KINDS:
-        raise unknown("kind of judgment", name, KINDS)
-    return KINDS[name]
 
 
 def kind_of_type(type_: str, rules: QuestionRules, *, has_nuggets: bool = True) -> Kind:
@@ -175,7 +167,6 @@ __all__ = [
     "Verdict",
     "Wanted",
     "digest",
-    "kind_named",
     "kind_of_label",
     "kind_of_row",
     "kind_of_type",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qassay.display import called, listed, p_value, score
 from qassay.matrix import TIE
 from qassay.reports.document import Fact
-from qassay.reports.words import called, listed, p_value, score
 from qassay.tables import counted, plural
 
 if TYPE_CHECKING:

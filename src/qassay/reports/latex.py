@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qassay.display import safe_text
-from qassay.reports.words import called
+from qassay.display import called, safe_text
 from qassay.tables import Cell, Column, Table, show, table
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qassay.display import called, listed
 from qassay.meta.intervals import REPEATED
 from qassay.meta.significance.methods import NAMES
-from qassay.reports.words import called, listed
 from qassay.tables import counted, plural
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qassay import figures
+from qassay.display import called
 from qassay.errors import UsageError
 from qassay.matrix import TIE
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Report, Section
 from qassay.reports.methods import methods
-from qassay.reports.words import called
 from qassay.tables import Cell, Column, Table, counted, plural, table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from qassay.matrix import Floats
 from qassay.meta.special import ndtri, two_sided_t_line
 
 Target: TypeAlias = Literal["new", "these"]
-TARGETS: tuple[Target, ...] = get_args(Target)
 
 LEVEL = 0.95
 # No interval is given below these numbers of labelled questions, or of units with several decisions.
@@ -319,14 +318,6 @@ def units_needed(estimate: Estimate, half_width: float, *, level: float = LEVEL)
         if two_sided_t_line(units + more - 1, 1 - level) * deviation / math.sqrt(units + more) <= half_width:
             return units + more
     return units + LARGEST_T_EXCESS
-
-
-def expected_half_width(
-    spread: float, left: float, labels: int, population: int, *, target: Target = "new", level: float = LEVEL
-) -> float:
-    """The half-width that this number of labels is expected to give, with these variances."""
-    more = spread / population if target == "new" else 0.0
-    return ndtri((1 + level) / 2) * math.sqrt((1 - labels / population) * left / labels + more)
 
 
 def _sizes(people: Floats, judge: Floats, judge_all: Floats) -> tuple[int, int]:
