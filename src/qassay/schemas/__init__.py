@@ -1,9 +1,11 @@
 """The form of every JSONL row and of every `--json` output, as JSON Schema.
 
     rows       rows of the files of an evaluation
-    outputs    documents that the commands print
+    scores     documents of scores that commands print
+    analyses   documents of analyses
+    outputs    documents of all other commands, and what several documents share
 
-The types of these two files are the one place; the schemas are generated from them, and `qassay schema NAME` prints
+The types of these files are the one place; the schemas are generated from them, and `qassay schema NAME` prints
 one. Keys that are not named are allowed everywhere: rows may carry fields of their own, and outputs may gain keys.
 """
 
@@ -15,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from qassay.errors import unknown
-from qassay.schemas import outputs, rows
+from qassay.schemas import analyses, outputs, rows, scores
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -30,43 +32,43 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "sample-row": ("A row of samples/NAME.jsonl", (rows.SampleRow,)),
 }
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
-    "agree": ("qassay agree --json", (outputs.Agree, outputs.AgreeByPerson)),
+    "agree": ("qassay agree --json", (analyses.Agree, analyses.AgreeByPerson)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
     "compare": (
         "qassay compare --json",
         (
-            outputs.CompareTwo,
-            outputs.CompareAll,
+            analyses.CompareTwo,
+            analyses.CompareAll,
             outputs.ByMetric,
-            outputs.CompareCorrected,
-            outputs.CompareAllCorrected,
+            scores.CompareCorrected,
+            scores.CompareAllCorrected,
         ),
     ),
     "completion": ("qassay completion --json", (outputs.Completion,)),
-    "demo": ("qassay demo --json", (outputs.Story, outputs.Written)),
-    "describe": ("qassay describe --json", (outputs.Describe, outputs.DescribeQuestion, outputs.ByMetric)),
+    "demo": ("qassay demo --json", (analyses.Story, outputs.Written)),
+    "describe": ("qassay describe --json", (analyses.Describe, analyses.DescribeQuestion, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
     "facts": ("qassay facts --json", (outputs.Facts,)),
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge, outputs.JudgePlanned, outputs.JudgeNuggets)),
-    "trust": ("qassay trust --json", (outputs.Trust,)),
-    "plan": ("qassay plan --json", (outputs.Plan, outputs.ByMetric)),
+    "trust": ("qassay trust --json", (analyses.Trust,)),
+    "plan": ("qassay plan --json", (analyses.Plan, outputs.ByMetric)),
     "pool": ("qassay pool --json", (outputs.Pool,)),
     "report": ("qassay report --json", (outputs.Report, outputs.ResultPages)),
     "restore": ("qassay restore --json", (outputs.Restore,)),
-    "reuse": ("qassay reuse --json", (outputs.Reuse,)),
+    "reuse": ("qassay reuse --json", (analyses.Reuse,)),
     "run": ("qassay run --json", (outputs.Run,)),
     "schema": ("qassay schema --json", (outputs.Names,)),
-    "sample": ("qassay sample --json", (outputs.Sample,)),
-    "score": ("qassay score --json", (outputs.Score, outputs.Sweep, outputs.CorrectedScore)),
-    "sensitivity": ("qassay sensitivity --json", (outputs.Sensitivity, outputs.ByMetric)),
+    "sample": ("qassay sample --json", (scores.Sample,)),
+    "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
+    "sensitivity": ("qassay sensitivity --json", (analyses.Sensitivity, outputs.ByMetric)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
-    "stability": ("qassay stability --json", (outputs.Stability, outputs.ByMetric)),
+    "stability": ("qassay stability --json", (analyses.Stability, outputs.ByMetric)),
 }
 NAMES: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {**ROWS, **OUTPUTS}
 

@@ -1,0 +1,479 @@
+"""Documents of analyses: comparing, sensitivity, agreement, stability, planning, describing, reuse, trust, and all
+of `demo`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from qassay.schemas.outputs import ByRun, Interval, Notes, Number
+from qassay.schemas.scores import Score
+
+
+class ErrorRate(TypedDict):
+    """An error rate by the fitted curve, and the expected one."""
+
+    fit: Number
+    predicted: Number
+
+
+class DecidingUnit(TypedDict):
+    """A unit that makes the difference."""
+
+    unit: str
+    a: Number
+    b: Number
+    part: Number
+
+
+class CompareTwo(TypedDict):
+    """Two runs compared; `gate` and `margin` with --gate."""
+
+    a: str
+    b: str
+    units: int
+    difference: float
+    interval: Interval
+    p_randomisation: float
+    p_t: Number
+    effect_size: Number
+    error_rate: None
+    units_needed: int | None
+    verdict: Literal["better", "worse", "cannot tell"]
+    measure: str
+    score_a: float
+    score_b: float
+    alpha: float
+    power: float
+    permutations: int | None
+    exact: bool
+    units_better: int
+    units_worse: int
+    deciding_units: list[DecidingUnit]
+    notes: Notes
+    reversal: Number
+    answer: str
+    repeats: NotRequired[Any]
+    gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
+    margin: NotRequired[float]
+
+
+class Pair(TypedDict):
+    """One pair of all."""
+
+    a: str
+    b: str
+    difference: float
+    p: Number
+    p_adjusted: Number
+    different: bool
+    interval: NotRequired[Interval]
+
+
+class Ranked(TypedDict):
+    """One run, and the letters it shares with runs that cannot be told apart from it."""
+
+    run: str
+    score: Number
+    letters: str
+
+
+class CompareAll(TypedDict):
+    """All pairs compared, corrected for their number."""
+
+    runs: int
+    units: int
+    method: str
+    permutations: int | None
+    pairs: list[Pair]
+    different: int
+    groups: list[list[str]]
+    measure: str
+    alpha: float
+    margin: Number
+    ranking: list[Ranked]
+    notes: Notes
+
+
+class Fit(TypedDict):
+    """A fitted curve A1 exp(-A2 size)."""
+
+    A1: float
+    A2: float
+
+
+class Bin(TypedDict):
+    """The error rate of one bin of differences, by size."""
+
+    low: float
+    high: Number
+    error_rate: list[Number]
+    comparisons: list[int]
+    interval: list[Interval] | None
+    predicted: list[Number]
+    fit: Fit | None
+    not_fitted: str | None
+    extrapolated: Number
+    predicted_at_target: Number
+
+
+class Sensitivity(TypedDict):
+    """Error rates of comparisons by difference and number of units."""
+
+    preset: str
+    measure: str
+    units: int
+    runs: int
+    pairs: int
+    trials: int
+    seed: int
+    ties: str
+    sizes: list[int]
+    target: int
+    bins: list[Bin]
+    error: float
+    minimum_difference: ErrorRate
+    repeatable_difference: Number
+    size_needed: dict[str, dict[str, int | None]]
+    pairs_at_least_minimum: Number
+    groups: list[list[str]] | None
+    by: dict[str, Any]
+    floor: Number
+    bin_width: float
+    resamples: int
+    notes: Notes
+
+
+class PairAgreement(TypedDict):
+    """Two sets compared."""
+
+    a: str
+    b: str
+    agreement: Number
+    folded: Number
+    cohen_kappa: Number
+    folded_kappa: Number
+    intervals: dict[str, Interval]
+    matrix: dict[str, dict[str, int]]
+
+
+class NuggetListPair(TypedDict):
+    """The nugget lists of two assessors, on the questions of both; pairs of numbers are those of a and b."""
+
+    a: str
+    b: str
+    questions: int
+    nuggets: list[int]
+    vital: list[int]
+    okay: list[int]
+    both: int
+    same_mark: int
+
+
+class PersonDifference(TypedDict):
+    """A label of a person where the others say another."""
+
+    own: str
+    others: str
+    items: float
+    share: float
+
+
+class PersonAgreement(TypedDict):
+    """One person beside the others on the same items."""
+
+    person: str
+    items: int
+    common: int
+    agreement: Number
+    interval: Interval
+    kappa: Number
+    labels: dict[str, float]
+    others_labels: dict[str, float]
+    compared: int
+    agreement_there: Number
+    others_agreement: Number
+    out_of_line: bool
+    differs: list[PersonDifference]
+    by_type: dict[str, float]
+    seconds: Number
+
+
+class AgreeByPerson(TypedDict):
+    """Who is out of line (`agree --by person`); further kinds of judgment follow under their own names."""
+
+    people: list[PersonAgreement]
+    krippendorff_alpha: Number
+    interval: Interval
+    items: int
+    about: str
+    out_of_line: list[str]
+    answer: str
+    notes: Notes
+
+
+class Agree(TypedDict):
+    """Agreement of judgment sets; further kinds of judgment follow under their own names."""
+
+    sets: list[str]
+    items: int
+    disagreements: int
+    patterns: dict[str, int]
+    raw: Number
+    folded: Number
+    fold: dict[str, str]
+    fleiss_kappa: Number
+    krippendorff_alpha: Number
+    krippendorff_alpha_ordinal: Number
+    scott_pi: Number
+    intervals: dict[str, Interval]
+    labels: dict[str, dict[str, int]]
+    pairs: list[PairAgreement]
+    resamples: int
+    seed: int
+    about: str
+    notes: Notes
+    not_all_wrong: NotRequired[int]
+    nugget_lists: NotRequired[list[NuggetListPair]]
+    ratings: NotRequired[dict[str, Any]]
+
+
+class SwappedPair(TypedDict):
+    """Two runs whose order another set reverses."""
+
+    set: str
+    better: str
+    worse: str
+    difference: float
+    other_difference: float
+
+
+class MeasureStability(TypedDict):
+    """Rankings under several sets, by one measure."""
+
+    tau: list[list[Number]]
+    tau_ap: list[list[Number]]
+    tau_ap_a: list[list[Number]]
+    tau_ap_b: list[list[Number]]
+    swaps: list[list[int]]
+    tied: list[list[int]]
+    concordant: list[list[int]]
+    unit_tau: list[list[Number]]
+    unit_tau_units: list[list[int]]
+    mean_tau: Number
+    mean_tau_with_reference: Number
+    swaps_with_reference: int
+    swaps_at_least: dict[str, int]
+    largest_swapped_difference: Number
+    largest_change: dict[str, Any] | None
+    bound: Number
+    runs: int
+    pairs: int
+    swapped: list[SwappedPair]
+    scores: dict[str, ByRun]
+    ranks: dict[str, ByRun]
+    notes: Notes
+
+
+class Stability(TypedDict):
+    """Rankings under different judgment sets, or of several tables of scores."""
+
+    reference: str
+    sets: list[str]
+    measures: dict[str, MeasureStability]
+    notes: Notes
+    noise: NotRequired[dict[str, Any]]
+
+
+class PlannedDifference(TypedDict):
+    """The units that a difference takes, by method."""
+
+    difference: float
+    units: dict[str, int | None]
+    power_now: Number
+
+
+class Plan(TypedDict):
+    """Questions, and assessors, for a wanted difference."""
+
+    measure: str
+    runs: int
+    units: int
+    error: float
+    alpha: float
+    power: float
+    coefficient: float
+    recommendation: dict[str, Any] | None
+    shows: list[dict[str, Number]]
+    deviation: Number
+    deviation_hard: Number
+    detectable: Number
+    differences: list[PlannedDifference]
+    running_again: dict[str, Any] | None
+    generalizability: dict[str, Any] | None
+    units_for_coefficient: list[dict[str, int | None]]
+    notes: Notes
+
+
+class Boxes(TypedDict):
+    """Box statistics of units or questions."""
+
+    measure: str
+    runs: int
+    units: list[dict[str, Any]]
+    zero_medians: dict[str, dict[str, Number]]
+    notes: Notes
+
+
+class QuestionResponse(TypedDict):
+    """One run's response to the question: items with verdicts by set, or a decision with the ratings of all judges."""
+
+    run: str
+    score: Number
+    items: NotRequired[list[dict[str, Any]]]
+    judgments: NotRequired[dict[str, str]]
+    decision: NotRequired[str]
+    justification: NotRequired[str | None]
+    ratings: NotRequired[list[dict[str, Any]]]
+    mean: NotRequired[dict[str, Number]]
+
+
+class DescribeQuestion(TypedDict):
+    """One question (`describe --question`)."""
+
+    question: dict[str, str]
+    key: str
+    measure: str
+    sets: list[str]
+    answers: dict[str, str]
+    responses: list[QuestionResponse]
+
+
+class Describe(TypedDict):
+    """How scores spread over units; questions, aggregation and weights where the task has them."""
+
+    units: Boxes
+    questions: NotRequired[Boxes]
+    aggregation: NotRequired[dict[str, Any]]
+    weights: NotRequired[dict[str, Any]]
+    rankings: NotRequired[list[dict[str, Any]]]
+    target_types: NotRequired[dict[str, Any]]
+
+
+class LeftOut(TypedDict):
+    """A run, scored with and without what only it added to the pool."""
+
+    run: str
+    organisation: NotRequired[str | None]
+    unique_items: int
+    score: Number
+    score_without: Number
+    change: Number
+    rank: Number
+    rank_without: Number
+    score_with: NotRequired[Number]
+    rank_with: NotRequired[Number]
+    assessed: NotRequired[int]
+
+
+class Order(TypedDict):
+    """How far two rankings agree."""
+
+    tau: Number
+    swaps: int
+    concordant: int
+    tied: int
+
+
+class Reuse(TypedDict):
+    """The leave-one-out test of the judgments; with an assessor, its judgments in place of the people's."""
+
+    by: str
+    measure: str
+    key: str
+    assessor: NotRequired[str]
+    unassessed: NotRequired[Order]
+    runs: list[LeftOut]
+    mean_change: Number
+    largest_change: dict[str, Any] | None
+    tau: Number
+    swaps: int
+    concordant: int
+    tied: int
+    notes: Notes
+
+
+class TrustedLabels(TypedDict):
+    """Agreement on the labels of one kind, before folding."""
+
+    agreement: Number
+    kappa: Number
+    matrix: dict[str, dict[str, int]]
+
+
+class TrustedRuns(TypedDict):
+    """The ranking of the runs by the program beside that by people."""
+
+    tau: Number
+    tau_ap: Number
+    swaps: int
+    pairs: int
+    largest_swapped_difference: Number
+    rmse: Number
+    tau_best_third: Number
+
+
+class TrustedQuestions(TypedDict):
+    """The rankings on single questions."""
+
+    mean_tau: Number
+    questions: int
+
+
+class TrustBias(TypedDict):
+    """How much higher the program scores than people."""
+
+    bias: Number
+    interval: Interval
+
+
+class TrustPair(TrustBias):
+    """The bias of the difference of two runs."""
+
+    a: str
+    b: str
+
+
+class Trust(TypedDict):
+    """An automatic assessor beside people."""
+
+    assessor: str
+    against: str
+    items: int
+    agreement: Number
+    kappa: Number
+    ac1: Number
+    sensitivity: Number
+    specificity: Number
+    labels: dict[str, TrustedLabels]
+    runs: TrustedRuns
+    questions: TrustedQuestions
+    bias: dict[str, TrustBias]
+    pairs: list[TrustPair]
+    by_length: dict[str, TrustBias]
+    by_type: dict[str, TrustBias]
+    left_out: dict[str, int]
+    copied: int
+    alternative_annotator: Any
+    intervals: dict[str, Interval]
+    measure: str | None
+    notes: Notes
+
+
+class Story(TypedDict):
+    """The demonstration, part by part."""
+
+    evaluation: dict[str, Any]
+    score: Score
+    agree: Agree
+    stability: Stability
