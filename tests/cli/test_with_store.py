@@ -229,7 +229,7 @@ def draft(folder: Path) -> None:
     store = open_store(folder, create=True)
     task = read_configuration(Folder(folder)).task
     with store.write() as connection:
-        new_series(connection, task, target="Marie Curie", account=None)
+        new_series(act(connection, task=task), target="Marie Curie")
     store.close()
 
 

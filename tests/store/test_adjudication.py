@@ -294,7 +294,7 @@ def test_classes_that_differ_only_by_name_are_not_a_disagreement(desk: Any) -> N
 
 def test_a_known_answer_differs_from_any_other_class(desk: Any) -> None:
     with desk.store.write() as connection:
-        add_answer(connection, "1.2", "Ann", None, account=None)
+        add_answer(act(connection), "1.2", "Ann", None)
         desk.judge_all(connection, "1.2", "first", by_class({"Ann": "Ann", "Bob": "Bob"}))
         desk.judge_all(connection, "1.2", "second", by_class({"Ann": "Annie Lee", "Bob": "Robert"}))
         assert desk.settled(connection, "1.2") == (1, 2, 2)

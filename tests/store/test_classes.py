@@ -48,9 +48,9 @@ def rename(connection: Connection, desk: Any, before: str, after: str, key: str 
 
 def test_the_known_classes_are_those_of_development_and_the_assessors_own(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        add_answer(connection, "1.2", "Zoe", "D9", account=None)
-        add_answer(connection, "1.2", "Max", None, account=None)
-        withdraw_answer(connection, "1.2", "Max", None, reason="left in 1900", account=None)
+        add_answer(act(connection), "1.2", "Zoe", "D9")
+        add_answer(act(connection), "1.2", "Max", None)
+        withdraw_answer(act(connection), "1.2", "Max", None, reason="left in 1900")
         assert names(connection, desk) == {"Zoe": 0, "Ann": 2, "Bob": 1}
         assert names(connection, desk, "second") == {"Zoe": 0}
 
@@ -58,7 +58,7 @@ def test_the_known_classes_are_those_of_development_and_the_assessors_own(store:
 def test_what_another_assessor_noted_is_not_among_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
         one = desk.assigned(connection, "1.2")
-        note_answer(connection, "1.2", "Noted", None, account=desk.who(one).id, by=desk.who(one).name)
+        note_answer(act(connection, who=desk.who(one)), "1.2", "Noted", None)
         assert "Noted" in names(connection, desk)
         assert "Noted" not in names(connection, desk, "second")
 
@@ -95,7 +95,7 @@ def test_a_class_that_is_gone_or_known_from_development_is_not_renamed(store: St
         rename(connection, desk, "Ann", "Anna")
         with pytest.raises(ClassGoneError, match="'Ann'"):
             rename(connection, desk, "Ann", "Annie", "another-key-4567")
-        add_answer(connection, "1.2", "Bob", None, account=None)
+        add_answer(act(connection), "1.2", "Bob", None)
         with pytest.raises(UsageError, match="question development"):
             rename(connection, desk, "Bob", "Robert", "another-key-4567")
         with pytest.raises(InputError, match="1 to 500"):

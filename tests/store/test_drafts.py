@@ -28,12 +28,12 @@ Serve = Callable[[Path], Store]
 
 
 def ask(connection: Any, series: str, text: str, kind: str = "factoid", rules: Task = SERIES) -> str:
-    made = drafts.new_question(connection, rules, Question("", kind, text, series), account=None)
+    made = drafts.new_question(act(connection, task=rules), Question("", kind, text, series))
     return made.question.id
 
 
 def begin(connection: Any, target: str) -> str:
-    made = drafts.new_series(connection, SERIES, target=target, account=None)
+    made = drafts.new_series(act(connection), target=target)
     assert made.question.type == "other"
     return str(made.question.series)
 
@@ -58,9 +58,9 @@ def test_the_other_question_comes_by_itself_and_stays_last(served: Serve, small:
             ask(connection, series, "", "other")
         closing = drafts.read_drafts(connection)[-1]
         with pytest.raises(UsageError, match="remove the series"):
-            drafts.remove_question(connection, closing.question.id, account=None)
+            drafts.remove_question(act(connection), closing.question.id)
         with pytest.raises(UsageError, match="stays what it is"):
-            drafts.change_question(connection, SERIES, closing.question.id, {"type": "list"}, expected=1, account=None)
+            drafts.change_question(act(connection), closing.question.id, {"type": "list"}, expected=1)
 
 
 def test_series_move_and_vanish_as_a_whole(served: Serve, small: Path) -> None:
@@ -68,14 +68,14 @@ def test_series_move_and_vanish_as_a_whole(served: Serve, small: Path) -> None:
         one, other = begin(connection, "one"), begin(connection, "other")
         ask(connection, one, "A?")
         number = ask(connection, other, "B?")
-        add_answer(connection, number, "b", None, account=None)
+        add_answer(act(connection), number, "b", None)
         drafts.move_series(connection, other, -1)
         assert texts(connection) == [["B?", "other"], ["A?", "other"]]
-        drafts.remove_series(connection, other, account=None)
+        drafts.remove_series(act(connection), other)
         assert texts(connection) == [["A?", "other"]]
         assert known_answers(connection, [number]) == {}
         with pytest.raises(UsageError, match="in the test set"):
-            drafts.remove_series(connection, "1", account=None)
+            drafts.remove_series(act(connection), "1")
 
 
 def test_drafts_are_in_no_score_and_no_export(served: Serve, small: Path, scores: Callable[[Path], Any]) -> None:
@@ -84,7 +84,7 @@ def test_drafts_are_in_no_score_and_no_export(served: Serve, small: Path, scores
     with store.write() as connection:
         series = begin(connection, "draft")
         number = ask(connection, series, "A?")
-        add_answer(connection, number, "a", "D1", account=None)
+        add_answer(act(connection), number, "a", "D1")
         body = {"vital": True, "text": "a fact"}
         closing = drafts.read_drafts(connection)[-1].question.id
         write_nugget(act(connection), "first", closing, None, body)
@@ -98,10 +98,10 @@ def test_published_drafts_get_the_next_numbers_and_take_their_answers_along(serv
     with store.write() as connection:
         series = begin(connection, "bridge")
         number = ask(connection, series, "Who built it?")
-        add_answer(connection, number, "Ann  Lee", "D1", account=None)
+        add_answer(act(connection), number, "Ann  Lee", "D1")
         closing = drafts.read_drafts(connection)[-1].question.id
         write_nugget(act(connection), "development", closing, None, {"vital": True, "text": "long"})
-        names = publish(connection, SERIES, [series], account=None)
+        names = publish(act(connection), [series])
         assert names == {number: "2.1", closing: "2.2"}
         assert published_set(connection).ids == ("1.1", "1.2", "1.3", "2.1", "2.2")
         assert [one.answer for one in known_answers(connection, ["2.1"])["2.1"]] == ["Ann Lee"]
@@ -115,7 +115,7 @@ def test_published_drafts_get_the_next_numbers_and_take_their_answers_along(serv
 def test_a_draft_joins_a_series_of_the_test_set_before_its_other_question(served: Serve, small: Path) -> None:
     with served(small).write() as connection:
         ask(connection, "1", "Where does it meet?")
-        assert publish(connection, SERIES, ["1"], account=None) != {}
+        assert publish(act(connection), ["1"]) != {}
         found = published_set(connection)
         assert found.ids == ("1.1", "1.2", "1.4", "1.3")
         assert found.by_id["1.4"].target == "club"
@@ -126,11 +126,11 @@ def test_nothing_is_published_where_something_is_missing(served: Serve, small: P
         series, whole = begin(connection, "bridge"), begin(connection, "tower")
         empty = ask(connection, series, " ")
         with pytest.raises(InputError, match=r"question 2\.1 has no text"):
-            publish(connection, SERIES, [series, whole], account=None)
+            publish(act(connection), [series, whole])
         assert {one.question.id for one in drafts.read_drafts(connection)} >= {empty}
         assert len(published_set(connection)) == 3
         with pytest.raises(UsageError, match="not there any more"):
-            publish(connection, SERIES, ["draft-nobody"], account=None)
+            publish(act(connection), ["draft-nobody"])
 
 
 def test_numbers_skip_what_is_taken() -> None:
@@ -154,16 +154,16 @@ def test_numbers_skip_what_is_taken() -> None:
 def test_a_change_of_a_published_question_is_recorded_and_its_type_stays(served: Serve, small: Path) -> None:
     store = served(small)
     with store.write() as connection:
-        changed = drafts.change_question(connection, SERIES, "1.1", {"text": "Founded when?"}, expected=1, account=None)
+        changed = drafts.change_question(act(connection), "1.1", {"text": "Founded when?"}, expected=1)
         assert changed.version == 2
         row = connection.execute(record.select().where(record.c.action == "change-question")).one()
         assert json.loads(row.body)["before"]["text"] == "When was the club founded?"
         with pytest.raises(UsageError, match=r"question 1\.1 has judgments: its type stays"):
-            drafts.change_question(connection, SERIES, "1.1", {"type": "list"}, expected=2, account=None)
+            drafts.change_question(act(connection), "1.1", {"type": "list"}, expected=2)
         with pytest.raises(UsageError, match="has judgments"):
-            drafts.remove_question(connection, "1.1", account=None)
+            drafts.remove_question(act(connection), "1.1")
         with pytest.raises(drafts.ChangedError) as told:
-            drafts.change_question(connection, SERIES, "1.1", {"text": "x"}, expected=1, account=None)
+            drafts.change_question(act(connection), "1.1", {"text": "x"}, expected=1)
         assert told.value.current.question.text == "Founded when?"
 
 
@@ -174,12 +174,12 @@ def test_a_published_question_goes_only_while_no_run_answers_it(
         (small / name).unlink()
     with served(small).write() as connection:
         with pytest.raises(UsageError, match=r"2 runs answer question 1\.1"):
-            drafts.remove_question(connection, "1.1", account=None)
+            drafts.remove_question(act(connection), "1.1")
         connection.execute(run.update().values(withdrawn=True))
         for number, name in enumerate(("1.1", "1.2")):
             connection.execute(item.insert().values(id=number, question=name, kind="item", ordinal=0, body="{}"))
             connection.execute(assignment.insert().values(question=name, slot=1, set="first", total=1))
-        drafts.remove_question(connection, "1.1", account=None)
+        drafts.remove_question(act(connection), "1.1")
         # Nobody is to judge what is not asked any more.
         for table in (item, assignment):
             assert connection.execute(table.select().with_only_columns(table.c.question)).scalars().all() == ["1.2"]
@@ -192,16 +192,16 @@ def test_a_known_answer_is_withdrawn_with_a_reason_and_stays(served: Serve, smal
     store = served(small)
     with store.write() as connection:
         with pytest.raises(UsageError, match="say why"):
-            withdraw_answer(connection, "1.1", "1901", "D1", reason=" ", account=None)
+            withdraw_answer(act(connection), "1.1", "1901", "D1", reason=" ")
         with pytest.raises(UsageError, match="already"):
-            add_answer(connection, "1.1", "1901", "D1", account=None)
-        withdraw_answer(connection, "1.1", "1901", "D1", reason="it was 1902", account=None)
+            add_answer(act(connection), "1.1", "1901", "D1")
+        withdraw_answer(act(connection), "1.1", "1901", "D1", reason="it was 1902")
         assert [(one.withdrawn, one.reason) for one in known_answers(connection, ["1.1"])["1.1"]] == [
             (True, "it was 1902")
         ]
     assert qassay.open(small).answers["withdrawn"].to_list() == [True]
     with store.write() as connection:
-        add_answer(connection, "1.1", "1901", "D1", account=None)
+        add_answer(act(connection), "1.1", "1901", "D1")
         assert [one.withdrawn for one in known_answers(connection, ["1.1"])["1.1"]] == [False]
     assert qassay.open(small).answers["withdrawn"].to_list() == [False]
 
@@ -209,8 +209,8 @@ def test_a_known_answer_is_withdrawn_with_a_reason_and_stays(served: Serve, smal
 def test_an_answer_of_a_draft_is_really_taken_away(served: Serve, small: Path) -> None:
     with served(small).write() as connection:
         number = ask(connection, begin(connection, "bridge"), "Who?")
-        add_answer(connection, number, "Ann", None, account=None)
-        add_answer(connection, number, "Ann", "D1", account=None)
+        add_answer(act(connection), number, "Ann", None)
+        add_answer(act(connection), number, "Ann", "D1")
         forget_answer(connection, number, "Ann", None)
         assert [(one.answer, one.doc) for one in known_answers(connection, [number])[number]] == [("Ann", "D1")]
 
@@ -219,11 +219,11 @@ def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path)
     plain = task("main2003")
     with served(small).write() as connection:
         asked = Question("", "definition", "Who was she?")
-        made = drafts.new_question(connection, plain, asked, account=None)
-        other = drafts.new_question(connection, plain, Question("", "factoid", "When?"), account=None)
+        made = drafts.new_question(act(connection, task=plain), asked)
+        other = drafts.new_question(act(connection, task=plain), Question("", "factoid", "When?"))
         drafts.move_question(connection, other.question.id, -1)
         assert texts(connection) == [["When?"], ["Who was she?"]]
         found = numbered(TestSet(()), [[one.question] for one in drafts.read_drafts(connection)])
         assert {name: one.id for name, one in found.items()} == {other.question.id: "1", made.question.id: "2"}
         with pytest.raises(UsageError, match="asks in series"):
-            drafts.new_question(connection, SERIES, Question("", "factoid", "When?"), account=None)
+            drafts.new_question(act(connection), Question("", "factoid", "When?"))

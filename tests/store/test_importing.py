@@ -349,7 +349,7 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
     def slowly(*arguments: Any) -> Any:
         found = real(*arguments)
         with store.write() as connection:
-            change_question(connection, task, "1.1", {"text": "Founded when?"}, expected=1, account=None)
+            change_question(act(connection, task=task), "1.1", {"text": "Founded when?"}, expected=1)
             connection.execute(question.insert().values(id="3.1", ordinal=3, body=json.dumps(added), at=now()))
         return found
 
@@ -416,7 +416,7 @@ def test_a_question_changed_after_the_plan_stays_so(small: Path, served: Serve, 
     plan = plan_import(snapshot(store, Folder(small)), [new])
     with store.write() as connection:
         task = plan.configuration.task
-        change_question(connection, task, "1.1", {"text": "Founded when?"}, expected=1, account=None)
+        change_question(act(connection, task=task), "1.1", {"text": "Founded when?"}, expected=1)
     assert import_plan(store, plan) == [Imported("questions.jsonl", "questions", 1)]
     questions = qassay.open(small).questions
     assert questions.ids == ("1.1", "1.2", "1.3", "2.1")

@@ -113,7 +113,7 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
     task = desk.evaluation.task
     import_folder(store, Folder(folder))
     with store.write() as connection:
-        begun = drafts.new_series(connection, task, target="a club", account=None)
+        begun = drafts.new_series(act(connection, task=task), target="a club")
         body = {"vital": True, "text": "x"}
         write_nugget(act(connection), "development", begun.question.id, "1", body)
 
@@ -125,7 +125,7 @@ def test_a_draft_is_published_while_files_come_in(store: Store, desk: Any) -> No
         store,
         lock,
         lambda: import_folder(store, Folder(folder)),
-        lambda connection: publish(connection, task, [begun.group], account=None),
+        lambda connection: publish(act(connection, task=task), [begun.group]),
     )
     with store.read() as connection:
         assert "2.1" in connection.execute(select(questions.c.id)).scalars().all()
@@ -158,12 +158,12 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
     desk = desks.make_desk(store, tmp_path, assessors=1, made=made, development=False)
     import_folder(store, Folder(made.folder.path))
     with store.write() as connection:
-        drafts.new_question(connection, made.task, Question("", "factoid", "When?", "2"), account=None)
+        drafts.new_question(act(connection, task=made.task), Question("", "factoid", "When?", "2"))
         early, late = (desk.assigned(connection, name) for name in ("2.1", "10.1"))
 
     def publish_all() -> dict[str, str]:
         with store.write() as connection:
-            return publish(connection, made.task, ["2"], account=None)
+            return publish(act(connection, task=made.task), ["2"])
 
     names = behind(
         store,
@@ -196,7 +196,7 @@ def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk:
 
     def remove() -> None:
         with store.write() as connection:
-            drafts.remove_question(connection, "1.2", account=None)
+            drafts.remove_question(act(connection), "1.2")
 
     behind(store, open_again(ours[0]), remove, open_again(ours[1]))
     with store.read() as connection:
@@ -271,8 +271,8 @@ def test_of_two_who_change_a_question_at_once_the_second_gets_a_conflict(
         def way() -> str | None:
             try:
                 with store.write() as connection:
-                    how = {"expected": 1, "account": None}
-                    drafts.change_question(connection, desk.evaluation.task, "1.1", {"text": words}, **how)
+                    change = act(connection, task=desk.evaluation.task)
+                    drafts.change_question(change, "1.1", {"text": words}, expected=1)
             except drafts.ChangedError as told:
                 return told.current.question.text
             return None
@@ -290,7 +290,7 @@ def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: St
         barrier.wait()
         for place in range(3):
             with store.write() as connection:
-                made = drafts.new_series(connection, desk.evaluation.task, target=f"{number} {place}", account=None)
+                made = drafts.new_series(act(connection, task=desk.evaluation.task), target=f"{number} {place}")
             with store.write() as connection:
                 drafts.move_series(connection, made.group, -2)
 

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
 from qassay.errors import UsageError
-from qassay.formats.times import now
+from qassay.store.acts import Act
 from qassay.store.schema import account as people
 from qassay.store.schema import answer as table
 from qassay.store.settings import note_action
@@ -78,19 +78,19 @@ def answers_with_documents(connection: Connection, question: str, account: int |
     return [place for place, is_known in last.items() if is_known]
 
 
-def add_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int | None) -> None:
+def add_answer(act: Act, question: str, answer: str, doc: str | None) -> None:
     """Add an answer, or accept one that an assessor noted; one that was withdrawn becomes current again."""
     answer = _spelled(answer)
-    current = _current(connection, question, answer, doc)
+    current = _current(act.connection, question, answer, doc)
     if current is not None and not current.withdrawn and not current.noted:
         raise UsageError(f"question {question} has this answer, with this document, already")
     again = None if current is None or current.noted else False
     if current is not None and current.noted:
-        note_action(connection, "accept-answer", account=account, question=question, answer=answer, doc=doc)
-    _append(connection, {"question": question, "answer": answer, "doc": doc, "withdrawn": again}, account)
+        note_action(act.connection, "accept-answer", account=act.account, question=question, answer=answer, doc=doc)
+    _append(act, {"question": question, "answer": answer, "doc": doc, "withdrawn": again})
 
 
-def note_answer(connection: Connection, question: str, answer: str, doc: str | None, *, account: int, by: str) -> None:
+def note_answer(act: Act, question: str, answer: str, doc: str | None) -> None:
     """Add an answer that an assessor came upon while judging; an answer that was withdrawn stays so.
 
     It counts under this assessor's judgments alone, until an organiser accepts it. Of one question an assessor adds at
@@ -100,29 +100,28 @@ def note_answer(connection: Connection, question: str, answer: str, doc: str | N
     """
     answer = _spelled(answer)
     query = select(table.c.body, table.c.account).where(table.c.question == question).order_by(table.c.id)
-    rows = [(msgspec.json.decode(body), whose) for body, whose in connection.execute(query)]
+    rows = [(msgspec.json.decode(body), whose) for body, whose in act.connection.execute(query)]
     same = [(row, whose) for row, whose in rows if (str(row["answer"]), row.get("doc")) == (answer, doc)]
     if same and same[-1][0].get("withdrawn"):
         return
-    if any("assessor" not in row or whose == account for row, whose in same):
+    if any("assessor" not in row or whose == act.account for row, whose in same):
         return
-    if sum(whose == account and "assessor" in row for row, whose in rows) >= MOST_NOTED:
+    if sum(whose == act.account and "assessor" in row for row, whose in rows) >= MOST_NOTED:
         raise UsageError(f"you have added {MOST_NOTED} answers to this question, which is the limit; ask the organiser")
-    _append(connection, {"question": question, "answer": answer, "doc": doc, "assessor": by}, account)
+    _append(act, {"question": question, "answer": answer, "doc": doc, "assessor": act.name})
 
 
-def withdraw_answer(
-    connection: Connection, question: str, answer: str, doc: str | None, *, reason: str, account: int | None
-) -> None:
+def withdraw_answer(act: Act, question: str, answer: str, doc: str | None, *, reason: str) -> None:
     """Withdraw an answer with a reason; recorded."""
-    current = _current(connection, question, answer, doc)
+    current = _current(act.connection, question, answer, doc)
     if current is None or current.withdrawn:
         raise UsageError(f"question {question} has no such answer; look at the page again")
     if not reason.strip():
         raise UsageError("say why the answer is withdrawn: the reason is kept with it")
     row = {"question": question, "answer": answer, "doc": doc, "withdrawn": True, "reason": reason.strip()}
-    _append(connection, row, account)
-    note_action(connection, "withdraw-answer", account=account, question=question, answer=answer, doc=doc, why=reason)
+    _append(act, row)
+    details = {"answer": answer, "doc": doc, "why": reason}
+    note_action(act.connection, "withdraw-answer", account=act.account, question=question, **details)
 
 
 def forget_answer(connection: Connection, question: str, answer: str, doc: str | None) -> None:
@@ -165,10 +164,10 @@ def _current(connection: Connection, question: str, answer: str, doc: str | None
     return next((same for same in known if (same.answer, same.doc) == (answer, doc)), None)
 
 
-def _append(connection: Connection, row: dict[str, Any], account: int | None) -> None:
+def _append(act: Act, row: dict[str, Any]) -> None:
     body = _text({name: value for name, value in row.items() if value is not None})
-    values = {"question": row["question"], "body": body, "account": account, "at": now()}
-    connection.execute(insert(table).values(**values))
+    values = {"question": row["question"], "body": body, "account": act.account, "at": act.at}
+    act.connection.execute(insert(table).values(**values))
 
 
 def _read(question: str, body: str) -> KnownAnswer:

@@ -18,8 +18,8 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from qassay.errors import InputError, Problem, QassayError, UsageError, unknown
 from qassay.formats.importing.questions import check_types
 from qassay.formats.questions import question_of_row, question_row
-from qassay.formats.times import now
 from qassay.questions import Question, TestSet, gather
+from qassay.store.acts import Act
 from qassay.store.assignment import assignments
 from qassay.store.development import test_set
 from qassay.store.development.answers import forget_answers, known_answers, rename_answers
@@ -97,75 +97,73 @@ def hold_question(connection: Connection, number: str) -> Stored:
 
 
 def new_series(
-    connection: Connection,
-    task: Task,
+    act: Act,
     *,
     target: str,
     target_type: str | None = None,
     series_type: str | None = None,
     author: str | None = None,
-    account: int | None,
 ) -> Stored:
     """Begin a series: with its `other` question where the task has that type, else with an empty question."""
-    kind = "other" if "other" in task.types else next(iter(task.types))
+    types = act.task.types
+    kind = "other" if "other" in types else next(iter(types))
     series = DRAFT + secrets.token_hex(6)
     begun = Question("", kind, "", series, target, target_type, series_type, author=author)
-    return _insert(connection, begun, account)
+    return _insert(act, begun)
 
 
-def new_question(connection: Connection, task: Task, asked: Question, *, account: int | None) -> Stored:
+def new_question(act: Act, asked: Question) -> Stored:
     """Add a draft; `asked` has no id yet, and its series lends it its target."""
+    task = act.task
     _check_type(task, asked.type)
-    keep_others_out(connection)  # the target of its series does not change meanwhile
+    keep_others_out(act.connection)  # the target of its series does not change meanwhile
     if task.unit == "series":
         if asked.series is None:
             raise UsageError(f"task {task.name} asks in series: begin one, and add the question to it")
-        first = questions_of_series(connection, asked.series)[0].question
+        first = questions_of_series(act.connection, asked.series)[0].question
         asked = replace(asked, target=first.target, target_type=first.target_type, series_type=first.series_type)
-    return _insert(connection, asked, account)
+    return _insert(act, asked)
 
 
-def change_question(
-    connection: Connection, task: Task, number: str, changes: dict[str, Any], *, expected: int, account: int | None
-) -> Stored:
+def change_question(act: Act, number: str, changes: dict[str, Any], *, expected: int) -> Stored:
     """Change what a question says or its type; the earlier form of a question in the test set is recorded."""
-    before = find_stored(connection, number)
+    before = find_stored(act.connection, number)
     if before.version != expected:
         raise ChangedError(before)
     after = replace(before.question, **changes)
     if after.type != before.question.type:
-        if before.question.type == "other" and task.unit == "series":
+        if before.question.type == "other" and act.task.unit == "series":
             raise UsageError("the other question of a series stays what it is")
-        _check_type(task, after.type)
-        refuse_where_used(connection, before, "its type stays")
-    return _rewrite(connection, before, after, account)
+        _check_type(act.task, after.type)
+        refuse_where_used(act.connection, before, "its type stays")
+    return _rewrite(act, before, after)
 
 
-def change_series(connection: Connection, series: str, changes: dict[str, Any], *, account: int | None) -> None:
+def change_series(act: Act, series: str, changes: dict[str, Any]) -> None:
     """Change the target of a series, with all of its questions."""
-    for stored in questions_of_series(connection, series):
-        _rewrite(connection, stored, replace(stored.question, **changes), account)
+    for stored in questions_of_series(act.connection, series):
+        _rewrite(act, stored, replace(stored.question, **changes))
 
 
-def remove_question(connection: Connection, number: str, *, account: int | None) -> None:
+def remove_question(act: Act, number: str) -> None:
     """Remove a question with its answers and noted nuggets, also from the test set while nothing depends on it."""
-    assignments.keep_others_out(connection)  # before the questions, as everybody who locks both
-    keep_others_out(connection)
-    gone = find_stored(connection, number)
+    assignments.keep_others_out(act.connection)  # before the questions, as everybody who locks both
+    keep_others_out(act.connection)
+    gone = find_stored(act.connection, number)
     if gone.draft and gone.question.type == "other" and gone.question.series is not None:
         raise UsageError("the other question closes its series; remove the series instead")
-    refuse_where_used(connection, gone, "it stays")
-    _remove(connection, gone, account)
+    refuse_where_used(act.connection, gone, "it stays")
+    _remove(act, gone)
 
 
-def remove_series(connection: Connection, series: str, *, account: int | None) -> None:
+def remove_series(act: Act, series: str) -> None:
     """Remove a series with all its drafts; nothing of it is in the test set."""
-    keep_others_out(connection)
-    drafts = questions_of_series(connection, series)
+    keep_others_out(act.connection)
+    drafts = questions_of_series(act.connection, series)
     if any(not stored.draft for stored in drafts):
         raise UsageError(f"series {series} is in the test set; remove its questions one by one")
     for draft in drafts:
-        _remove(connection, draft, account)
+        _remove(act, draft)
 
 
 def refuse_where_used(connection: Connection, stored: Stored, stays: str) -> None:
@@ -219,36 +217,36 @@ def writable_types(task: Task) -> list[str]:
     return [kind for kind in task.types if not (kind == "other" and task.unit == "series")]
 
 
-def _insert(connection: Connection, asked: Question, account: int | None) -> Stored:
-    keep_others_out(connection)
+def _insert(act: Act, asked: Question) -> Stored:
+    keep_others_out(act.connection)
     made = replace(asked, id=DRAFT + secrets.token_hex(6))
     last = select(func.coalesce(func.max(table.c.ordinal), -1)).where(table.c.draft)
-    ordinal = connection.execute(last).scalar_one() + 1
-    values = {"id": made.id, "ordinal": ordinal, "body": body_of(made), "draft": True, "account": account, "at": now()}
-    connection.execute(insert(table).values(**values))
+    ordinal = act.connection.execute(last).scalar_one() + 1
+    values = {"id": made.id, "ordinal": ordinal, "body": body_of(made), "draft": True}
+    act.connection.execute(insert(table).values(**values, account=act.account, at=act.at))
     return Stored(made, ordinal, 1, draft=True)
 
 
-def _rewrite(connection: Connection, before: Stored, after: Question, account: int | None) -> Stored:
+def _rewrite(act: Act, before: Stored, after: Question) -> Stored:
     if after == before.question:
         return before
-    values = {"body": body_of(after), "version": before.version + 1, "account": account, "at": now()}
+    values = {"body": body_of(after), "version": before.version + 1, "account": act.account, "at": act.at}
     as_read = (table.c.id == after.id, table.c.version == before.version)
-    if connection.execute(update(table).where(*as_read).values(**values)).rowcount == 0:
-        raise ChangedError(find_stored(connection, after.id))  # somebody was faster since it was read
+    if act.connection.execute(update(table).where(*as_read).values(**values)).rowcount == 0:
+        raise ChangedError(find_stored(act.connection, after.id))  # somebody was faster since it was read
     if not before.draft:
         details = {"before": question_row(before.question), "after": question_row(after)}
-        note_action(connection, "change-question", account=account, question=after.id, **details)
+        note_action(act.connection, "change-question", account=act.account, question=after.id, **details)
     return replace(before, question=after, version=before.version + 1)
 
 
-def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
-    number = gone.question.id
+def _remove(act: Act, gone: Stored) -> None:
+    connection, number = act.connection, gone.question.id
     if not gone.draft:
         known = known_answers(connection, [number]).get(number, ())
         answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known]
         was = question_row(gone.question)
-        note_action(connection, "remove-question", account=account, question=number, before=was, answers=answers)
+        note_action(connection, "remove-question", account=act.account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
     for dependent in (nugget, item, assignment):
         connection.execute(delete(dependent).where(dependent.c.question == number))
@@ -362,11 +360,12 @@ def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: b
         yield from (Problem("syntax", message, None, None, draft.id) for message in messages)
 
 
-def publish(connection: Connection, task: Task, wanted: Sequence[str], *, account: int | None) -> dict[str, str]:
+def publish(act: Act, wanted: Sequence[str]) -> dict[str, str]:
     """Put drafts into the test set, whole series at a time; returns the id that each of them got.
 
     `wanted` are series, or drafts that are in none. Everything or nothing is published.
     """
+    connection, task = act.connection, act.task
     assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
     keep_others_out(connection)
     published = test_set(connection)
@@ -382,11 +381,11 @@ def publish(connection: Connection, task: Task, wanted: Sequence[str], *, accoun
         raise InputError(problems)
     together = gather(_laid_in(published, list(renamed.values())))
     check_types(together, task, "the drafts")
-    _rename(connection, drafts, renamed, account)
+    _rename(act, drafts, renamed)
     rows = connection.execute(select(table.c.id, table.c.ordinal).where(~table.c.draft))
     ordinals = {row.id: row.ordinal for row in rows}
     _set_order(connection, {number: ordinals[number] for number in together.ids})
-    note_action(connection, "publish", account=account, questions=list(names.values()))
+    note_action(connection, "publish", account=act.account, questions=list(names.values()))
     return names
 
 
@@ -403,14 +402,13 @@ def _laid_in(published: TestSet, new: Sequence[Question]) -> list[Question]:
     return order
 
 
-def _rename(
-    connection: Connection, drafts: Sequence[Stored], renamed: Mapping[str, Question], account: int | None
-) -> None:
+def _rename(act: Act, drafts: Sequence[Stored], renamed: Mapping[str, Question]) -> None:
     """Give drafts their ids, with their answers and nuggets."""
+    connection = act.connection
     for draft in drafts:
         old, new = draft.question.id, renamed[draft.question.id]
         values = {"id": new.id, "body": body_of(new), "draft": False, "version": draft.version + 1}
-        connection.execute(update(table).where(table.c.id == old).values(**values, account=account, at=now()))
+        connection.execute(update(table).where(table.c.id == old).values(**values, account=act.account, at=act.at))
         rename_answers(connection, old, new.id)
         rows = connection.execute(select(nugget.c.id, nugget.c.body).where(nugget.c.question == old)).all()
         for number, body in rows:

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError, unknown
 from qassay.questions import Question
-from qassay.store.acts import Act
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import add_answer, known_answers
 from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.questions import (
     NUGGET_TYPES,
     Group,
@@ -157,15 +157,13 @@ def development(
 def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
     """Begin a series of drafts; its `other` question comes with it."""
     check_author(site, who)
-    with site.store.write() as connection:
+    with acting(site, who) as act:
         made = store.new_series(
-            connection,
-            site.configuration.task,
+            act,
             target=sent.target.strip(),
             target_type=sent.target_type,
             series_type=_series_type(site, sent),
             author=author_of(site, who),
-            account=who.id,
         )
     return Made(question=made.question.id, series=made.question.series)
 
@@ -182,9 +180,9 @@ def _series_type(site: Site, sent: SeriesSent) -> str | None:
 def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
     """Change what a series is about, in all of its questions."""
     changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": _series_type(site, sent)}
-    with site.store.write() as connection:
-        _check_series(site, who, connection, sent.series)
-        store.change_series(connection, sent.series, changes, account=who.id)
+    with acting(site, who) as act:
+        _check_series(site, who, act.connection, sent.series)
+        store.change_series(act, sent.series, changes)
     forget(site)
     return Done()
 
@@ -200,9 +198,9 @@ def move_series(site: TheSite, sent: DraftMoving) -> Done:
 @router.action("POST", "/development/series/remove", roles=ASSESSORS)
 def remove_series(who: Who, site: TheSite, sent: Named) -> Done:
     """Remove a series of drafts."""
-    with site.store.write() as connection:
-        _check_series(site, who, connection, sent.series)
-        store.remove_series(connection, sent.series, account=who.id)
+    with acting(site, who) as act:
+        _check_series(site, who, act.connection, sent.series)
+        store.remove_series(act, sent.series)
     return Done()
 
 
@@ -212,16 +210,15 @@ def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
     check_author(site, who)
     author = author_of(site, who)
     question = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis, author=author)
-    with site.store.write() as connection:
+    with acting(site, who) as act:
         if sent.series is not None:
-            _check_series(site, who, connection, sent.series)
-        made = store.new_question(connection, site.configuration.task, question, account=who.id)
+            _check_series(site, who, act.connection, sent.series)
+        made = store.new_question(act, question)
         if sent.answer is not None and sent.type in NUGGET_TYPES:
             fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
-            act = Act(connection, site.configuration.task, who.assessor())
             write_nugget(act, DEVELOPMENT, made.question.id, None, fact)
         elif sent.answer is not None:
-            add_answer(connection, made.question.id, sent.answer, sent.doc, account=who.id)
+            add_answer(act, made.question.id, sent.answer, sent.doc)
     return Made(question=made.question.id, series=made.question.series)
 
 
@@ -254,7 +251,7 @@ def _check_series(site: Site, who: Who, connection: Connection, series: str) -> 
 @router.action("POST", "/development/publish", roles=ORGANISERS)
 def publish_drafts(who: Who, site: TheSite, sent: DraftPublishing) -> Published:
     """Put drafts into the test set; everything or nothing."""
-    with site.store.write() as connection:
-        names = store.publish(connection, site.configuration.task, sent.groups, account=who.id)
+    with acting(site, who) as act:
+        names = store.publish(act, sent.groups)
     forget(site)
     return Published(questions=list(names.values()))

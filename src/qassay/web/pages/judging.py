@@ -282,9 +282,9 @@ def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) 
     """
     site.limits.count(BY_PERSON, "known answers of", str(who.id))
     check_document(site, sent.doc)
-    with site.store.write() as connection:
-        one = own_assignment(connection, who, assignment)
-        keep_answer(connection, one.question, sent.answer, sent.doc, account=who.id, by=who.name)
+    with acting(site, who) as act:
+        one = own_assignment(act.connection, who, assignment)
+        keep_answer(act, one.question, sent.answer, sent.doc)
     return Noted(question=one.question, answer=sent.answer)
 
 

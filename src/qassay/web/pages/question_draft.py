@@ -188,14 +188,13 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     if sent.type is not None:
         changes["type"] = sent.type
     try:
-        with site.store.write() as connection:
-            stored = _stored(site, who, connection, sent.id)
+        with acting(site, who) as act:
+            stored = _stored(site, who, act.connection, sent.id)
             if sent.gold is not None:
                 changes["gold"] = _gold(sent.gold, stored.question.gold)
             if not stored.draft and not changes["text"] and stored.question.text:
                 raise UsageError("a question of the test set needs a text")
-            task = site.configuration.task
-            made = store.change_question(connection, task, sent.id, changes, expected=sent.version, account=who.id)
+            made = store.change_question(act, sent.id, changes, expected=sent.version)
     except store.ChangedError as error:
         current = error.current
         message = f"{error}. It reads now: {current.question.text[:1000] or '(no text)'}"
@@ -207,9 +206,9 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
 @router.action("POST", "/development/question/remove", roles=ASSESSORS)
 def remove(who: Who, site: TheSite, sent: QuestionId) -> Done:
     """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
-    with site.store.write() as connection:
-        _stored(site, who, connection, sent.id)
-        store.remove_question(connection, sent.id, account=who.id)
+    with acting(site, who) as act:
+        _stored(site, who, act.connection, sent.id)
+        store.remove_question(act, sent.id)
     forget(site)
     return Done()
 
@@ -219,9 +218,9 @@ def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
     """Add a known answer, or accept one that an assessor added."""
     doc = _or_none(sent.doc)
     check_document(site, doc)
-    with site.store.write() as connection:
-        _locked(site, who, connection, sent.id)
-        add_answer(connection, sent.id, sent.answer, doc, account=who.id)
+    with acting(site, who) as act:
+        _locked(site, who, act.connection, sent.id)
+        add_answer(act, sent.id, sent.answer, doc)
     return Done()
 
 
@@ -229,11 +228,11 @@ def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
 def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
-    with site.store.write() as connection:
-        if _locked(site, who, connection, sent.id).draft:
-            forget_answer(connection, sent.id, sent.answer, doc)
+    with acting(site, who) as act:
+        if _locked(site, who, act.connection, sent.id).draft:
+            forget_answer(act.connection, sent.id, sent.answer, doc)
         else:
-            withdraw_answer(connection, sent.id, sent.answer, doc, reason=sent.reason, account=who.id)
+            withdraw_answer(act, sent.id, sent.answer, doc, reason=sent.reason)
     return Done()
 
 
