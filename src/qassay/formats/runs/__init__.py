@@ -25,16 +25,9 @@ from qassay.formats.runs import forms
 from qassay.formats.runs.forms import Source
 from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, check_documents, missing, ranks, row_counts
-from qassay.tasks import RunForm, Task
+from qassay.tasks import Task
 
 BATCH_BYTES = 8 << 20
-PARSERS = {
-    "trec4": forms.parse_trec4,
-    "trec7": forms.parse_trec7,
-    "extract": forms.parse_extract,
-    "rte": forms.parse_rte,
-    "rag24": forms.parse_rag24,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,20 +88,6 @@ def read_runs(
     return replace(read, refused=pl.concat(refused, how="diagonal")) if refused else read
 
 
-def recognise(data: bytes, task: Task) -> RunForm:
-    """The form of a run of this task, told from its content."""
-    start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
-    if start.startswith(b"{"):
-        first = start.split(b"\n", 1)[0]
-        marks = (b'"topic_id"', b'"narrative_id"')
-        return "rag24" if "rag24" in task.forms and any(mark in first for mark in marks) else "jsonl"
-    if "rte" in task.forms:
-        return "rte"
-    if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:
-        return "trec7"
-    return next((form for form in task.forms if form in ("extract", "trec4")), "jsonl")
-
-
 def file_suffix(data: bytes) -> str:
     """The ending of a run's file name, as its content tells: the form, and the compression."""
     # The first piece tells: a packed run may be large.
@@ -139,7 +118,7 @@ def _batches(
             if not data.strip():
                 problems.append(Problem("syntax", "is empty; a run answers every question", name))
                 continue
-            yield Source(index, name, set_name(path), form or recognise(data, task), data)
+            yield Source(index, name, set_name(path), form or forms.recognise(data, task), data)
 
     for _, group in groupby(sources(), key=lambda source: source.form):
         batch: list[Source] = []
@@ -166,8 +145,7 @@ class _Settled:
 
 def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     """Parse and check a batch, and bring its rows into the schema of the table; faulty runs are left out."""
-    form = batch[0].form
-    parsed = forms.parse_jsonl(batch, task) if form == "jsonl" else PARSERS[form](batch)
+    parsed = forms.parse(batch[0].form, batch, task)
     rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
     names = tuple(source.name for source in batch)
     problems = Problems(parsed.problems)

@@ -1,4 +1,4 @@
-"""The forms of runs, parsed: lines (trec4, trec7, extract, rte) and JSON lines (jsonl, and the TREC RAG 2024 output).
+"""The forms of runs, recognised and parsed: lines (trec4, trec7, extract, rte) and JSON lines (jsonl, rag24).
 
 In the line forms fixed fields are separated by blanks or tabs; the answer string is everything after the last of them.
 Lines end in LF or CRLF and nowhere else. In the others every line is one response.
@@ -6,7 +6,7 @@ Lines end in LF or CRLF and nowhere else. In the others every line is one respon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from polars.exceptions import PolarsError
 from qassay.errors import Problem, Problems, Rule
 from qassay.formats import files
 from qassay.runs import ITEM_COLUMNS, NIL
-from qassay.tasks import ResponseForm, Task
+from qassay.tasks import ResponseForm, RunForm, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,3 +354,33 @@ def _unread(source: Source, number: int, line: bytes, error: Exception) -> Probl
         for problem in files.undecodable(line, file=source.name):
             return Problem(problem.rule, problem.message, source.name, number)
     return Problem("syntax", f"this line is not a response: {error}", source.name, number)
+
+
+# ---- all forms ------------------------------------------------------------------------------------------------------
+
+_PARSERS: Mapping[str, Callable[[Sequence[Source]], Parsed]] = {
+    "trec4": parse_trec4,
+    "trec7": parse_trec7,
+    "extract": parse_extract,
+    "rte": parse_rte,
+    "rag24": parse_rag24,
+}
+
+
+def parse(form: str, batch: Sequence[Source], task: Task) -> Parsed:
+    """The rows of files of one form."""
+    return parse_jsonl(batch, task) if form == "jsonl" else _PARSERS[form](batch)
+
+
+def recognise(data: bytes, task: Task) -> RunForm:
+    """The form of a run of this task, told from its content."""
+    start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
+    if start.startswith(b"{"):
+        first = start.split(b"\n", 1)[0]
+        marks = (b'"topic_id"', b'"narrative_id"')
+        return "rag24" if "rag24" in task.forms and any(mark in first for mark in marks) else "jsonl"
+    if "rte" in task.forms:
+        return "rte"
+    if "trec7" in task.forms and start.split(None, 2)[1:2] == [b"Q0"]:
+        return "trec7"
+    return next((form for form in task.forms if form in ("extract", "trec4")), "jsonl")
