@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from qassay.errors import InputError
 from qassay.formats import jsonl
-from qassay.judging import JUDGMENT_COLUMNS, Item, subject
+from qassay.judging import JUDGMENT_COLUMNS, Item, Wanted, subject
 from qassay.judging import KINDS as RECORDS
 from qassay.judging.items import check_verdict, parts_of, row_of, verdict_of
 from qassay.judging.kind import IDENTITY
@@ -158,3 +160,55 @@ def test_a_bad_verdict_is_refused_with_its_rule(kind: str, verdict: dict[str, An
     part = parts_of(item, nuggets=NUGGETS)[0]
     with pytest.raises(InputError, match=message):
         check_verdict(part, verdict, task(name), nuggets=NUGGETS)
+
+
+class Rows:
+    """Judgments by kind and subject, as a set has them."""
+
+    def __init__(self, kind: str, rows: list[dict[str, Any]]) -> None:
+        self.kind, self.rows = kind, rows
+
+    def row(self, kind: str, subject: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        names = RECORDS[kind].identity
+        same = (row for row in self.rows if all(row.get(name) == subject.get(name) for name in names))
+        return next(same, None) if kind == self.kind else None
+
+    def has_response(self, kind: str, question: str, run: str) -> bool:
+        return kind == self.kind and any((row["question"], row["run"]) == (question, run) for row in self.rows)
+
+
+def _answer(rank: int, **more: Any) -> dict[str, Any]:
+    return {"question": "q", "run": "a", "rank": rank, "doc": None, "text": "x", **more}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], [None, None, None]),
+        # The response as a whole: its nuggets are named at its first string.
+        ([{"nuggets": ["2"]}], [None, "nuggets 2", None]),
+        ([{"nuggets": []}], [None, "none", None]),
+        # String by string: a string without a row has none.
+        ([{"item": 1, "nuggets": ["1", "3"]}], [None, "none", "nuggets 1, 3"]),
+        ([{"nuggets": ["1", "2"]}, {"item": 0, "nuggets": ["1"]}], [None, "nuggets 1, 2", None]),
+    ],
+)
+def test_nuggets_of_a_string_in_words(rows: list[dict[str, Any]], words: list[str | None]) -> None:
+    judged = Rows("match", [{"question": "q", "run": "a", **row} for row in rows])
+    assert [RECORDS["match"].found_words(_answer(rank), judged) for rank in range(3)] == words
+
+
+def test_citations_and_labels_in_words() -> None:
+    cited = Rows("citation", [{"question": "q", "run": "a", "sentence": 1, "doc": "D2", "support": "partial"}])
+    support = RECORDS["support"]
+    assert support.found_words(_answer(2, citations=["D1", "D2"]), cited) == "D2: partial"
+    assert support.found_words(_answer(1, citations=["D2"]), cited) is None
+    pair = Rows("pair", [{"question": "q", "judgment": "NO"}])
+    assert RECORDS["pair"].found_words(_answer(1), pair) == "NO"
+    assert RECORDS["pair"].found_words({**_answer(1), "question": "other"}, pair) is None
+
+
+def test_what_may_be_asked_for_beside_a_kind_is_known() -> None:
+    names = {field.name for field in dataclasses.fields(Wanted)}
+    offered = [name for record in RECORDS.values() for name in record.options]
+    assert sorted(offered) == sorted(names)

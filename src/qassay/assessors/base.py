@@ -158,7 +158,8 @@ class Judging:
 
     @cached_property
     def _judges(self) -> Sequence[str]:
-        return trait(self.assessor, "judges", tuple(ROW_KINDS))
+        kinds: Sequence[str] = trait(self.assessor, "judges", tuple(ROW_KINDS))
+        return kinds
 
     def reasons(self, silent: int) -> Iterator[str]:
         """Why parts were left unjudged, in sentences; `silent` is their number without failed calls."""

@@ -172,8 +172,8 @@ def score_intervals(
         notes.append(f"No intervals: {over} do not show how scores vary.")
     for run in np.flatnonzero(few):
         limits[run] = (*wilson(round(float(matrix.values[run].sum())), len(matrix.units), level=level), "Wilson")
-    for run, limit in _with_repeats(matrix, level):
-        limits[run] = limit
+    for place, limit in _with_repeats(matrix, level):
+        limits[place] = limit
     low_, high_, methods = zip(*limits, strict=True) if limits else ((), (), ())
     return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low_, high_, methods, level, over, tuple(notes))
 
