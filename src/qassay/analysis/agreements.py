@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from qassay.judging.sets import JudgmentSet, joined
 from qassay.judging.sets import labels as labels_of_sets
 from qassay.meta.agreement import Agreement, agreement
 from qassay.meta.agreement.nugget_lists import NuggetLists, compare_lists
+from qassay.meta.agreement.people import PeopleAgreement
 from qassay.meta.ratings import Ratings, rate
 from qassay.results import Result
 from qassay.tables import Table
@@ -25,28 +26,53 @@ if TYPE_CHECKING:
 
 # With more pairs of sets than this their matrices fill pages; JSON has them all.
 MATRICES_SHOWN = 6
+OneKind = TypeVar("OneKind", Agreement, PeopleAgreement)
+
+
+class ByKind(Result, Generic[OneKind]):
+    """A study with one record per kind of judgment, labels of items or pairs first.
+
+    The study is a sequence of its records: `study[0]`, `len(study)`, `for kind in study`.
+    """
+
+    kinds: tuple[OneKind, ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __iter__(self) -> Iterator[OneKind]:
+        return iter(self.kinds)
+
+    def __getitem__(self, place: int) -> OneKind:
+        return self.kinds[place]
+
+    def table(self) -> Table:
+        """The main table of the first kind of judgment."""
+        return self.kinds[0].table()
+
+    def figure(self) -> Figure:
+        """The figure of the first kind of judgment."""
+        drawn: Figure = self.kinds[0].figure()
+        return drawn
+
+    def to_polars(self) -> pl.DataFrame:
+        """The numbers of all kinds of judgment."""
+        return pl.concat([kind.to_polars() for kind in self.kinds])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the first kind, and the others under their names."""
+        first, *others = self.kinds
+        return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementStudy(Result):
-    """How far the assessors agree: one `Agreement` per kind of judgment, labels of items or pairs first; and ratings.
-
-    The study is a sequence of its `Agreement` records: `study[0]`, `len(study)`, `for kind in study`.
-    """
+class AgreementStudy(ByKind[Agreement]):
+    """How far the assessors agree: one `Agreement` per kind of judgment, and ratings."""
 
     kinds: tuple[Agreement, ...]
     ratings: Ratings
     # The nugget lists of the sets that have one of their own.
     nugget_lists: NuggetLists
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    def __iter__(self) -> Iterator[Agreement]:
-        return iter(self.kinds)
-
-    def __getitem__(self, place: int) -> Agreement:
-        return self.kinds[place]
 
     def sentence(self) -> str:
         """How far the sets agree on each kind of judgment."""
@@ -58,10 +84,6 @@ class AgreementStudy(Result):
         """The kinds with something to show; ratings alone are not preceded by empty tables."""
         return [kind for kind in self.kinds if kind.items or not self.ratings.scales]
 
-    def table(self) -> Table:
-        """The statistics of the first kind of judgment."""
-        return self.kinds[0].table()
-
     def tables(self) -> list[Table]:
         """The tables of every kind of judgment, and of the ratings."""
         tables: list[Table] = []
@@ -69,21 +91,10 @@ class AgreementStudy(Result):
             tables += kind.tables(matrices=len(kind.pairs) <= MATRICES_SHOWN)
         return [*tables, *self.nugget_lists.tables(), *self.ratings.tables()]
 
-    def figure(self) -> Figure:
-        """The labels of the first two sets, for the first kind of judgment."""
-        drawn: Figure = self.kinds[0].figure()
-        return drawn
-
-    def to_polars(self) -> pl.DataFrame:
-        """One row per kind of judgment and statistic, with its 95% interval."""
-        return pl.concat([kind.to_polars() for kind in self.kinds])
-
     def as_json(self) -> dict[str, Any]:
         """The document of `agree --json`."""
-        first, *others = self.kinds
-        document = first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
         lists = {"nugget_lists": self.nugget_lists.as_json()} if self.nugget_lists.pairs else {}
-        return document | lists | ({"ratings": self.ratings.as_json()} if self.ratings.scales else {})
+        return super().as_json() | lists | ({"ratings": self.ratings.as_json()} if self.ratings.scales else {})
 
 
 def agreement_study(

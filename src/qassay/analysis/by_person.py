@@ -2,69 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from qassay.analysis.agreements import ByKind
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS
 from qassay.meta.agreement import scheme_of
 from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
-from qassay.results import Result
 from qassay.tables import Table
-
-if TYPE_CHECKING:
-    from qassay.figures import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PeopleStudy(Result):
-    """Who is out of line: one `PeopleAgreement` per kind of judgment, labels of items or pairs first.
-
-    The study is a sequence of them: `study[0]`, `len(study)`, `for kind in study`.
-    """
+class PeopleStudy(ByKind[PeopleAgreement]):
+    """Who is out of line: one `PeopleAgreement` per kind of judgment."""
 
     kinds: tuple[PeopleAgreement, ...]
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    def __iter__(self) -> Iterator[PeopleAgreement]:
-        return iter(self.kinds)
-
-    def __getitem__(self, place: int) -> PeopleAgreement:
-        return self.kinds[place]
 
     def sentence(self) -> str:
         """Who is out of line on each kind of judgment, and on what."""
         return "; ".join(kind.sentence() for kind in self.kinds)
 
-    def table(self) -> Table:
-        """The people, for the first kind of judgment."""
-        return self.kinds[0].table()
-
     def tables(self) -> list[Table]:
         """The tables of every kind of judgment."""
         return [shown for kind in self.kinds for shown in kind.tables()]
-
-    def figure(self) -> Figure:
-        """How far each person agrees with the others, for the first kind of judgment."""
-        drawn: Figure = self.kinds[0].figure()
-        return drawn
-
-    def to_polars(self) -> pl.DataFrame:
-        """One row per kind of judgment and person."""
-        return pl.concat([kind.to_polars() for kind in self.kinds])
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `agree --by person --json`: the first kind, and the others under their names."""
-        first, *others = self.kinds
-        return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 
 
 class UnnamedError(InputError):
