@@ -20,7 +20,7 @@ from qassay.judging import subject
 from qassay.judging.settling import NewJudgment
 from qassay.store.engine import Store
 from qassay.store.judging import judgments
-from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_entries, append_many
+from qassay.store.judging.judgments import ConflictError, KeyReusedError, append, append_judgments, append_many
 from qassay.store.schema import current_judgment, judgment
 
 store = desks.store
@@ -252,8 +252,8 @@ def test_more_rows_than_a_batch_and_more_things_than_parameters(store: Store) ->
         named = [subject("item", row) for row in rows]
         never = [f"{number:032x}" for number in range(70_000)]
         assert len(judgments.current_rows(connection, "first", named + never)) == 7_000
-        entries = [NewJudgment("item", "1", one, 2, None) for one in named[:6_000]]
-        append_entries(act(connection, at=AT), "first", entries)
+        new = [NewJudgment("item", "1", one, 2, None) for one in named[:6_000]]
+        append_judgments(act(connection, at=AT), "first", new)
         found = judgments.current_rows(connection, "first", named)
         assert sum(body is None for _, body in found.values()) == 6_000
         assert found[named[0]] == (2, None)

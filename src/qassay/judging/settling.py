@@ -224,14 +224,14 @@ def changed_since(units: Sequence[Unit], sets: Sequence[str], before: Before) ->
     return changed
 
 
-def entries(states: Sequence[State], at: str) -> Iterator[NewJudgment]:
+def new_judgments(states: Sequence[State], at: str) -> Iterator[NewJudgment]:
     """The rows that make the adjudicated set say what all sets say; a person's ruling stays."""
     for state in states:
         if not state.unit.is_ruled:
-            yield from _unit_entries(state, at)
+            yield from _of_unit(state, at)
 
 
-def _unit_entries(state: State, at: str) -> Iterator[NewJudgment]:
+def _of_unit(state: State, at: str) -> Iterator[NewJudgment]:
     unit = state.unit
     verdicts = dict(_settled_verdicts(state))
     for part in unit.parts:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from qassay.judging import ADJUDICATED, KINDS, Row
 from qassay.judging.settling import UNANIMOUS, Current, NewJudgment
 from qassay.store.acts import Act
-from qassay.store.judging.judgments import KeyReusedError, append_entries, body_before, decoded
+from qassay.store.judging.judgments import KeyReusedError, append_judgments, body_before, decoded
 from qassay.store.judging.nuggets import Nugget, list_for, nuggets_of, write_nugget
 from qassay.store.schema import current_judgment, record
 from qassay.store.schema import nugget as nugget_table
@@ -105,9 +105,9 @@ def take_over(act: Act, question: str, set_name: str) -> Adopted:
         for subject, (kind, current) in both[set_name].rows.items()
         if current.body is not None
     }
-    entries = _entries(question, target, both[ADJUDICATED])
-    append_entries(act, ADJUDICATED, entries)
-    counts = {"nuggets": nuggets, "judgments": len(entries)}
+    new = _new_judgments(question, target, both[ADJUDICATED])
+    append_judgments(act, ADJUDICATED, new)
+    counts = {"nuggets": nuggets, "judgments": len(new)}
     note_action(act.connection, ACTION, account=act.account, question=question, set=set_name, key=act.key, **counts)
     return Adopted(**counts)
 
@@ -137,12 +137,12 @@ def mirror_list(act: Act, source: str, question: str, *, settled: bool = False) 
 def undo_by_rule(act: Act, question: str) -> None:
     """Undo what one assessor's list settled by itself, once there are several."""
     settled = bound_judgments(act.connection, question, (ADJUDICATED,))[ADJUDICATED]
-    entries = [
+    new = [
         NewJudgment(kind, question, subject, current.version + 1, None)
         for subject, (kind, current) in settled.rows.items()
         if current.body is not None and current.body.get("settled") == UNANIMOUS
     ]
-    append_entries(act, ADJUDICATED, entries)
+    append_judgments(act, ADJUDICATED, new)
 
 
 def lists_changed(connection: Connection, question: str, sets: Sequence[str]) -> bool:
@@ -176,15 +176,17 @@ def _by_person(nugget: Nugget) -> bool:
     return (nugget.body or {}).get("settled") != UNANIMOUS
 
 
-def _entries(question: str, target: Mapping[str, tuple[str, Row]], adjudicated: NuggetJudgments) -> list[NewJudgment]:
+def _new_judgments(
+    question: str, target: Mapping[str, tuple[str, Row]], adjudicated: NuggetJudgments
+) -> list[NewJudgment]:
     """The rows that make the adjudicated judgments equal to the target."""
-    entries = []
+    new = []
     for subject, (kind, body) in target.items():
         old = adjudicated.rows.get(subject)
-        entries.append(NewJudgment(kind, question, subject, 1 + (old[1].version if old else 0), body))
+        new.append(NewJudgment(kind, question, subject, 1 + (old[1].version if old else 0), body))
     gone = [
         NewJudgment(kind, question, subject, current.version + 1, None)
         for subject, (kind, current) in adjudicated.rows.items()
         if subject not in target and current.body is not None
     ]
-    return entries + gone
+    return new + gone

@@ -24,7 +24,7 @@ from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, 
 from qassay.store.assignment.assignments import Assignment, assignments_on, hold
 from qassay.store.assignment.counting import nuggets_for, parts_for
 from qassay.store.judging import judgments
-from qassay.store.judging.judgments import Judgment, append_entries
+from qassay.store.judging.judgments import Judgment, append_judgments
 from qassay.store.pool.items import items_of, order_seed
 
 
@@ -199,9 +199,9 @@ def _set_links(act: Act, item: Item, wanted: Mapping[str, Row | None]) -> None:
     """Make the strings of an adjudicated response say what goes with its ruling: by subject, else nothing."""
     parts = _links(act.connection, item)
     current = judgments.current_rows(act.connection, ADJUDICATED, [part.subject for part in parts])
-    entries = []
+    new = []
     for part in parts:
         version, old = current.get(part.subject, (0, None))
         if old != (body := wanted.get(part.subject)):
-            entries.append(NewJudgment(part.kind, item.question, part.subject, version + 1, body))
-    append_entries(act, ADJUDICATED, entries)
+            new.append(NewJudgment(part.kind, item.question, part.subject, version + 1, body))
+    append_judgments(act, ADJUDICATED, new)

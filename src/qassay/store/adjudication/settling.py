@@ -21,7 +21,7 @@ from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
 from qassay.store.assignment.assignments import Assignment, hold
 from qassay.store.development.answers import known_answers
-from qassay.store.judging.judgments import BATCH, append_entries, decoded, rows_of_kind
+from qassay.store.judging.judgments import BATCH, append_judgments, decoded, rows_of_kind
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.schema import ASSIGNED, OPEN, UNRULED, current_judgment, judgment, question_progress
@@ -112,7 +112,7 @@ def settle(act: Act, question: str) -> Settled:
     comparison = compare(act.connection, question, sets, items_of(act.connection, question))
     _settle_list(act, comparison)
     found = states(act, comparison)
-    append_entries(act, ADJUDICATED, list(rules.entries(found, act.at)))
+    append_judgments(act, ADJUDICATED, list(rules.new_judgments(found, act.at)))
     disagreed, left = sum(state.disagreement for state in found), sum(state.left for state in found)
     if comparison.own_lists:
         disagreed, left = disagreed + 1, left + lists_left(act.connection, comparison)

@@ -88,19 +88,19 @@ def append_next(
     expected: int | None,
 ) -> Judgment:
     """Append a judgment to the current version, where the key was found to be new. `row` names what is judged."""
-    entry = NewJudgment(kind, str(row["question"]), subject(kind, row), current + 1, body)
+    new = NewJudgment(kind, str(row["question"]), subject(kind, row), current + 1, body)
     number: int | None = None
     if expected is None or expected == current:
-        values = _values(set_name, entry, at=act.at, key=act.key, account=act.account)
+        values = _values(set_name, new, at=act.at, key=act.key, account=act.account)
         number = act.connection.execute(_INSERT[act.connection.dialect.name], values).scalar_one_or_none()
     if number is None:
         # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
         if earlier := repeated(act, set_name, kind, row, body):
             return earlier
-        raise ConflictError(last(act.connection, set_name, entry.subject))
-    _make_current(act.connection, set_name, [(number, entry)])
+        raise ConflictError(last(act.connection, set_name, new.subject))
+    _make_current(act.connection, set_name, [(number, new)])
     return Judgment(
-        number, set_name, entry.subject, current + 1, None if body is None else dict(body), act.account, act.at
+        number, set_name, new.subject, current + 1, None if body is None else dict(body), act.account, act.at
     )
 
 
@@ -123,13 +123,13 @@ def repeated(
     return earlier
 
 
-def append_entries(act: Act, set_name: str, entries: Sequence[NewJudgment]) -> None:
+def append_judgments(act: Act, set_name: str, made: Sequence[NewJudgment]) -> None:
     """Append judgments whose next versions the caller knows, because it holds their question."""
     statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
-    for batch in _batches(entries):
-        rows = [_values(set_name, entry, at=act.at, key=None, account=act.account) for entry in batch]
+    for batch in _batches(made):
+        rows = [_values(set_name, new, at=act.at, key=None, account=act.account) for new in batch]
         numbers = {named: number for number, named in act.connection.execute(statement, rows)}
-        _make_current(act.connection, set_name, [(numbers[entry.subject], entry) for entry in batch])
+        _make_current(act.connection, set_name, [(numbers[new.subject], new) for new in batch])
 
 
 def append_many(
@@ -247,14 +247,14 @@ def _compared(body: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if body is None else {name: value for name, value in body.items() if name not in ("at", "assessor")}
 
 
-def _values(set_name: str, entry: NewJudgment, *, at: str, key: str | None, account: int | None) -> dict[str, Any]:
+def _values(set_name: str, new: NewJudgment, *, at: str, key: str | None, account: int | None) -> dict[str, Any]:
     return {
         "set": set_name,
-        "question": entry.question,
-        "kind": entry.kind,
-        "subject": entry.subject,
-        "version": entry.version,
-        "body": _text(entry.body),
+        "question": new.question,
+        "kind": new.kind,
+        "subject": new.subject,
+        "version": new.version,
+        "body": _text(new.body),
         "key": key,
         "account": account,
         "at": at,
@@ -266,14 +266,14 @@ def _make_current(connection: Connection, set_name: str, appended: Sequence[tupl
     rows = [
         {
             "set": set_name,
-            "subject": entry.subject,
-            "question": entry.question,
-            "kind": entry.kind,
+            "subject": new.subject,
+            "question": new.question,
+            "kind": new.kind,
             "judgment": number,
-            "version": entry.version,
-            "body": _text(entry.body),
+            "version": new.version,
+            "body": _text(new.body),
         }
-        for number, entry in appended
+        for number, new in appended
     ]
     connection.execute(_CURRENT[connection.dialect.name], rows)
 
