@@ -75,7 +75,7 @@ class Splitting(Sent):
 
     nugget: str = NAME
     expected: int = VERSION
-    texts: tuple[str, str]
+    texts: tuple[str, str] = Field(strict=False)  # JSON has no tuples
 
 
 class Merging(Sent):
