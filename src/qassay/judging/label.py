@@ -69,8 +69,8 @@ def gathered_contexts(rows: pl.DataFrame, by: tuple[str, ...]) -> dict[tuple[Any
     if "contexts" not in rows.columns:
         return {}
     gathered: dict[tuple[Any, ...], dict[str, Row]] = {}
-    given = rows.filter(pl.col("contexts").list.len() > 0).select(*by, "contexts")
-    for *subject, contexts in given.iter_rows():
+    with_contexts = rows.filter(pl.col("contexts").list.len() > 0).select(*by, "contexts")
+    for *subject, contexts in with_contexts.iter_rows():
         known = gathered.setdefault(tuple(subject), {})
         for context in contexts or ():
             shown = {name: value for name, value in context.items() if value is not None}

@@ -65,9 +65,9 @@ class Pool:
         rows = []
         for part in self.types:
             for subject in part.left.drop("judged").iter_rows(named=True):
-                named = {name: value for name, value in subject.items() if value is not None}
-                asked = questions.by_id[subject["question"]]
-                rows.append({**named, **part.record.blank, "asked": asked.text or asked.target or ""})
+                fields = {name: value for name, value in subject.items() if value is not None}
+                question = questions.by_id[subject["question"]]
+                rows.append({**fields, **part.record.blank, "asked": question.text or question.target or ""})
         return rows
 
 

@@ -105,8 +105,8 @@ def list_shown(set_name: str, names: Collection[str]) -> str:
     if len(names) == 1 and not written:
         return next(iter(names))
     # Where assessors write their own, `adjudicated` is what was made of them.
-    given = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
-    return next((name for name in given if name in names), set_name)
+    shared_lists = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
+    return next((name for name in shared_lists if name in names), set_name)
 
 
 def labels(sets: Iterable[JudgmentSet], about: str = "items") -> pl.DataFrame:
@@ -125,9 +125,9 @@ def joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Tables of question, item and label as one, with a column of labels for each, named like it."""
     side_by_side = pl.DataFrame(schema={"question": pl.String, "item": pl.String})
     for name, table in tables.items():
-        named = table.rename({"label": name})
+        labels = table.rename({"label": name})
         side_by_side = side_by_side.join(
-            named, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
+            labels, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
         )
     return side_by_side
 
