@@ -27,8 +27,8 @@ class Spelled:
     called: bool = False
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-        return f"{self.name}({given})" if given or self.called else self.name
+        parameters = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.name}({parameters})" if parameters or self.called else self.name
 
 
 def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | None = None) -> Spelled:
@@ -41,8 +41,8 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     if match is None:
         raise UsageError(f"cannot read the {kind} {text!r}; write it as in {example}")
     parameters: dict[str, str] = {}
-    given = _parts(text, (match["given"] or "()")[1:-1])
-    for part in (*given, *(f"{name}={value}" for name, value in (settings or {}).items())):
+    parts = _parts(text, (match["given"] or "()")[1:-1])
+    for part in (*parts, *(f"{name}={value}" for name, value in (settings or {}).items())):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier() or not value:
             raise UsageError(f"{text}: {part.strip()!r} is not a parameter; write name=value, as in {example}")
@@ -81,21 +81,21 @@ def _value(spelled: str, name: str, text: str, kind: Any) -> Any:
     return text
 
 
-def number(what: str, text: str, kind: type[int] | type[float] = float) -> float:
+def number(name: str, text: str, kind: type[int] | type[float] = float) -> float:
     """The text as a number from 0: no parameter is negative, infinite or undefined."""
     try:
         value = kind(text)
     except ValueError:
         value = -1
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{what} takes a {'whole ' * (kind is int)}number from 0, not {text!r}")
+        raise UsageError(f"{name} takes a {'whole ' * (kind is int)}number from 0, not {text!r}")
     return value
 
 
-def _parts(text: str, given: str) -> list[str]:
+def _parts(text: str, inner: str) -> list[str]:
     """The parameters between brackets: split at the commas that no inner brackets hold."""
     parts, depth, current = [], 0, ""
-    for character in given:
+    for character in inner:
         depth += (character == "(") - (character == ")")
         if depth < 0:
             break

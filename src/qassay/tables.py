@@ -158,8 +158,8 @@ def table(
     title: str, columns: Sequence[Column | str], rows: Iterable[Sequence[Cell]], notes: Iterable[str] = ()
 ) -> Table:
     """Build a `Table`; a plain string is a left-aligned text column."""
-    made = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
-    return Table(title, made, tuple(tuple(row) for row in rows), tuple(notes))
+    table_columns = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
+    return Table(title, table_columns, tuple(tuple(row) for row in rows), tuple(notes))
 
 
 def show(cell: Cell, spec: str = "") -> str:

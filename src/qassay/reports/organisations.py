@@ -49,8 +49,8 @@ class OrganisationPage:
 
 def organisations(scores: Scores) -> list[str]:
     """The organisations of the runs, in the order of their best run."""
-    named = (scores.information[row.run].organisation for row in scores.runs)
-    return list(dict.fromkeys(name for name in named if name))
+    names = (scores.information[row.run].organisation for row in scores.runs)
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def organisation_page(
