@@ -178,16 +178,16 @@ class MovedWeights:
     def as_json(self) -> dict[str, object]:
         """Weights, and one row a move."""
         return {
-            "weights": self._named(self.weights),
+            "weights": self._by_component(self.weights),
             "step": self.step,
             "moves": [
-                {"component": move.component, "weights": self._named(move.weights), **move.agreement.as_json()}
+                {"component": move.component, "weights": self._by_component(move.weights), **move.agreement.as_json()}
                 for move in self.moves
             ],
             **document(self, "notes"),
         }
 
-    def _named(self, weights: tuple[float, ...]) -> dict[str, float]:
+    def _by_component(self, weights: tuple[float, ...]) -> dict[str, float]:
         return dict(zip(self.components, weights, strict=True))
 
 

@@ -136,17 +136,17 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     one is set to 0 and said. Scores that are not plain means enter by the parts of the units. At least two runs and
     two units are needed, and the same runs and units in every matrix.
     """
-    given = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)
-    if not given:
+    by_assessor = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)
+    if not by_assessor:
         raise UsageError("a generalizability study needs at least one score matrix")
-    if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
+    if any(other.runs != by_assessor[0].runs or other.units != by_assessor[0].units for other in by_assessor[1:]):
         raise UsageError("the score matrices of several assessors must have the same runs and the same questions")
-    notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
-    if not given[0].summary.is_mean:
-        name = given[0].unit_name[1]
+    notes = list(dict.fromkeys(note for matrix in by_assessor for note in matrix.notes))
+    if not by_assessor[0].summary.is_mean:
+        name = by_assessor[0].unit_name[1]
         notes.append(f"Scores are not plain means: the variances are those of the parts of the {name}.")
-    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in given], axis=2)
-    return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
+    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in by_assessor], axis=2)
+    return variance_components(scores if len(by_assessor) > 1 else scores[:, :, 0], notes=notes)
 
 
 def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> Generalizability:
@@ -181,8 +181,8 @@ def assumed(variances: Mapping[str, float]) -> Generalizability:
     strange = [name for name in variances if name not in THREE_WAY]
     lacking = [name for name in TWO_WAY if name not in variances]
     if strange or lacking:
-        what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
-        message = f"{what}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
+        fault = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
+        message = f"{fault}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
         raise UsageError(message.replace("unit", "question"))
     if any(value < 0 or not math.isfinite(value) for value in variances.values()):
         raise UsageError("a variance is a finite number of 0 or more")
@@ -196,15 +196,15 @@ def _mean_squares(scores: Floats) -> dict[Source, float]:
     effects: dict[tuple[int, ...], Floats] = {(): np.asarray(scores.mean(keepdims=True))}
     squares: dict[Source, float] = {}
     for size in range(1, scores.ndim + 1):
-        for kept in itertools.combinations(axes, size):
-            effect = scores.mean(axis=tuple(a for a in axes if a not in kept), keepdims=True)
+        for facets in itertools.combinations(axes, size):
+            effect = scores.mean(axis=tuple(a for a in axes if a not in facets), keepdims=True)
             for part in effects:
-                if set(part) < set(kept):
+                if set(part) < set(facets):
                     effect = effect - effects[part]
-            effects[kept] = effect
-            freedom = math.prod(scores.shape[a] - 1 for a in kept)
-            repeats = scores.size // math.prod(scores.shape[a] for a in kept)
-            squares[tuple(FACETS[a] for a in kept)] = repeats * float((effect**2).sum()) / freedom
+            effects[facets] = effect
+            freedom = math.prod(scores.shape[a] - 1 for a in facets)
+            repeats = scores.size // math.prod(scores.shape[a] for a in facets)
+            squares[tuple(FACETS[a] for a in facets)] = repeats * float((effect**2).sum()) / freedom
     return squares
 
 

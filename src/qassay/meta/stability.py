@@ -152,7 +152,7 @@ class MeasureStability(Figured):
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
         columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
         swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
-        swaps.sort(key=lambda named: -named[1].difference)
+        swaps.sort(key=lambda entry: -entry[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []

@@ -74,19 +74,19 @@ def krippendorff_alpha(table: Floats, metric: Metric = "nominal", values: Floats
     number of labels given from c to k, the two ends counted half (ordinal: labels in the order of the table).
     Items may have different numbers of labels. Undefined where only one label occurs.
     """
-    given = table.sum(axis=-1)
-    total = given.sum(axis=-1)
+    marginals = table.sum(axis=-1)
+    total = marginals.sum(axis=-1)
     if metric == "nominal":
         distance = 1.0 - np.eye(table.shape[-1])
     elif metric == "ordinal":
         # Half of the labels at c stand below its middle, so distances are those of the middles.
-        middle = given.cumsum(axis=-1) - given / 2
+        middle = marginals.cumsum(axis=-1) - marginals / 2
         distance = (middle[..., :, None] - middle[..., None, :]) ** 2
     else:
         scale = np.arange(table.shape[-1], dtype=np.float64) if values is None else values
         distance = (scale[:, None] - scale[None, :]) ** 2
     observed = (table * distance).sum(axis=(-2, -1))
-    expected = (given[..., :, None] * given[..., None, :] * distance).sum(axis=(-2, -1))
+    expected = (marginals[..., :, None] * marginals[..., None, :] * distance).sum(axis=(-2, -1))
     return 1.0 - _ratio((total - 1) * observed, expected)
 
 
@@ -123,22 +123,26 @@ def bootstrap_intervals(
     )
     left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
     tick = ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
-    found, drawn, without = statistics(counts[None, :]), _each(draws, statistics, tick), _each(left, statistics, tick)
+    measured, drawn, without = (
+        statistics(counts[None, :]),
+        _each(draws, statistics, tick),
+        _each(left, statistics, tick),
+    )
     times = counts[present].astype(np.int64)
     return {
-        name: _interval(float(found[name][0]), values, np.repeat(without[name], times))
+        name: _interval(float(measured[name][0]), values, np.repeat(without[name], times))
         for name, values in drawn.items()
     }
 
 
 def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], None]) -> dict[str, Floats]:
     """Every statistic for all rows of all pieces."""
-    found: dict[str, list[Floats]] = {}
+    parts_of: dict[str, list[Floats]] = {}
     for weights in pieces:
         for name, values in statistics(weights).items():
-            found.setdefault(name, []).append(values)
+            parts_of.setdefault(name, []).append(values)
         tick()
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+    return {name: np.concatenate(parts) for name, parts in parts_of.items()}
 
 
 def _without(counts: Floats, kinds: Integers) -> Floats:

@@ -162,7 +162,7 @@ class Agreement(Result):
     def _labels(self) -> Table:
         columns = [Column("set", left=True), *map(Column, self.labels)]
         rows: list[tuple[Cell, ...]] = [
-            (name, *(given[label] for label in self.labels)) for name, given in self.given.items()
+            (name, *(counts[label] for label in self.labels)) for name, counts in self.given.items()
         ]
         return table(f"Labels given to {self.about}", columns, rows)
 
@@ -184,7 +184,7 @@ class Agreement(Result):
         return {
             **document(self, "sets", "items", "disagreements", *wrong, "patterns", "raw", "folded", "fold", *kappas),
             **document(self, "intervals"),
-            "labels": {name: dict(given) for name, given in self.given.items()},
+            "labels": {name: dict(counts) for name, counts in self.given.items()},
             **document(self, "pairs", "resamples", "seed", "about", "notes"),
         }
 

@@ -196,8 +196,8 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     deviations = (times.astype(np.float64) @ whole.T) * (scale / units / narrower)
     deviations -= deviations.mean(axis=1, keepdims=True)
     scores = matrix.scores() - matrix.scores().mean()
-    kept = _kept(scores, deviations, seed)
-    means = kept[:, None] * scores + np.sqrt(kept)[:, None] * deviations
+    true_share = _true_share(scores, deviations, seed)
+    means = true_share[:, None] * scores + np.sqrt(true_share)[:, None] * deviations
     chosen = _some_pairs(len(values), seed)
     first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
     everyone = pair_moments(matrix)
@@ -217,13 +217,13 @@ def _pulled_together(equal: NDArray[np.float32], times: Integers, narrower: floa
     """
     measured = equal.mean(axis=1, dtype=np.float64)
     # Whole numbers: exact in any order of summation.
-    found = (times.astype(np.float32) @ equal.T).astype(np.float64) / equal.shape[1]
-    off = (found - measured) / narrower
+    resampled = (times.astype(np.float32) @ equal.T).astype(np.float64) / equal.shape[1]
+    off = (resampled - measured) / narrower
     common = off.mean(axis=1, keepdims=True)
     noise, spread = float(((off - common) ** 2).mean()), float(measured.var())
-    kept = max(1.0 - noise / spread, 0.0) if spread > 0.0 else 0.0
+    true_share = max(1.0 - noise / spread, 0.0) if spread > 0.0 else 0.0
     centre = measured.mean()
-    shares = centre + kept * (measured - centre) + common + np.sqrt(kept) * (off - common)
+    shares = centre + true_share * (measured - centre) + common + np.sqrt(true_share) * (off - common)
     # Two runs that never differ do so in no plausible truth.
     return np.asarray(np.where(measured == 1.0, 1.0, np.clip(shares, 0.0, 1.0)))
 
@@ -252,7 +252,7 @@ def _some_pairs(runs: int, seed: int) -> Integers:
     return np.sort(rng.choice(pairs, MOST_PAIRS, replace=False))
 
 
-def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
+def _true_share(scores: Floats, deviations: Floats, seed: int) -> Floats:
     """For each resample a plausible share `a` of the measured differences that is not noise."""
     noise = float(deviations.var(axis=1, ddof=1).mean())
     spread = float(scores.var(ddof=1))
@@ -267,5 +267,5 @@ def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
     resamples = len(deviations)
     # One draw from each of as many equal parts as there are resamples, in random order.
     wanted = (rng.permutation(resamples) + rng.random(resamples)) / resamples
-    found = tau[np.minimum(np.searchsorted(mass / mass[-1], wanted), GRID - 1)]
-    return np.asarray(found**2 / (found**2 + noise))
+    drawn = tau[np.minimum(np.searchsorted(mass / mass[-1], wanted), GRID - 1)]
+    return np.asarray(drawn**2 / (drawn**2 + noise))

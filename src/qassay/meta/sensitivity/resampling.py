@@ -97,8 +97,8 @@ def rate_intervals(
         if progress is not None:
             progress(number + 1, resamples)
     foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(form.truths.measured.means))
-    found = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
-    return np.where(_large_enough(study)[:, None, None], found, np.nan)
+    intervals = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
+    return np.where(_large_enough(study)[:, None, None], intervals, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +124,14 @@ class _ClosedForm:
     def fresh(self, resample: int) -> Floats:
         """Rates of fresh units in one plausible truth, and the comparisons behind them; 2 x sizes x bins."""
         moments = self.truths.moments(resample)
-        found = []
+        by_size = []
         for size in self.sizes:
             step, exact = self.step / size, self.exact.get(size)
             expected = in_fresh_series(
                 moments, size, self.units, self.limits, step, compiled=self.compiled, exact=exact
             )
-            found.append([expected.rates(self.ties), expected.denominators(self.ties)])
-        return np.stack(found, axis=1)
+            by_size.append([expected.rates(self.ties), expected.denominators(self.ties)])
+        return np.stack(by_size, axis=1)
 
 
 def _closed_form(study: Study, ties: Ties, resamples: int, path: Path) -> _ClosedForm:

@@ -104,8 +104,8 @@ class PairComparison(Result):
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
-        one = self.units == 1
-        on = f"on this {self.unit_name[0]}" if one else f"on these {counted(self.units, self.unit_name)}"
+        single_unit = self.units == 1
+        on = f"on this {self.unit_name[0]}" if single_unit else f"on these {counted(self.units, self.unit_name)}"
         if self.units_better == self.units_worse == 0:
             return f"{self.a} and {self.b} score the same on each {self.unit_name[0]}"
         if self.verdict != "cannot tell":
