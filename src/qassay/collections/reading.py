@@ -275,7 +275,7 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
 
 def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
     """Everything from each <DOC> to its </DOC>, with the line where it begins; no more than one is kept in memory."""
-    kept = bytearray()
+    buffer = bytearray()
     line = 1  # where `kept` begins
     looked = 0  # how far `kept` has no further tag
     inside = False
@@ -283,17 +283,17 @@ def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, 
 
     def advance(position: int) -> None:
         nonlocal line, looked
-        line += kept.count(b"\n", 0, position)
+        line += buffer.count(b"\n", 0, position)
         looked -= position
-        del kept[:position]
+        del buffer[:position]
 
     for piece in source.pieces():
-        kept += piece
-        while tag := _DOCUMENT.search(kept, looked):
+        buffer += piece
+        while tag := _DOCUMENT.search(buffer, looked):
             looked, (start, end), closing = tag.end(), tag.span(), bool(tag[1])
             del tag  # bytes that a match looks at cannot be removed
             if closing and inside:
-                yield bytes(kept[:end]), line
+                yield bytes(buffer[:end]), line
                 advance(end)
                 inside = False
             elif not closing:
@@ -301,9 +301,9 @@ def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, 
                     problems.append(Problem("syntax", unclosed, source.name, line))
                 advance(start)
                 inside = True
-        looked = max(looked, len(kept) - _TAG)
+        looked = max(looked, len(buffer) - _TAG)
         if not inside:
             advance(looked)
-        source.limit(len(kept), line)
+        source.limit(len(buffer), line)
     if inside:
         problems.append(Problem("syntax", unclosed, source.name, line))
