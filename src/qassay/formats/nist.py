@@ -51,8 +51,8 @@ class Writer:
     def check(self, question: str, string: str) -> None:
         """Note a string that would not be read back as it is."""
         if not string or not lines.is_one_line(string) or "\0" in string:
-            what = "is empty" if not string else "has line ends in it or blanks around it"
-            self.fault(question, f"{string[:60]!r} {what}; a NIST form cannot express it")
+            fault = "is empty" if not string else "has line ends in it or blanks around it"
+            self.fault(question, f"{string[:60]!r} {fault}; a NIST form cannot express it")
 
     def raw(self, line: str) -> None:
         """Add a line as it is."""

@@ -94,7 +94,7 @@ class _Reader:
 
     def entities(self, text: str) -> dict[str, str]:
         """Internal entities that the document declares; any other declaration is refused."""
-        found: dict[str, str] = {}
+        entities: dict[str, str] = {}
         problems = Problems()
         parser = expat.ParserCreate("utf-8")
 
@@ -105,7 +105,7 @@ class _Reader:
             elif value is None:
                 problems.append(self.problem(f"declares the external entity &{name};, which is never fetched", line))
             else:
-                found.setdefault(name, value)  # the first declaration holds
+                entities.setdefault(name, value)  # the first declaration holds
 
         def stop(*_: object) -> None:
             raise StopIteration  # the definition ends: nothing is declared after it, and nothing was expanded yet
@@ -118,7 +118,7 @@ class _Reader:
             self.feed(parser, text)
         if problems:
             raise InputError(problems)
-        return found
+        return entities
 
     def refuse_bomb(self, text: str, entities: Mapping[str, str]) -> None:
         """Stop where entities unfold without end, or to more text than a file of questions needs."""

@@ -104,8 +104,8 @@ def file_system(path: Path) -> str:
 
 def system_in(cells: Mapping[str, Any], otherwise: str) -> str:
     """The system that a row of a frame names, else the other name."""
-    named = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
-    return name(named)
+    system = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
+    return name(system)
 
 
 def question_in(cells: Mapping[str, Any], columns: Sequence[str] = (*ID_COLUMNS, *ASKED_COLUMNS)) -> str | None:

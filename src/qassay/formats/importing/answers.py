@@ -110,9 +110,9 @@ def _read(plan: Plan, source: Source) -> AnswerTable:
     return table
 
 
-def _keys(given: Mapping[str, str]) -> dict[str, str]:
+def _keys(mapped: Mapping[str, str]) -> dict[str, str]:
     """The option `--map` for a table of answers: a system may be called a run there."""
-    return {"system" if name == "run" else name: key for name, key in given.items()}
+    return {"system" if name == "run" else name: key for name, key in mapped.items()}
 
 
 def _question_ids(plan: Plan, asked: _Asked, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:

@@ -57,9 +57,9 @@ class RunFiles:
         problems = Problems(self.problems)
         problems += self.missing if missing else ()
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
-        for table, named in ((self.runs.table, self.files), (self.refused, refused)):
+        for table, names in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
-                problems += check_documents(table, named, lengths)
+                problems += check_documents(table, names, lengths)
         return problems
 
 
@@ -260,13 +260,13 @@ def _gathered(
         order[tag] = index
         if set_name(Path(called[index])) != tag:
             warnings.append(Problem("configuration", f"has the run {tag!r}; name the file after it", called[index]))
-    kept = list(order.values())
+    indexes = list(order.values())
     place = np.full(len(called), -1)
-    place[kept] = np.arange(len(kept))
+    place[indexes] = np.arange(len(indexes))
     table = pl.concat(tables, how="diagonal") if tables else pl.DataFrame(schema={"run": pl.UInt32})
     run = place[table["run"].to_numpy()].astype(np.uint32) if table.height else np.empty(0, dtype=np.uint32)
-    if len(kept) < len(tags):  # a run whose tag another one has is faulty
-        table, run = table.filter(pl.Series(run < len(kept))), run[run < len(kept)]
+    if len(indexes) < len(tags):  # a run whose tag another one has is faulty
+        table, run = table.filter(pl.Series(run < len(indexes))), run[run < len(indexes)]
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
     # Which questions the lines beyond the first 200 faulty ones answer, nobody knows.
     unread = {problem.file for problem in problems if problem.line is None} | set(problems.beyond)

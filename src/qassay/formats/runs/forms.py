@@ -157,9 +157,9 @@ def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFram
     return (rows, rows.clear()) if mask.all() else (rows.filter(mask), rows.filter(~mask))
 
 
-def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
-    for run, line, asked in rows.select("run", "line", "asked").iter_rows():
-        yield Problem(rule, f"question {asked}: {what}", batch[run].name, line, asked)
+def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+    for run, line, question in rows.select("run", "line", "asked").iter_rows():
+        yield Problem(rule, f"question {question}: {message}", batch[run].name, line, question)
 
 
 class Item(msgspec.Struct):
