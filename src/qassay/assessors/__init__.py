@@ -105,15 +105,15 @@ def judge(
         assessor = open_assessor(assessor, evaluation, limit=limit, workers=workers)
     elif limit is not None:
         assessor = _within(assessor, limit)
-    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
+    automatic = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
     if ray:
         from qassay.assessors.over_ray import over_ray
 
         place = evaluation.folder.collection
-        made = over_ray(made, "local" if ray is True else ray, collection=place, workers=workers)
+        automatic = over_ray(automatic, "local" if ray is True else ray, collection=place, workers=workers)
     if server is not None:
-        return judge_on_server(server, evaluation, made, set_name=set_name, again=again, progress=progress)
-    return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
+        return judge_on_server(server, evaluation, automatic, set_name=set_name, again=again, progress=progress)
+    return judge_evaluation(evaluation, automatic, set_name=set_name, again=again, progress=progress)
 
 
 def open_assessor(
@@ -143,7 +143,7 @@ def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: flo
         wanted = parse(text, "assessor", example="match(normalise=true)")
         if wanted.name.lower() == "llm" and timeout is not None:
             wanted = replace(wanted, parameters={"timeout": f"{timeout}", **wanted.parameters})
-        return _made(wanted, evaluation, workers)
+        return _from_spelling(wanted, evaluation, workers)
     if _CALLABLE.fullmatch(text):
         return from_module(text, workers)
     command = from_command(text, evaluation.task, workers=workers, timeout=timeout)
@@ -152,22 +152,22 @@ def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: flo
     return command
 
 
-def _made(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
+def _from_spelling(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
     """A built-in assessor, or that of a plug-in, with its parameters."""
     name = wanted.name.lower()
     if name in _FACTORIES:
-        given = {
+        parameters = {
             key: value.lower() if value.lower() in _SWITCHES else value for key, value in wanted.parameters.items()
         }
         factory = _FACTORIES[name]
-        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=given), factory))
+        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=parameters), factory))
     factory = load_plugin("assessor", wanted.name)
     if not callable(factory):
         raise broken("assessor", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    made = factory(evaluation, **arguments(wanted, factory))
-    if not callable(made) and not callable(getattr(made, "judge", None)):
+    product = factory(evaluation, **arguments(wanted, factory))
+    if not callable(product) and not callable(getattr(product, "judge", None)):
         raise broken("assessor", wanted.name, "what it makes is neither a function nor has a method judge")
-    return as_assessor(made, str(wanted), workers)
+    return as_assessor(product, str(wanted), workers)
 
 
 def _is_named(name: str) -> bool:
@@ -308,9 +308,9 @@ def _no_gold(evaluation: Evaluation) -> InputError:
     return InputError(Problem("configuration", message, evaluation.folder.name()))
 
 
-def _people(evaluation: Evaluation, assessor: str, named: str | None) -> str:
+def _people(evaluation: Evaluation, assessor: str, set_name: str | None) -> str:
     """The set of people that an assessor learns from: the one named, or the default key."""
-    name = named or evaluation.default_key()
+    name = set_name or evaluation.default_key()
     if name is None:
         raise UsageError(f"{assessor} needs judgments of people; name their set: {assessor}(people=SET)")
     if name not in evaluation.sets:

@@ -109,6 +109,6 @@ def compare(question: Side, gold: Side, answer: Side) -> list[float]:
 
 def closest(question: str, golds: Iterable[str], answer: str) -> tuple[str, list[float]]:
     """The gold answer that an answer is closest to, and the features beside it."""
-    asked, given = known_side(question), side(answer)
-    compared = [(gold, compare(asked, known_side(gold), given)) for gold in golds]
+    question_side, answer_side = known_side(question), side(answer)
+    compared = [(gold, compare(question_side, known_side(gold), answer_side)) for gold in golds]
     return max(compared, key=lambda pair: sum(pair[1][_PLACE[name]] for name in _CLOSENESS))

@@ -59,8 +59,8 @@ class Recall:
         golds = self.gold.of_case(case)
         if not golds:
             return None
-        given = side(case.text).distinct
-        shares = {gold: _recall(known_side(gold).distinct, given) for gold in golds}
+        answer_words = side(case.text).distinct
+        shares = {gold: _recall(known_side(gold).distinct, answer_words) for gold in golds}
         gold = max(shares, key=shares.__getitem__)
         right = shares[gold] >= self.threshold
         trace = {"answer": gold, "share": round(shares[gold], 3)}
@@ -84,11 +84,11 @@ class Learned:
     @property
     def name(self) -> str:
         """The spelling says what it learned from, and by which model; a set's name has room for no path."""
-        given = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
-        given += [f"people={self.people}"] if self.people else []
-        given += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
+        parameters = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
+        parameters += [f"people={self.people}"] if self.people else []
+        parameters += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
         name = "learned" if self.embedder is None else "embedding"
-        return f"{name}({','.join(given)})" if given else name
+        return f"{name}({','.join(parameters)})" if parameters else name
 
     @property
     def learns(self) -> bool:
@@ -147,8 +147,8 @@ class Learned:
             return None
         if case.kind == "match":
             chances = {name: round(decision.probability, 4) for name, decision in decisions.items()}
-            found = [name for name, decision in decisions.items() if decision.supported]
-            return Opinion({"nuggets": found}, {"probabilities": chances, **self._model})
+            supported = [name for name, decision in decisions.items() if decision.supported]
+            return Opinion({"nuggets": supported}, {"probabilities": chances, **self._model})
         (decision,) = decisions.values()
         trace = {
             "probability": round(decision.probability, 4),

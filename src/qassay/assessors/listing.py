@@ -35,10 +35,10 @@ FEWEST_QUESTIONS = 20
 
 def is_list(case: Case, gold: Gold, nearest: str) -> bool:
     """Whether an answer that is near to a gold answer is only a list of words."""
-    given = side(case.text)
-    if len(given.words) < max(LEAST_WORDS, TIMES_THE_GOLD * len(known_side(nearest).words)):
+    answer_side = side(case.text)
+    if len(answer_side.words) < max(LEAST_WORDS, TIMES_THE_GOLD * len(known_side(nearest).words)):
         return False
-    return different_words(given.words) >= DIFFERENT or answers_everything(given, case.question.id, gold)
+    return different_words(answer_side.words) >= DIFFERENT or answers_everything(answer_side, case.question.id, gold)
 
 
 def different_words(spoken: Sequence[str]) -> float:
@@ -57,7 +57,7 @@ def different_words(spoken: Sequence[str]) -> float:
     return total / (LEAST_WORDS * max(1, len(spoken) - LEAST_WORDS + 1))
 
 
-def answers_everything(given: Side, question: str, gold: Gold) -> bool:
+def answers_everything(answer_side: Side, question: str, gold: Gold) -> bool:
     """Whether the words of an answer fit too many unrelated questions; not said where there are too few of them."""
     own = _topic(question, gold)
     looked_at, hits = 0, 0
@@ -65,7 +65,7 @@ def answers_everything(given: Side, question: str, gold: Gold) -> bool:
         if other == question or known_side(gold.texts.get(other, "")).distinct & own:
             continue
         looked_at += 1
-        hits += any(_has(known_side(text), given) for text in gold.answers[other])
+        hits += any(_has(known_side(text), answer_side) for text in gold.answers[other])
     return looked_at >= FEWEST_QUESTIONS and hits >= EVERYTHING * looked_at
 
 
@@ -75,5 +75,5 @@ def _topic(question: str, gold: Gold) -> frozenset[str]:
     return frozenset[str]().union(*(known_side(text).distinct for text in texts))
 
 
-def _has(known: Side, given: Side) -> bool:
-    return bool(known.distinct) and len(known.distinct & given.distinct) >= HALF * len(known.distinct)
+def _has(known: Side, answer_side: Side) -> bool:
+    return bool(known.distinct) and len(known.distinct & answer_side.distinct) >= HALF * len(known.distinct)

@@ -45,10 +45,10 @@ class Match:
     @property
     def name(self) -> str:
         """The spelling says how it compares."""
-        given = ["normalise=true"] if self.normalise else []
-        given += ["contains=true"] if self.contains else []
-        given += [f"judged={self.judged}"] if self.judged else []
-        return f"match({','.join(given)})" if given else "match"
+        parameters = ["normalise=true"] if self.normalise else []
+        parameters += ["contains=true"] if self.contains else []
+        parameters += [f"judged={self.judged}"] if self.judged else []
+        return f"match({','.join(parameters)})" if parameters else "match"
 
     @property
     def learns(self) -> bool:

@@ -62,8 +62,10 @@ class Overlap:
     def name(self) -> str:
         """The spelling says where it draws the line."""
         fixed = {"threshold": THRESHOLD, "near": NEAR, "window": WINDOW, "partial": None}
-        given = [f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value]
-        return f"overlap({','.join(given)})" if given else "overlap"
+        parameters = [
+            f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value
+        ]
+        return f"overlap({','.join(parameters)})" if parameters else "overlap"
 
     @classmethod
     def from_items(

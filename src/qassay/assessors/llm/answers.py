@@ -112,9 +112,14 @@ def keep_prompt(folder: Path, prompt: Prompt) -> None:
     path = folder / FOLDER / "prompts" / f"{prompt.kind}-{prompt.hash}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept: dict[str, Any] = {"kind": prompt.kind, "hash": prompt.hash, "system": prompt.system, "user": prompt.user}
-        kept |= {"batch": prompt.batch, "reason": prompt.reason, "labels": dict(prompt.labels)}
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+        record: dict[str, Any] = {
+            "kind": prompt.kind,
+            "hash": prompt.hash,
+            "system": prompt.system,
+            "user": prompt.user,
+        }
+        record |= {"batch": prompt.batch, "reason": prompt.reason, "labels": dict(prompt.labels)}
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
 
 
 def now() -> str:

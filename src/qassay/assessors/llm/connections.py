@@ -117,8 +117,8 @@ class Connections:
             self._context = ssl.create_default_context()
             settle_imports()
             self._address = httpx.URL(self.endpoint.url)
-            given = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
-            sent = {**given, **self.endpoint.headers()}
+            usual = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
+            sent = {**usual, **self.endpoint.headers()}
             self._headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in sent.items()]
         limits = httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE)
         pool = httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False)

@@ -68,8 +68,10 @@ class RayCarrier:
 
     def started(self) -> Worker:
         """A new worker on one of the nodes; requests wait in it until it is there."""
-        made = self.ray.remote(_Sender).options(num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD")
-        return Worker(made.remote(self.endpoint, self.timeout))
+        remote_class = self.ray.remote(_Sender).options(
+            num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD"
+        )
+        return Worker(remote_class.remote(self.endpoint, self.timeout))
 
     def places(self, wanted: int) -> int:
         """As many as wanted, or as the workers have."""
