@@ -67,7 +67,7 @@ def judged_answers(
     lookup: JudgmentLookup | None = None,
 ) -> Table:
     """Every answer of a run with its judgment and the score of its question; `lookup` where it was made before."""
-    asked = evaluation.questions.by_id
+    by_id = evaluation.questions.by_id
     lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
@@ -77,16 +77,16 @@ def judged_answers(
     seen: set[str] = set()
     for row in rows:
         name = row["question"]
-        rules = evaluation.task.types[asked[name].type]
-        judgment = verdict(lookup, row, asked[name].type, rules)
+        rules = evaluation.task.types[by_id[name].type]
+        judgment = verdict(lookup, row, by_id[name].type, rules)
         if rules.nil and row.get("rank") == 0:
             judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
         if rules.response == "answer" and name not in seen:
             judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
-        given = row.get("justification") if justified else documents_of(row)
+        grounds = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
-        text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
+        text = asked_text(by_id[name]) if name not in seen else ""
+        body.append([name, by_id[name].type, text, answer_of(row, rules), grounds, judgment, score])
         seen.add(name)
     return table("Answers, with their judgments and the scores of their questions", columns, body)
 
@@ -127,10 +127,10 @@ class JudgmentLookup:
     @cached_property
     def support(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
         """The support of each nugget, by question and run."""
-        given: dict[tuple[str, str], dict[str, str]] = {}
+        levels: dict[tuple[str, str], dict[str, str]] = {}
         for row in self.rows["support"].values():
-            given.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
-        return given
+            levels.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
+        return levels
 
     def support_of(self, question: str, run: str) -> Mapping[str, str]:
         """The support of each nugget by one answer."""
@@ -168,8 +168,8 @@ def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: Q
 
 def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
     """How many nuggets an answer supports fully, partially and not at all."""
-    given = Counter(lookup.support_of(question, run).values())
-    return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
+    counts = Counter(lookup.support_of(question, run).values())
+    return ", ".join(f"{counts[label]} {label}" for label in ("full", "partial", "none") if counts[label]) or None
 
 
 def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:

@@ -106,8 +106,8 @@ class OneQuestion(Result):
         if not known:
             raise UsageError(f"no run has a score on question {self.question.id}: there is nothing to draw")
         values = np.array([[score] for score in known.values()])
-        named = ("question", "questions")
-        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=named)
+        unit_name = ("question", "questions")
+        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=unit_name)
         return unit_by_run(matrix, self.question.id)
 
     def _justifications(self) -> Table:
@@ -116,10 +116,10 @@ class OneQuestion(Result):
         columns += [Column("mean understandability", ".2f"), Column("mean correctness", ".2f")] if judges else []
         rows: list[tuple[Cell, ...]] = []
         for response in self.responses:
-            given = {rating.judge: str(rating) for rating in response.ratings}
+            rating_of = {rating.judge: str(rating) for rating in response.ratings}
             means = (response.mean("understandability"), response.mean("correctness")) if judges else ()
             rows.append(
-                (response.run, response.decision, *map(given.get, judges), *means, _cut(response.justification))
+                (response.run, response.decision, *map(rating_of.get, judges), *means, _cut(response.justification))
             )
         note = "Judges: understandability/correctness, 1 to 5; correctness is asked from an understandability of 3."
         title = f"All responses to pair {self.question.id}, with the scores of all judges"
@@ -182,7 +182,7 @@ def one_question(
     for (tag,), group in rows.partition_by("run", as_dict=True, maintain_order=True).items():
         run = str(tag)
         items = list(_items(group, run, verdicts))
-        whole = {name: words for name, said in verdicts.items() if (words := said.of_response(run))}
+        whole = {name: words for name, set_verdicts in verdicts.items() if (words := set_verdicts.of_response(run))}
         first = group.row(0, named=True)
         responses.append(
             JudgedResponse(
@@ -196,7 +196,7 @@ def one_question(
             )
         )
     responses.sort(key=lambda response: (-1.0 if response.score is None else -response.score, response.run))
-    shown = tuple(name for name, said in verdicts.items() if said.any)
+    shown = tuple(name for name, set_verdicts in verdicts.items() if set_verdicts.any)
     labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
     answers = {name: label for name, label in labels.items() if label is not None}
     return OneQuestion(asked, scores.key, scores.measure, shown, tuple(responses), answers)
@@ -241,9 +241,13 @@ def _items(group: pl.DataFrame, run: str, verdicts: Mapping[str, _Verdicts]) -> 
     for row in group.iter_rows(named=True):
         if row.get("text") is None and row.get("start") is None:
             continue
-        found = {name: words for name, said in verdicts.items() if (words := said.of_item(run, row)) is not None}
+        judgments = {
+            name: words
+            for name, set_verdicts in verdicts.items()
+            if (words := set_verdicts.of_item(run, row)) is not None
+        }
         text = row.get("text") or f"{row.get('length')} characters from {row.get('start')}"
-        yield ResponseItem(row.get("doc"), text, found)
+        yield ResponseItem(row.get("doc"), text, judgments)
 
 
 def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
@@ -251,11 +255,11 @@ def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
     rows = evaluation.ratings(evaluation.sets)
     if "understandability" not in rows.columns:
         return {}
-    found: dict[str, list[Rating]] = {}
+    ratings_of: dict[str, list[Rating]] = {}
     for row in rows.filter(pl.col("question") == question).drop_nulls("understandability").iter_rows(named=True):
         rating = Rating(row["assessor"], row["understandability"], row["correctness"])
-        found.setdefault(row["run"], []).append(rating)
-    return found
+        ratings_of.setdefault(row["run"], []).append(rating)
+    return ratings_of
 
 
 def _scores(scores: Scores, question: str) -> dict[str, float | None]:

@@ -43,9 +43,9 @@ class Scoring:
 
     def rated(self, name: str, scale: str) -> ScoreMatrix:
         """The ratings of justifications that one set holds: scoring proper takes those of all sets together."""
-        given = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
+        rating = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
         rows = self.evaluation.ratings([name]).drop_nulls("understandability")
-        cells = rows.group_by("question", "run", maintain_order=True).agg(given.mean().alias("value"))
+        cells = rows.group_by("question", "run", maintain_order=True).agg(rating.mean().alias("value"))
         wide = cells.pivot("question", index="run", values="value")
         units, runs = wide.columns[1:], tuple(wide["run"])
         values = wide.select(units).to_numpy().astype(float)
@@ -199,15 +199,15 @@ def component_noise(
         cells,
         component=kind,
         assessors=_assessors(evaluation, key),
-        verdicts=_nuggets_found(evaluation, key, asked),
+        verdicts=_nugget_levels(evaluation, key, asked),
     )
 
 
-def _nuggets_found(
+def _nugget_levels(
     evaluation: Evaluation, key: str, questions: Sequence[str]
 ) -> dict[tuple[str, str], frozenset[tuple[str, str]]] | None:
     """The nuggets found in each response, with how far they are supported; None where no nugget was judged."""
-    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    levels_of: dict[tuple[str, str], set[tuple[str, str]]] = {}
     judged = evaluation.key(key).judgments
     asked = set(questions)
     for name, table in judged.kinds.items():
@@ -215,8 +215,8 @@ def _nuggets_found(
         for row in table.iter_rows(named=True) if record.by_nuggets else ():
             if row["question"] in asked:
                 levels = record.levels(row).items()
-                found.setdefault((row["run"], row["question"]), set()).update(levels)
-    return {place: frozenset(nuggets) for place, nuggets in found.items()} or None
+                levels_of.setdefault((row["run"], row["question"]), set()).update(levels)
+    return {place: frozenset(nuggets) for place, nuggets in levels_of.items()} or None
 
 
 def noise_floor(

@@ -98,11 +98,11 @@ def _without_copies(evaluation: Evaluation, assessor: str, people: str) -> tuple
                 # The last row of a subject counts, so that all of them are looked at in order.
                 copied = isinstance(trace, dict) and trace.get("copied_from") == people
                 copies.setdefault(kind, []).append({**row, "copied": copied})
-    kinds = {kind: _kept(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
+    kinds = {kind: _drop_copied(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
     return JudgmentSet(assessor, kinds), sum(table.height - kinds[kind].height for kind, table in judged.kinds.items())
 
 
-def _kept(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _drop_copied(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     identity = list(ROW_KINDS[kind].identity)
     schema = {name: table.schema[name] for name in identity} | {"copied": pl.Boolean}
     listed = [{name: _as_column(row.get(name), schema[name]) for name in schema} for row in rows]
@@ -160,8 +160,8 @@ def _alternative(
     for _, labels in label_tables(evaluation, judged):
         for name, side in sides.items():
             side += list(labels[name]) if name in labels.columns else [None] * labels.height
-    said = sides.pop(assessor)
-    return alternative_annotator(said, sides)
+    by_assessor = sides.pop(assessor)
+    return alternative_annotator(by_assessor, sides)
 
 
 def _family(assessor: str, runs: Sequence[str]) -> list[str]:
@@ -170,8 +170,10 @@ def _family(assessor: str, runs: Sequence[str]) -> list[str]:
     for family in FAMILIES:
         same = [run for run in runs if family in run.lower()]
         if family in assessor.lower() and same:
-            named = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
-            notes.append(f"By its name {assessor} shares the model family {family} with {named}: look at their bias.")
+            runs_in_words = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
+            notes.append(
+                f"By its name {assessor} shares the model family {family} with {runs_in_words}: look at their bias."
+            )
     return notes
 
 

@@ -115,8 +115,8 @@ def make_reference(text: str | Spelled, collection: Documents) -> System:
     if wanted.name not in SYSTEMS:
         raise unknown("system", wanted.name, SYSTEMS)
     factory = load(SYSTEMS[wanted.name])
-    made: System = factory(collection, **arguments(wanted, factory))
-    return made
+    system: System = factory(collection, **arguments(wanted, factory))
+    return system
 
 
 def load(place: str) -> Callable[..., Any]:

@@ -160,7 +160,7 @@ class RunningCommand:
         try:
             answer = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
-            raise CallError("timeout", f"no answer within {timeout:g} s{self._said()}") from None
+            raise CallError("timeout", f"no answer within {timeout:g} s{self._last_words()}") from None
         if answer is None:
             raise self._ended()
         if len(answer) >= LONGEST_LINE:
@@ -238,9 +238,9 @@ class RunningCommand:
         self._readers[1].join(1.0)
         status = self._process.returncode
         how = f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
-        return CallError("crash", f"it {how} before it answered{self._said()}")
+        return CallError("crash", f"it {how} before it answered{self._last_words()}")
 
-    def _said(self) -> str:
+    def _last_words(self) -> str:
         """The end of what the command wrote to standard error."""
         last = [line for line in self._stderr if line.strip()][-1:]
         return f"; it last said: {last[0][:300]}" if last else ""

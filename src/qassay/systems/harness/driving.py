@@ -248,8 +248,8 @@ def _failed(crew: _Crew, question: Question | None, message: str, failure: CallE
     tried = f" ({attempts} attempts)" if attempts > 1 else ""
     where = f"question {question.id}: " if question is not None else ""
     text = message if message.startswith(where.strip()) and where else where + message
-    kept = len(crew.log.answers)
-    rest = "; no run is written" + (f", {kept} answers are kept: the same command goes on from there" if kept else "")
+    count = len(crew.log.answers)
+    rest = "; no run is written" + (f", {count} answers are kept: the same command goes on from there" if count else "")
     rule = failure.rule if failure is not None else "configuration"
     return DriveError(
         Problem(rule, f"{text}{tried}{rest}", crew.system.spelling, None, question.id if question else None)

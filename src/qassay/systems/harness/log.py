@@ -103,8 +103,10 @@ class Log:
             return
         other = next((key for key in _SAME if rows[0].get(key) != header.get(key)), None)
         if other is not None:
-            what = "other questions" if other == "questions" else f"{other} {rows[0].get(other)!r}"
-            message = f"{self.path} is the log of a run with {what}; choose another --tag, or --restart to start over"
+            difference = "other questions" if other == "questions" else f"{other} {rows[0].get(other)!r}"
+            message = (
+                f"{self.path} is the log of a run with {difference}; choose another --tag, or --restart to start over"
+            )
             raise UsageError(message)
         for number, row in enumerate(rows[1:], 2):
             self._recall(row, questions, number)

@@ -54,19 +54,19 @@ def open_system(
     token: str | None = None,
 ) -> UnderTest:
     """The system that the user has named. `documents` is the folder that a Python system may open for itself."""
-    text, given = text.strip(), dict(settings or {})
+    text, parameters = text.strip(), dict(settings or {})
     if re.match(r"https?://", text, re.IGNORECASE):
-        return _address(text, task, collection, given, token)
+        return _address(text, task, collection, parameters, token)
     if _CALLABLE.fullmatch(text):
-        wanted = spelled(text, given)
+        wanted = spelled(text, parameters)
         wanted = replace(wanted, called=wanted.called or bool(wanted.parameters))
         command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
         return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
     if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
-        return _reference(spelled(text, given), collection)
+        return _reference(spelled(text, parameters), collection)
     if _NAME.fullmatch(text) and text.split("(")[0] in plugins("system"):
-        return _plugged_in(spelled(text, given), collection)
-    return _command(text, given)
+        return _plugged_in(spelled(text, parameters), collection)
+    return _command(text, parameters)
 
 
 def default_tag(spelling: str) -> str:
@@ -103,12 +103,12 @@ def _address(
     parts = urlsplit(url)
     if not parts.hostname or parts.username or parts.password:
         raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and no password")
-    given = "".join(f" {name}={value}" for name, value in settings.items())
+    settings_text = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
         if collection is not None:
             require("search", "a chat model that answers from documents")
         chat = ChatCaller(url, task=task, collection=collection, parameters=settings, token=token)
-        return UnderTest(url + given, lambda: chat, searches=True)
+        return UnderTest(url + settings_text, lambda: chat, searches=True)
     if settings:
         raise UsageError(f"--set does not apply to {url}; only a chat model (.../chat/completions) takes parameters")
     return UnderTest(url, lambda: HttpCaller(url, token=token))

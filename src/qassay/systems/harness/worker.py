@@ -49,10 +49,10 @@ def make(wanted: Spelled, folder: str) -> Any:
         from qassay.collections import open_collection
 
         collection = open_collection(Path(folder))
-    made = factory(collection, **arguments(wanted, factory))
-    if not callable(made):
-        raise UsageError(f"{wanted.name} made {type(made).__name__}, which cannot be called")
-    return made
+    system = factory(collection, **arguments(wanted, factory))
+    if not callable(system):
+        raise UsageError(f"{wanted.name} made {type(system).__name__}, which cannot be called")
+    return system
 
 
 def read_request(line: bytes) -> Asked:

@@ -32,8 +32,8 @@ def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[st
     """The line of a run in the form of FORMATS 3, with the keys that the task has."""
     row: dict[str, Any] = {"run": tag, "question": question.id}
     if task.has("decision", "justified"):
-        given = {"decision": answer.decision, "justification": answer.justification}
-        return row | {name: value for name, value in given.items() if value is not None}
+        fields = {"decision": answer.decision, "justification": answer.justification}
+        return row | {name: value for name, value in fields.items() if value is not None}
     row["items"] = [_item_row(item, extract=task.has("extract")) for item in answer.items]
     if answer.nil:
         row["nil"] = True
@@ -73,10 +73,10 @@ def _check_document(item: Item, question: Question, collection: Documents) -> No
 
 def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
     if extract:
-        given: dict[str, Any] = {"doc": item.doc, "start": item.start, "length": item.length}
+        fields: dict[str, Any] = {"doc": item.doc, "start": item.start, "length": item.length}
     else:
-        given = {"doc": item.doc, "text": item.text, "citations": list(item.citations) or None}
-    return {name: value for name, value in given.items() if value is not None}
+        fields = {"doc": item.doc, "text": item.text, "citations": list(item.citations) or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
@@ -184,8 +184,8 @@ def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
     if path.exists():
         rows = [row for _, row in jsonl.read_rows(path, file=folder.name(path))]
     names = ("organisation", "description", "manual", "priority")
-    given = {name: getattr(information, name) for name in names}
-    new = {"run": tag, **{name: value for name, value in given.items() if value is not None}}
+    fields = {name: getattr(information, name) for name in names}
+    new = {"run": tag, **{name: value for name, value in fields.items() if value is not None}}
     row = next((row for row in rows if row.get("run") == tag), None)
     if row is None:
         rows.append(new)

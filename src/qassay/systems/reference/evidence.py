@@ -122,8 +122,8 @@ def _sentences(
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
             # The share of the target's words in these lines counts where it is at least half.
-            named = telling & question_stems(f"{before} {lines[place]} {after}")
-            share = len(named) / len(telling) if telling and 2 * len(named) >= len(telling) else 0.0
+            shared = telling & question_stems(f"{before} {lines[place]} {after}")
+            share = len(shared) / len(telling) if telling and 2 * len(shared) >= len(telling) else 0.0
             best = max(touched, default=0.0)
             yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
 

@@ -213,8 +213,8 @@ def list_answers(
         if asked.question.type != "list":
             return nothing(asked.question)
         ranked = candidates(collection, asked, passages=passages, documents=documents, further=further, several=True)
-        kept = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
-        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in kept))
+        best = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
+        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in best))
 
     return answer
 
