@@ -151,8 +151,8 @@ def nq301(name: str = "nq301", attacked: Callable[[Runs, Mapping[str, str], str]
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             gold[row["question"]] = row["answer"]
-            said = row["prediction"] if isinstance(row["prediction"], str) else row["prediction"][0]
-            text = judged.get((row["question"], said.casefold()), said)
+            prediction = row["prediction"] if isinstance(row["prediction"], str) else row["prediction"][0]
+            text = judged.get((row["question"], prediction.casefold()), prediction)
             answers.setdefault(tag, {})[row["question"]] = text
     ids = {text: f"q{number}" for number, text in enumerate(gold, 1)}
     rows = [{"id": ids[text], "type": "qa", "text": text, "gold": golds} for text, golds in gold.items()]
@@ -177,10 +177,10 @@ def _write_judges(folder: Path, ids: Mapping[str, str]) -> None:
             if row[column] in labels:
                 sets[name].append(_judgment(ids, row, labels[row[column]]))
     for row in _tsv("NQ301_gpt-4.tsv"):
-        said = row["gpt-4"].strip().lower()
-        if said.startswith(("yes", "no")):
+        reply = row["gpt-4"].strip().lower()
+        if reply.startswith(("yes", "no")):
             sets["gpt-4"].append(
-                _judgment(ids, row, "correct" if said.startswith("yes") else "incorrect", program=True)
+                _judgment(ids, row, "correct" if reply.startswith("yes") else "incorrect", program=True)
             )
     for row in _tsv("NQ301_BEM.tsv"):
         right = max(chance for _, chance in json.loads(row["BEM probs per gold answer"])) >= 0.5
@@ -257,10 +257,10 @@ def _nugget_sets(folder: Path) -> dict[str, str]:
         for question, nugget in texts:
             if question == item.question:
                 shares = overlap.shares(texts[question, nugget], places)
-                said = set(words(texts[question, nugget]))
+                nugget_words = set(words(texts[question, nugget]))
                 subject = (question, str(item.run), nugget)
                 guarded[subject] = shares.anywhere if shares.close >= overlap.near else 0.0
-                plain[subject] = len(said & spoken) / len(said)
+                plain[subject] = len(nugget_words & spoken) / len(nugget_words)
                 length[subject] = float(len(text_of(item)))
     for name, scores in {"held-out": guarded, "plain": plain, "length": length, "cosine": cosine}.items():
         _write_decisions(folder / "judgments" / f"{name}.jsonl", held_out(scores, people))
@@ -300,8 +300,8 @@ def _nugget_cosines(
 def _embedding(*parameters: str) -> list[str]:
     """`embedding` with wordllama and, where QASSAY_ONNX_MODEL names its folder, with an ONNX model."""
     models = [[], *([f"model={path}"] for path in [os.environ.get("QASSAY_ONNX_MODEL")] if path)]
-    given = [",".join([*model, *parameters]) for model in models]
-    return [f"embedding({text})" if text else "embedding" for text in given]
+    settings = [",".join([*model, *parameters]) for model in models]
+    return [f"embedding({text})" if text else "embedding" for text in settings]
 
 
 def _set_of(spelling: str) -> str:
@@ -371,8 +371,10 @@ def _as_long_as_the_gold(case: Case) -> str:
 
 
 def _plain_overlap(case: Case) -> str:
-    said = set(case.text.lower().split())
-    shares = [len(said & set(gold.lower().split())) / len(gold.split()) for gold in case.question.gold if gold.split()]
+    answer_words = set(case.text.lower().split())
+    shares = [
+        len(answer_words & set(gold.lower().split())) / len(gold.split()) for gold in case.question.gold if gold.split()
+    ]
     return "correct" if max(shares, default=0) >= 0.5 else "incorrect"
 
 

@@ -130,13 +130,13 @@ def leaning(folder: Path, target: Target) -> dict[str, tuple[float, int]]:
     for row in rows:
         if (chance := row["trace"].get("probability")) is not None:
             chances[row["question"], row["text"]] = chance if row[main] == target.best else 1 - chance
-    found: dict[str, list[float]] = {}
+    chances_of: dict[str, list[float]] = {}
     for number, (_, right, wrong) in enumerate(FACTS, 1):
         texts = [("right answer", right), ("wrong answer", wrong)]
         texts += [(attack.kind, attack.on(wrong, target.best, target.verdict)) for attack in attacks()]
         for kind, text in texts:
-            found.setdefault(kind, []).extend(filter(None, [chances.get((str(number), text))]))
-    return {kind: (sum(own) / len(own), len(own)) for kind, own in found.items() if own}
+            chances_of.setdefault(kind, []).extend(filter(None, [chances.get((str(number), text))]))
+    return {kind: (sum(own) / len(own), len(own)) for kind, own in chances_of.items() if own}
 
 
 def _values(target: Target, task: Any) -> Callable[[Mapping[str, Any]], float]:
@@ -166,8 +166,8 @@ def scripted(target: Target, *, anywhere: bool) -> Callable[[dict[str, Any]], An
             first, *turns = _TURNS.split(read)
             read = "\n".join([_MARKED.sub("", first), *turns])
         read = _seen(read)
-        given = any(part in read for order in orders for part in order.splitlines() if _is_order(part, target))
-        return dict(target.verdict) if given else verdicts[target.kind]
+        is_ordered = any(part in read for order in orders for part in order.splitlines() if _is_order(part, target))
+        return dict(target.verdict) if is_ordered else verdicts[target.kind]
 
     return script
 

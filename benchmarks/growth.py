@@ -177,10 +177,10 @@ def _documents(number: int) -> Command:
 
 def model_calls(port: int) -> Part:
     """Judgments by a model that answers at once, on this machine."""
-    given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={models.PARALLEL})"
+    spelling = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={models.PARALLEL})"
 
     def prepare(number: int) -> Command:
-        return [QASSAY, "judge", str(models.answers(number, f"growth-calls-{number}")), "--with", given]
+        return [QASSAY, "judge", str(models.answers(number, f"growth-calls-{number}")), "--with", spelling]
 
     return Part("model calls", "calls", _tens(2, 5), prepare)
 

@@ -175,9 +175,9 @@ def _overlap_loop(folder: Path) -> int:
                 text = " ".join(item["text"] for item in row["items"])
                 if not text:  # an empty response needs no judgment
                     continue
-                said = set(text.lower().split())
+                response_words = set(text.lower().split())
                 for nugget, words in nuggets.get(str(row["question"]), ()):
-                    support = "full" if len(words & said) >= len(words) / 2 else "none"
+                    support = "full" if len(words & response_words) >= len(words) / 2 else "none"
                     verdict = {"run": row["run"], "question": row["question"], "nugget": nugget, "support": support}
                     out.write(json.dumps(verdict) + "\n")
                     count += 1

@@ -80,6 +80,6 @@ def _row(servers: list[Server], role: str, path: str) -> Row:
         for server in (*servers[turn % 3 :], *servers[: turn % 3]):
             times[server.size.pool].append(server.get(role, path))
     small, middle, large = (statistics.median(times[server.size.pool]) for server in servers)
-    told = " / ".join(f"{seconds * 1000:.1f}" for seconds in (small, middle, large))
+    milliseconds = " / ".join(f"{seconds * 1000:.1f}" for seconds in (small, middle, large))
     sizes = " / ".join(f"{server.size.pool:,}" for server in servers)
-    return Row(f"{path} ({role})", large, small, small / large, f"{told} ms at {sizes} items")
+    return Row(f"{path} ({role})", large, small, small / large, f"{milliseconds} ms at {sizes} items")

@@ -115,12 +115,12 @@ def whole_command() -> list[Row]:
 
 def timed(work: Callable[[], object], times: int = 3) -> float:
     """Least seconds of some work."""
-    found = []
+    seconds = []
     for _ in range(times):
         begin = time.perf_counter()
         work()
-        found.append(time.perf_counter() - begin)
-    return min(found)
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
 
 
 def best(command: list[str], times: int = 3) -> tuple[float, int]:
