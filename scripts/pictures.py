@@ -114,15 +114,15 @@ def draw(name: str, command: str, output: str, theme: str) -> str:
 
 def pictures() -> dict[str, str]:
     """Every picture by the name of its file."""
-    found = {}
+    drawn = {}
     with tempfile.TemporaryDirectory(prefix="qassay-pictures-") as place:
         folder = Path(place).resolve()
         Session(folder).run("qassay demo --to demo")
         for name, command in PICTURES.items():
             output = terminal_output(command, folder)
             for theme in THEMES:
-                found[f"{name}-{theme}.svg"] = draw(name, command, output, theme)
-    return found | figures()
+                drawn[f"{name}-{theme}.svg"] = draw(name, command, output, theme)
+    return drawn | figures()
 
 
 def figures() -> dict[str, str]:

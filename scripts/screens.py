@@ -197,8 +197,8 @@ EVALUATIONS: Final[Mapping[Callable[[Path], PreparedEvaluation], Mapping[str, Sc
 
 def names() -> list[str]:
     """The files of all pictures."""
-    screens = {name: screen for one in EVALUATIONS.values() for name, screen in one.items()}
-    shown = [(name, width) for name, one in screens.items() for width in (("", "-phone") if one.phone else ("",))]
+    screens = {name: screen for screens_of in EVALUATIONS.values() for name, screen in screens_of.items()}
+    shown = [(name, width) for name, screen in screens.items() for width in (("", "-phone") if screen.phone else ("",))]
     return [f"{name}{width}-{theme}.webp" for name, width in [*shown, (REPORT, "")] for theme in THEMES]
 
 
@@ -220,8 +220,8 @@ def take(page: Page, name: str, *, phone: bool) -> None:
 
 def capture(page: Page, name: str) -> None:
     """Write what the window shows as a picture."""
-    made = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
-    (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(made["data"]))
+    picture = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(picture["data"]))
 
 
 def shoot_report(browser: Browser, place: Path) -> None:
@@ -273,7 +273,7 @@ def main() -> int:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="qassay-screens-") as place:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for make, screens in EVALUATIONS.items():
-            chosen = {name: one for name, one in screens.items() if not wanted or name in wanted}
+            chosen = {name: screen for name, screen in screens.items() if not wanted or name in wanted}
             if not chosen:
                 continue
             prepared = make(Path(place) / make.__name__)

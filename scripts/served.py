@@ -71,13 +71,13 @@ class Person:
 
     def decide(self, assignment: int, item: int, part: str, verdict: Mapping[str, Any], *, expected: int) -> Any:
         """Save a verdict."""
-        said = {"item": item, "part": part, "verdict": verdict, "expected": expected}
-        return self.post(f"/judge/{assignment}/decisions", key=new_key(), **said)
+        body = {"item": item, "part": part, "verdict": verdict, "expected": expected}
+        return self.post(f"/judge/{assignment}/decisions", key=new_key(), **body)
 
     def undo(self, assignment: int, item: int, part: str, *, expected: int, to: int) -> Any:
-        """Put back what was said at an earlier version."""
-        said = {"item": item, "part": part, "expected": expected, "to": to}
-        return self.post(f"/judge/{assignment}/undo", key=new_key(), **said)
+        """Restore the verdict of an earlier version."""
+        body = {"item": item, "part": part, "expected": expected, "to": to}
+        return self.post(f"/judge/{assignment}/undo", key=new_key(), **body)
 
     def pieces(self) -> Iterator[dict[str, Any]]:
         """The questions that are assigned to this person."""
