@@ -52,16 +52,16 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     return Spelled(match["name"], parameters, match["given"] is not None)
 
 
-def arguments(wanted: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
+def arguments(parsed: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
     """The parameters as the annotations of the factory's keyword-only parameters want them."""
     hints = get_type_hints(factory)
     known = inspect.signature(factory).parameters.values()
     taken = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
     values = {}
-    for name, value in wanted.parameters.items():
+    for name, value in parsed.parameters.items():
         if name not in taken:
-            raise unknown(f"parameter of {wanted.name}", name, taken)
-        values[name] = _value(wanted.name, name, value, hints.get(name, str))
+            raise unknown(f"parameter of {parsed.name}", name, taken)
+        values[name] = _value(parsed.name, name, value, hints.get(name, str))
     return values
 
 

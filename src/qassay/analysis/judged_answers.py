@@ -32,12 +32,12 @@ def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) 
     """For each of these runs all its answers with their judgments, texts cut short; nothing of another run."""
     key = evaluation.key(scores.key)
     scored = set(scores.asked)
-    asked = [question.id for question in evaluation.questions if question.id in scored]
-    lookup = lookup_of_key(evaluation, key, asked)
+    ids = [question.id for question in evaluation.questions if question.id in scored]
+    lookup = lookup_of_key(evaluation, key, ids)
     tables = {}
     for run in runs:
         own = question_scores(scores, run)
-        shown = judged_answers(evaluation, key, response_rows(evaluation, asked, run), own, lookup)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), own, lookup)
         rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
         tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
     return tables
@@ -54,8 +54,8 @@ def question_scores(scores: Scores, run: str) -> dict[str, float | None]:
     row = scores.tags.index(run)
     return {
         question.id: defined(value)
-        for asked, values in scores.questions.values()
-        for question, value in zip(asked, values[row], strict=True)
+        for questions, values in scores.questions.values()
+        for question, value in zip(questions, values[row], strict=True)
     }
 
 

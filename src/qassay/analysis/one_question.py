@@ -142,11 +142,11 @@ class OneQuestion(Result):
 
     def as_json(self) -> dict[str, Any]:
         """The document of `describe --question --json`."""
-        asked = {
+        fields = {
             name: getattr(self.question, name) for name in ("id", "type", "text", "hypothesis", "series", "target")
         }
         return {
-            "question": {name: value for name, value in asked.items() if value is not None},
+            "question": {name: value for name, value in fields.items() if value is not None},
             **document(self, "key", "measure", "sets", "answers"),
             "responses": [self._response_json(response) for response in self.responses],
         }
@@ -172,7 +172,7 @@ def one_question(
     """Every response to one question, scored, with the verdicts of all sets."""
     if question not in evaluation.questions.by_id:
         raise unknown("question", question, evaluation.questions.ids)
-    asked = evaluation.questions.by_id[question]
+    record = evaluation.questions.by_id[question]
     scores = evaluation.score(key, measure=measure, unjudged=unjudged, missing=missing)
     rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
     ratings = _ratings(evaluation, question)
@@ -199,7 +199,7 @@ def one_question(
     shown = tuple(name for name, set_verdicts in verdicts.items() if set_verdicts.any)
     labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
     answers = {name: label for name, label in labels.items() if label is not None}
-    return OneQuestion(asked, scores.key, scores.measure, shown, tuple(responses), answers)
+    return OneQuestion(record, scores.key, scores.measure, shown, tuple(responses), answers)
 
 
 class _Verdicts:

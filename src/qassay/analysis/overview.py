@@ -240,15 +240,17 @@ def _target_types(questions: Iterable[Question]) -> dict[str, int]:
 def _nil(evaluation: Evaluation, key: Key) -> tuple[tuple[str, ...] | None, list[str]]:
     """The questions where NIL is right; None where no question takes NIL, or nothing is known of any that does."""
     kinds = [kind for kind, rules in evaluation.task.types.items() if rules.nil]
-    asked = {question.id for question in evaluation.questions.of_type(*kinds)}
-    judged = set(key.judgments.kind("item")["question"]).intersection(asked)
-    known = judged | asked.intersection(key.developed_answers()["question"])
+    nil_questions = {question.id for question in evaluation.questions.of_type(*kinds)}
+    judged = set(key.judgments.kind("item")["question"]).intersection(nil_questions)
+    known = judged | nil_questions.intersection(key.developed_answers()["question"])
     if not known:
         unknown = ["NIL questions: not known, because factoids have neither judgments nor known answers."]
-        return None, unknown if asked else []
+        return None, unknown if nil_questions else []
     right = key.nil_is_right(evaluation.questions)
-    nil = tuple(q.id for q, is_right in zip(evaluation.questions, right, strict=True) if is_right and q.id in asked)
-    bare = len(asked - known)
+    nil = tuple(
+        q.id for q, is_right in zip(evaluation.questions, right, strict=True) if is_right and q.id in nil_questions
+    )
+    bare = len(nil_questions - known)
     if not bare:
         return nil, []
     return nil, [f"Among the NIL questions are {bare:,} without any judged answer."]

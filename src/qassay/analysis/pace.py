@@ -27,12 +27,12 @@ def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) 
     Judgments that came from a file without times are counted, and have no point.
     """
     paths = evaluation.folder.judgment_sets()
-    wanted = [name for name in (sets or evaluation.human_sets) if name in paths]
+    names = [name for name in (sets or evaluation.human_sets) if name in paths]
     # The adjudicator comes after those whose work is settled.
-    wanted.sort(key=lambda name: name in SETTLED_SETS)
+    names.sort(key=lambda name: name in SETTLED_SETS)
     decoder = msgspec.json.Decoder(_Dated)
     times = {}
-    for name in wanted:
+    for name in names:
         lines = files.read_bytes(paths[name]).split(b"\n")
         rows = [decoder.decode(line) for line in lines if line.strip()]
         # What a rule settled took nobody any time.

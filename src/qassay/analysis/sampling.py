@@ -153,8 +153,8 @@ def sample(
 
 def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:
     """The subjects that people judge in a sample, each once; with a set, how much of it the set has."""
-    asked = {draw.question for draw in sample.draws}
-    questions = TestSet(tuple(question for question in evaluation.questions if question.id in asked))
+    drawn_questions = {draw.question for draw in sample.draws}
+    questions = TestSet(tuple(question for question in evaluation.questions if question.id in drawn_questions))
     nuggets = None
     if sample.judge is not None and evaluation.folder.nugget_lists():
         nuggets = evaluation.nugget_list(sample.judge)

@@ -124,9 +124,9 @@ def _compared(
     """The labels of every kind that both sets gave, with the one that counts as right."""
     parts, notes = [], []
     judged = {people: evaluation.judgment_set(people), program.name: program}
-    asked = [question.id for question in evaluation.questions if component in (None, question.type)]
+    ids = [question.id for question in evaluation.questions if component in (None, question.type)]
     for about, every in label_tables(evaluation, judged):
-        labels = every.filter(pl.col("question").is_in(asked))
+        labels = every.filter(pl.col("question").is_in(ids))
         if not {people, program.name} <= set(labels.columns):
             continue
         both = labels.drop_nulls([people, program.name])
@@ -237,9 +237,9 @@ def _twice(
     left = dict.fromkeys(tags, 0)
     for question, tag in answered:
         left[tag] += (question, tag) not in both
-    has: dict[str, set[str | None]] = {tag: set() for tag in tags}
+    units_of: dict[str, set[str | None]] = {tag: set() for tag in tags}
     for question, tag in answered:
-        has[tag].add(question if are_questions else by_id[question].series)
+        units_of[tag].add(question if are_questions else by_id[question].series)
     low, high = people.scale
     return ScoredTwice(
         runs=tags,
@@ -247,7 +247,7 @@ def _twice(
         program=program.units.values[:, columns[1]],
         people=people.units.values[:, columns[0]],
         summary=people.units.summary.on_units(columns[0]),
-        units_of_run=[len(has[tag].intersection(people.units.ids)) for tag in tags],
+        units_of_run=[len(units_of[tag].intersection(people.units.ids)) for tag in tags],
         left_out=left,
         measure=people.measure,
         reach=high - low,

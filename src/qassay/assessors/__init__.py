@@ -140,10 +140,10 @@ def _within(assessor: Any, limit: float) -> AutomaticAssessor:
 
 def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: float | None) -> AutomaticAssessor:
     if _SPELLED.fullmatch(text) and _is_named(text.split("(")[0].strip()):
-        wanted = parse(text, "assessor", example="match(normalise=true)")
-        if wanted.name.lower() == "llm" and timeout is not None:
-            wanted = replace(wanted, parameters={"timeout": f"{timeout}", **wanted.parameters})
-        return _from_spelling(wanted, evaluation, workers)
+        parsed = parse(text, "assessor", example="match(normalise=true)")
+        if parsed.name.lower() == "llm" and timeout is not None:
+            parsed = replace(parsed, parameters={"timeout": f"{timeout}", **parsed.parameters})
+        return _from_spelling(parsed, evaluation, workers)
     if _CALLABLE.fullmatch(text):
         return from_module(text, workers)
     command = from_command(text, evaluation.task, workers=workers, timeout=timeout)
@@ -152,22 +152,22 @@ def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: flo
     return command
 
 
-def _from_spelling(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
+def _from_spelling(parsed: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
     """A built-in assessor, or that of a plug-in, with its parameters."""
-    name = wanted.name.lower()
+    name = parsed.name.lower()
     if name in _FACTORIES:
         parameters = {
-            key: value.lower() if value.lower() in _SWITCHES else value for key, value in wanted.parameters.items()
+            key: value.lower() if value.lower() in _SWITCHES else value for key, value in parsed.parameters.items()
         }
         factory = _FACTORIES[name]
-        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=parameters), factory))
-    factory = load_plugin("assessor", wanted.name)
+        return factory(evaluation, **arguments(replace(parsed, name=name, parameters=parameters), factory))
+    factory = load_plugin("assessor", parsed.name)
     if not callable(factory):
-        raise broken("assessor", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    product = factory(evaluation, **arguments(wanted, factory))
+        raise broken("assessor", parsed.name, f"it is {type(factory).__name__}, which cannot be called")
+    product = factory(evaluation, **arguments(parsed, factory))
     if not callable(product) and not callable(getattr(product, "judge", None)):
-        raise broken("assessor", wanted.name, "what it makes is neither a function nor has a method judge")
-    return as_assessor(product, str(wanted), workers)
+        raise broken("assessor", parsed.name, "what it makes is neither a function nor has a method judge")
+    return as_assessor(product, str(parsed), workers)
 
 
 def _is_named(name: str) -> bool:
@@ -197,7 +197,7 @@ def _match(
     evaluation: Evaluation, *, normalise: bool = False, contains: bool = False, judged: str | None = None
 ) -> Match:
     rows = list(evaluation.answers.iter_rows(named=True))
-    rows += [{"question": asked.id, "answer": text} for asked in evaluation.questions for text in asked.gold]
+    rows += [{"question": question.id, "answer": text} for question in evaluation.questions for text in question.gold]
     right = _judged_right(evaluation, judged) if judged else []
     if not rows and not right:
         raise _no_gold(evaluation)

@@ -63,18 +63,18 @@ class Side:
 
 def side(text: str) -> Side:
     """Cut up a question, a gold answer or an answer."""
-    spoken = [_DIGITS.get(word, word) for word in words(text)]
-    content = without_stop_words(spoken)
-    phrase = " ".join([word for word in spoken if word not in _LOOSE] or spoken)
+    tokens = [_DIGITS.get(word, word) for word in words(text)]
+    content = without_stop_words(tokens)
+    phrase = " ".join([word for word in tokens if word not in _LOOSE] or tokens)
     framed = f" {phrase} "
     return Side(
-        tuple(spoken),
+        tuple(tokens),
         tuple(content),
         frozenset(content),
         framed,
         frozenset(framed[start : start + 3] for start in range(len(framed) - 2)),
-        frozenset(word for word in spoken if any(sign.isdigit() for sign in word)),
-        any(word in _NEGATIONS for word in spoken),
+        frozenset(word for word in tokens if any(sign.isdigit() for sign in word)),
+        any(word in _NEGATIONS for word in tokens),
     )
 
 

@@ -103,8 +103,8 @@ class Learned:
         """The same for several answers at once."""
         opinions = [self._nuggets(case) if case.kind in JUDGED else None for case in cases]
         places = [place for place, case in enumerate(cases) if self.gold.of_case(case)]
-        asked = [cases[place] for place in places]
-        for place, (gold, chance) in zip(places, self._chances(asked), strict=True):
+        with_gold = [cases[place] for place in places]
+        for place, (gold, chance) in zip(places, self._chances(with_gold), strict=True):
             right = chance >= THRESHOLD
             trace = {"answer": gold, "probability": round(chance, 4), **self._model}
             if right and is_list(cases[place], self.gold, gold):
@@ -122,11 +122,11 @@ class Learned:
         rows = np.array([features for _, features in near])
         model = shipped_model(None if self.embedder is None else self.embedder.family)
         if self.embedder is not None:
-            asked = [
+            compared = [
                 (case.question.text, case.text, gold, own)
                 for case, (gold, _), own in zip(cases, near, golds, strict=True)
             ]
-            rows = np.column_stack([rows, cosines(self.embedder, asked)])
+            rows = np.column_stack([rows, cosines(self.embedder, compared)])
         chances = model.probabilities(rows).tolist()
         return [(gold, chance) for (gold, _), chance in zip(near, chances, strict=True)]
 

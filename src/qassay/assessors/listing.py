@@ -41,20 +41,20 @@ def is_list(case: Case, gold: Gold, nearest: str) -> bool:
     return different_words(answer_side.words) >= DIFFERENT or answers_everything(answer_side, case.question.id, gold)
 
 
-def different_words(spoken: Sequence[str]) -> float:
+def different_words(words: Sequence[str]) -> float:
     """The mean share of different words in windows of 30."""
     counts: dict[str, int] = {}
     total = 0
-    for place, word in enumerate(spoken):
+    for place, word in enumerate(words):
         counts[word] = counts.get(word, 0) + 1
         if place >= LEAST_WORDS:
-            left = spoken[place - LEAST_WORDS]
+            left = words[place - LEAST_WORDS]
             counts[left] -= 1
             if not counts[left]:
                 del counts[left]
         if place >= LEAST_WORDS - 1:
             total += len(counts)
-    return total / (LEAST_WORDS * max(1, len(spoken) - LEAST_WORDS + 1))
+    return total / (LEAST_WORDS * max(1, len(words) - LEAST_WORDS + 1))
 
 
 def answers_everything(answer_side: Side, question: str, gold: Gold) -> bool:

@@ -301,6 +301,6 @@ def _typical(
     count = min(TELLING_WORDS, has_word.shape[1])
     if not count:
         return np.zeros(len(has_word))
-    telling = np.argsort(-np.abs(of_right - of_wrong), axis=1, kind="stable")[:, :count]
-    means = np.take_along_axis(odds, telling, axis=1).sum(axis=1) / TELLING_WORDS
+    word_order = np.argsort(-np.abs(of_right - of_wrong), axis=1, kind="stable")[:, :count]
+    means = np.take_along_axis(odds, word_order, axis=1).sum(axis=1) / TELLING_WORDS
     return np.where((others_right > 0) & (others_wrong > 0), means, 0.0)

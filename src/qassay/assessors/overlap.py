@@ -119,8 +119,8 @@ class Overlap:
         total = sum(weights.values())
         if not total:
             return Shares(0.0, 0.0)
-        has = {word: weight for word, weight in weights.items() if word in places}
-        return Shares(sum(has.values()) / total, closest(has, places, self.window) / total)
+        present = {word: weight for word, weight in weights.items() if word in places}
+        return Shares(sum(present.values()) / total, closest(present, places, self.window) / total)
 
     def weights(self, nugget: str) -> dict[str, float]:
         """The content words of a nugget with their weights."""

@@ -280,9 +280,9 @@ def power_by_units(plan: Plan) -> Figure:
     goal = chart([{"power": wanted.power}]).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y="power:Q")
     layers = [lines, goal]
     if plan.units is not None:
-        here = [{"units": plan.units, "text": f"{plan.units:,} {nouns if plan.units != 1 else noun} now"}]
-        layers.append(chart(here).mark_rule(color=LINE, strokeWidth=2).encode(x="units:Q"))
-        text = chart(here).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
+        label = [{"units": plan.units, "text": f"{plan.units:,} {nouns if plan.units != 1 else noun} now"}]
+        layers.append(chart(label).mark_rule(color=LINE, strokeWidth=2).encode(x="units:Q"))
+        text = chart(label).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
         layers.append(text.encode(x="units:Q", y=alt.value(0), text="text:N"))
     needed = ", ".join(f"{row.power:,} for {row.difference:g}" for row in chosen)
     columns = [Column("difference", "g"), Column(f"{nouns} needed"), Column("chance to find it now", ".1%")]

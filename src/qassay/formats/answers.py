@@ -132,9 +132,10 @@ def find_keys(
     for name, names in known.items():
         if name in mapped:
             continue
-        wanted = [plain_name(each) for each in names]
+        plain_names = [plain_name(each) for each in names]
         fits = sorted(
-            (column for column in free if plain_name(column) in wanted), key=lambda c: wanted.index(plain_name(c))
+            (column for column in free if plain_name(column) in plain_names),
+            key=lambda c: plain_names.index(plain_name(c)),
         )
         if len(fits) > 1 and name not in _IN_ORDER:
             problems.append(Problem("syntax", _ambiguous(name, fits), file))

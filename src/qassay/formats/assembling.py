@@ -292,12 +292,12 @@ def _refuse_sparse(blocks: Sequence[_Block], questions: int) -> None:
 
 def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None:
     """Stop where two systems have no question in common, with ids of both."""
-    has = [table.has_row.any(axis=1) for table in tables]
-    if np.logical_and.reduce(has).any():
+    has_question = [table.has_row.any(axis=1) for table in tables]
+    if np.logical_and.reduce(has_question).any():
         return
-    for i, first in enumerate(has):
-        for j in range(i + 1, len(has)):
-            if not (first & has[j]).any():
+    for i, first in enumerate(has_question):
+        for j in range(i + 1, len(has_question)):
+            if not (first & has_question[j]).any():
                 a, b = blocks[i], blocks[j]
                 ids = f"{few(dict.fromkeys(a.questions), 3)} and {few(dict.fromkeys(b.questions), 3)}"
                 message = (

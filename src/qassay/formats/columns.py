@@ -149,8 +149,8 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     free = [place for place in range(len(grid.header)) if place not in others and place not in scores]
     if not roles.names_scores:
         names = [name.strip().lower() for name in grid.header]
-        wanted = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
-        scores = tuple(place for place in wanted if has_scores(grid.column(place)))
+        candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
+        scores = tuple(place for place in candidates if has_scores(grid.column(place)))
     left_out = [grid.header[place].strip() for place in free if place not in scores]
     return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
 

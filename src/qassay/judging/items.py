@@ -42,9 +42,9 @@ def pool_items(
     for type_, rules in task.types.items():
         record = kind_of_type(type_, rules)
         chosen = justified if record.name == "rating" else ()
-        asked = [question.id for question in questions.of_type(type_) if not chosen or question.id in chosen]
-        if asked:
-            rows = rows_to_judge(runs, asked) if record.of_runs else pl.DataFrame({"question": asked})
+        ids = [question.id for question in questions.of_type(type_) if not chosen or question.id in chosen]
+        if ids:
+            rows = rows_to_judge(runs, ids) if record.of_runs else pl.DataFrame({"question": ids})
             for draft in record.drafts(rows, wanted):
                 yield _numbered(seed, draft)
 

@@ -77,10 +77,10 @@ def pool(
     """The items of the runs to judge, and those that a judgment set has."""
     types = []
     for type_, rules in task.types.items():
-        asked = [question.id for question in questions.of_type(type_)]
-        if not asked:
+        ids = [question.id for question in questions.of_type(type_)]
+        if not ids:
             continue
-        rows = rows_to_judge(runs, asked)
+        rows = rows_to_judge(runs, ids)
         record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
         if record.name == "support" and nuggets is not None:
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
@@ -146,11 +146,11 @@ def _subjects_by_run(
 ) -> Iterator[tuple[Kind, pl.DataFrame]]:
     """The subjects of each run to judge, each once per run, with its kind."""
     for type_, rules in task.types.items():
-        asked = [question.id for question in questions.of_type(type_)]
-        if not asked:
+        ids = [question.id for question in questions.of_type(type_)]
+        if not ids:
             continue
         record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
-        rows = rows_to_judge(runs, asked)
+        rows = rows_to_judge(runs, ids)
         if record.name == "support" and nuggets is not None:
             listed = nuggets.select("question", "nugget")
             rows = rows.select("question", "run").unique(maintain_order=True).join(listed, on="question", how="left")

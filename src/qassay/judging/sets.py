@@ -168,11 +168,11 @@ def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[P
         for line, question in rows.filter(wrong).select("line", "question").iter_rows():
             yield Problem(rule, message.format(question=question), file, line, question)
 
-    asked, kind = pl.col("question").is_not_null(), pl.col("kind")
+    has_question, kind = pl.col("question").is_not_null(), pl.col("kind")
     known = pl.col("question").is_in(list(questions.ids))
-    yield from problems("syntax", ~asked, 'the row has no "question"')
-    yield from problems("unknown-question", asked & ~known, "question {question} is not in the test set")
-    yield from problems("syntax", asked & known & kind.is_null(), "question {question}: the row has no verdict")
+    yield from problems("syntax", ~has_question, 'the row has no "question"')
+    yield from problems("unknown-question", has_question & ~known, "question {question} is not in the test set")
+    yield from problems("syntax", has_question & known & kind.is_null(), "question {question}: the row has no verdict")
     for record in ROW_KINDS.values():
         identified = pl.any_horizontal(
             pl.all_horizontal(pl.lit(value=True), *(pl.col(field).is_not_null() for field in fields))

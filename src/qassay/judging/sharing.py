@@ -79,7 +79,9 @@ def with_author(
 
 def least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
     """Who takes a slot of a question instead of a person who judges it in another slot; None: anyone who asks."""
-    return min((account for account in accounts if account not in others), key=lambda who: load[who], default=None)
+    return min(
+        (account for account in accounts if account not in others), key=lambda account: load[account], default=None
+    )
 
 
 def choose(
@@ -94,6 +96,9 @@ def choose(
     chosen: dict[int, int | None] = dict(holders)
     if not accounts:
         return chosen | dict.fromkeys(slots)
-    free = sorted((who for who in dict.fromkeys(accounts) if who not in holders.values()), key=lambda who: load[who])
-    order = sorted(free[: len(slots)], key=lambda who: firsts[who])
+    free = sorted(
+        (account for account in dict.fromkeys(accounts) if account not in holders.values()),
+        key=lambda account: load[account],
+    )
+    order = sorted(free[: len(slots)], key=lambda account: firsts[account])
     return chosen | dict(zip(slots, order, strict=False))

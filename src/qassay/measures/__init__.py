@@ -74,22 +74,22 @@ def measure(spelling: str) -> Measure:
     >>> str(measure("nugget_f( beta = 5 )"))
     'nugget_f(beta=5)'
     """
-    wanted = parse(spelling, "measure", example="nugget_f(beta=5)")
-    name = wanted.name
+    parsed = parse(spelling, "measure", example="nugget_f(beta=5)")
+    name = parsed.name
     if name not in MEASURES:
         raise unknown("measure", name, MEASURES)
     kind = MEASURES[name]
     known = {parameter.name for parameter in fields(kind)}
-    for parameter_name in wanted.parameters:
+    for parameter_name in parsed.parameters:
         if parameter_name not in known:
             raise unknown(f"parameter of {name}", parameter_name, known)
     for parameter in fields(kind):
-        if parameter.default is MISSING and parameter.name not in wanted.parameters:
+        if parameter.default is MISSING and parameter.name not in parsed.parameters:
             raise UsageError(f"the measure {name} needs {parameter.name}, as in {name}({parameter.name}=5)")
     return kind(
         **{
             parameter_name: number(f"{spelling}: {parameter_name}", value)
-            for parameter_name, value in wanted.parameters.items()
+            for parameter_name, value in parsed.parameters.items()
         }
     )
 

@@ -77,12 +77,12 @@ class Generalizability:
         total = run + by_unit / units + fixed
         return run / total if total > 0 else None
 
-    def units_for(self, which: Coefficient, wanted: float, assessors: int | None = None) -> int | None:
+    def units_for(self, which: Coefficient, coefficient: float, assessors: int | None = None) -> int | None:
         """The smallest number of units that reaches a coefficient; None where no number does."""
-        if not 0 < wanted < 1:
-            raise UsageError(f"a coefficient lies between 0 and 1, not {wanted}")
+        if not 0 < coefficient < 1:
+            raise UsageError(f"a coefficient lies between 0 and 1, not {coefficient}")
         by_unit, fixed = self._error(which, self._assessors(assessors))
-        room = self.variances["run"] * (1 - wanted) / wanted - fixed
+        room = self.variances["run"] * (1 - coefficient) / coefficient - fixed
         if room <= 0:
             return None
         # The small term keeps a whole number whole.

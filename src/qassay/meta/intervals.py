@@ -240,8 +240,8 @@ def bca_limits(
     limits = []
     for side in (-z, z):
         shifted = bias + side
-        wanted = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-6))
-        limits.append(_quantiles(ordered, wanted))
+        levels = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-6))
+        limits.append(_quantiles(ordered, levels))
     return limits[0], limits[1]
 
 
@@ -258,9 +258,9 @@ def _draw(rng: np.random.Generator, rows: int, count: int) -> Integers:
     return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
 
 
-def _quantiles(ordered: Floats, wanted: Floats) -> Floats:
+def _quantiles(ordered: Floats, levels: Floats) -> Floats:
     """One quantile a column of sorted columns, by linear interpolation."""
-    place = wanted * (len(ordered) - 1)
+    place = levels * (len(ordered) - 1)
     low = np.floor(place).astype(np.int64)
     high = np.minimum(low + 1, len(ordered) - 1)
     columns = np.arange(ordered.shape[1])

@@ -141,8 +141,8 @@ def _spread(material: Material) -> list[str]:
             sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
     zero = sum(box.has_zero_median for box in boxes)
     if zero:
-        who = "the run scores" if spread.runs == 1 else "at least half of the runs score"
-        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {who} 0.")
+        runs_score = "the run scores" if spread.runs == 1 else "at least half of the runs score"
+        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {runs_score} 0.")
     return sentences
 
 

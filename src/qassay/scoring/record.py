@@ -67,7 +67,7 @@ class Units:
             return np.full(len(self.values), np.nan)
         if scored.all():
             return self.summary(self.values, np.arange(len(self.ids)))
-        return np.array([self._score(run, np.flatnonzero(has)) for run, has in enumerate(scored)])
+        return np.array([self._score(run, np.flatnonzero(is_scored)) for run, is_scored in enumerate(scored)])
 
     def _score(self, run: int, units: Integers) -> float:
         if not len(units):
@@ -327,8 +327,8 @@ class Scores(Result):
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {
             question.id: value
-            for asked, values in self.questions.values()
-            for question, value in zip(asked, none_for_nan(values[row]), strict=True)
+            for questions, values in self.questions.values()
+            for question, value in zip(questions, none_for_nan(values[row]), strict=True)
         }
         return {name: scored[name] for name in self.asked if name in scored}
 

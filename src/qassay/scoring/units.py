@@ -18,7 +18,7 @@ from qassay.tally import Tally
 
 def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
     """Every scored question of any type is a unit, in the order of the test set."""
-    asked = [
+    questions = [
         q for kind in values for q, k in zip(tally.types[kind].questions, selection.scored[kind], strict=True) if k
     ]
     tables = [
@@ -27,22 +27,22 @@ def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection
     table = tables[0]
     if len(tables) > 1:
         place = {name: number for number, name in enumerate(tally.questions.ids)}
-        by_place = np.argsort([place[question.id] for question in asked], kind="stable")
-        asked = [asked[number] for number in by_place]
+        by_place = np.argsort([place[question.id] for question in questions], kind="stable")
+        questions = [questions[number] for number in by_place]
         table = np.concatenate(tables, axis=1)[:, by_place]
     order = None
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
         order = restricted_order(tally.types[kind].order, selection.scored[kind])
-    types = tuple(question.type for question in asked)
+    types = tuple(question.type for question in questions)
     denominators = {measure_of(tally, kind, measure).denominator for kind in set(types)}
-    in_series = bool(asked) and all(question.series is not None for question in asked)
+    in_series = bool(questions) and all(question.series is not None for question in questions)
     return Units(
-        ids=tuple(question.id for question in asked),
+        ids=tuple(question.id for question in questions),
         values=table,
         summary=measure.summary(types, tally.task.weights, order),
         denominator=denominators.pop() if len(denominators) == 1 else None,
-        series=tuple(str(question.series) for question in asked) if in_series else None,
+        series=tuple(str(question.series) for question in questions) if in_series else None,
     )
 
 
@@ -111,7 +111,7 @@ def combined(
     result = np.full(table.shape[1], np.nan)
     scored = ~np.isnan(table)
     for pattern in np.unique(scored, axis=1).T:
-        present = [kind for kind, has in zip(kinds, pattern, strict=True) if has]
+        present = [kind for kind, is_present in zip(kinds, pattern, strict=True) if is_present]
         if not present:
             continue
         share = weights_for(frozenset(present), weights, without)

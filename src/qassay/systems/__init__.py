@@ -111,11 +111,11 @@ def spelled(text: str, settings: Mapping[str, str] | None = None) -> Spelled:
 
 def make_reference(text: str | Spelled, collection: Documents) -> System:
     """The reference system that is spelled so, on a collection."""
-    wanted = text if isinstance(text, Spelled) else spelled(text)
-    if wanted.name not in SYSTEMS:
-        raise unknown("system", wanted.name, SYSTEMS)
-    factory = load(SYSTEMS[wanted.name])
-    system: System = factory(collection, **arguments(wanted, factory))
+    parsed = text if isinstance(text, Spelled) else spelled(text)
+    if parsed.name not in SYSTEMS:
+        raise unknown("system", parsed.name, SYSTEMS)
+    factory = load(SYSTEMS[parsed.name])
+    system: System = factory(collection, **arguments(parsed, factory))
     return system
 
 

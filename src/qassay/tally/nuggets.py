@@ -129,8 +129,8 @@ def _at(counts: NDArray[np.int64], placed: pl.DataFrame) -> NDArray[np.int64]:
 def _lacking(rows: Rows, short: NDArray[np.bool_], listed: pl.DataFrame, support: pl.DataFrame) -> pl.DataFrame:
     """The nuggets without support judgment, of the responses that lack any."""
     responses = unjudged_responses(rows, short, "nugget ").select("question", "run", "item")
-    wanted = responses.join(listed, on="question", maintain_order="left_right")
-    missing = wanted.join(support, on=["question", "run", "nugget"], how="anti", maintain_order="left")
+    pairs = responses.join(listed, on="question", maintain_order="left_right")
+    missing = pairs.join(support, on=["question", "run", "nugget"], how="anti", maintain_order="left")
     return missing.select("question", "run", item=pl.col("item") + pl.col("nugget"))
 
 

@@ -93,8 +93,8 @@ def look_up(rows: pl.DataFrame, known: pl.DataFrame, on: Sequence[str], value: s
 
 def _verified(rows: pl.DataFrame, index: pl.DataFrame, table: pl.DataFrame, on: Sequence[str]) -> pl.Series:
     """The value of the known row with the same hash, where it really is the same row."""
-    wanted = pl.DataFrame({"hash": rows.hash_rows(seed=0)})
-    place = wanted.join(table, on="hash", how="left", maintain_order="left")["place"]
+    hashes = pl.DataFrame({"hash": rows.hash_rows(seed=0)})
+    place = hashes.join(table, on="hash", how="left", maintain_order="left")["place"]
     same = place.is_not_null()
     for name in on:
         same &= rows[name] == index[name].gather(place)

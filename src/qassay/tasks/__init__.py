@@ -113,8 +113,8 @@ class Task:
 
 def names() -> list[str]:
     """Names of the built-in tasks."""
-    here = resources.files(__name__)
-    return sorted(entry.name.removesuffix(".toml") for entry in here.iterdir() if entry.name.endswith(".toml"))
+    folder = resources.files(__name__)
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
 def definition(name: str) -> dict[str, Any]:

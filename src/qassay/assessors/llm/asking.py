@@ -137,7 +137,7 @@ class Asking:
         messages = list(call.messages)
         spent = [0, 0]
         fault, completion = MalformedError(""), Completion("", None, 0, 0)
-        for asked in range(1, self.model.asks + 1):
+        for attempts in range(1, self.model.asks + 1):
             completion, unusable = await self._completed(messages, call)
             spent[0] += completion.input_tokens
             spent[1] += completion.output_tokens
@@ -153,10 +153,10 @@ class Asking:
                 answered = [{"role": "assistant", "content": completion.content[:LONGEST_RAW] or "(nothing)"}]
                 messages = [*call.messages, *answered, {"role": "user", "content": correction}]
                 continue
-            return Asked(self._answer_of(call, completion, spent, asked), verdicts)
+            return Asked(self._answer_of(call, completion, spent, attempts), verdicts)
         raise FailedError(str(fault), self.model.endpoint.without_key(completion.content)[:LONGEST_RAW])
 
-    def _answer_of(self, call: Call, completion: Completion, spent: list[int], asked: int) -> Answer:
+    def _answer_of(self, call: Call, completion: Completion, spent: list[int], attempts: int) -> Answer:
         price = self.account.price
         return Answer(
             self.model.endpoint.without_key(completion.content),
@@ -165,7 +165,7 @@ class Asking:
             spent[1],
             None if price is None else price.of(spent[0], spent[1]),
             now(),
-            asked,
+            attempts,
             completion.estimated,
             call.form.chances(completion.content, completion.tokens) if completion.tokens else [],
         )

@@ -204,7 +204,7 @@ class LanguageModel:
         answers = [(call, vote.answer) for call, votes in used for vote in votes]
         raw = [answer.content[:LONGEST_RAW] for _, answer in answers]
         costs = [answer.cost / len(call.targets) for call, answer in answers if answer.cost is not None]
-        asked = sum(answer.asked for _, answer in answers)
+        calls = sum(answer.asked for _, answer in answers)
         trace: dict[str, Any] = {
             "model": answers[0][1].model or self.model.name,
             "endpoint": self.model.endpoint.host,
@@ -222,7 +222,7 @@ class LanguageModel:
         return (
             trace
             | ({"asked_together": together} if together > 1 else {})
-            | ({"asked_again": asked - len(answers)} if asked > len(answers) else {})
+            | ({"asked_again": calls - len(answers)} if calls > len(answers) else {})
         )
 
     def _with_known_spelling(self, verdict: Verdict, case: Case) -> Verdict:

@@ -111,12 +111,12 @@ def write_nuggets(
     if rate and not listed:
         raise UsageError("there is no list of nuggets to rate; let the model write one: --nuggets create")
     works: dict[str, Callable[[Asking], Any]] = {}
-    for question, responses in _responses(evaluation).items():
-        asked = evaluation.questions.by_id[question]
+    for question_id, responses in _responses(evaluation).items():
+        question = evaluation.questions.by_id[question_id]
         if not rate:
-            works[question] = partial(writer.created, asked, responses)
-        elif question in listed:
-            works[question] = partial(writer.rated, asked, listed[question])
+            works[question_id] = partial(writer.created, question, responses)
+        elif question_id in listed:
+            works[question_id] = partial(writer.rated, question, listed[question_id])
     rows, failed = _results_of(model, works)
     if model.account.stopped:
         message = f"{model.account.stopped}; the answers so far are kept, and no list is written yet"

@@ -73,9 +73,9 @@ class RayCarrier:
         )
         return Worker(remote_class.remote(self.endpoint, self.timeout))
 
-    def places(self, wanted: int) -> int:
+    def places(self, parallel: int) -> int:
         """As many as wanted, or as the workers have."""
-        return min(wanted, PLACES * len(self.workers))
+        return min(parallel, PLACES * len(self.workers))
 
     async def post(self, body: bytes) -> Reply:
         """The reply to a request."""

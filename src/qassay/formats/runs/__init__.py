@@ -212,12 +212,12 @@ def _check_tags(rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Problem]:
             yield Problem("syntax", f"the run tag {tag[:80]!r} {fault}", names[run], 1)
     if not ((rows["tag"] != rows["tag"].shift(1)) & (rows["run"] == rows["run"].shift(1))).any():
         return
-    for run, line, tag, asked in (
+    for run, line, tag, question in (
         rows.select("run", "line", "tag", "asked").unique(["run", "tag"], keep="first", maintain_order=True).iter_rows()
     ):
         if tag != first[run]:
-            message = f"question {asked} has the run tag {tag!r}, the first line {first[run]!r}; one file is one run"
-            yield Problem("second-tag", message, names[run], line, asked)
+            message = f"question {question} has the run tag {tag!r}, the first line {first[run]!r}; one file is one run"
+            yield Problem("second-tag", message, names[run], line, question)
 
 
 def _ranked(rows: pl.DataFrame, *, several: bool) -> pl.DataFrame:

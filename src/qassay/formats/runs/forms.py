@@ -52,8 +52,8 @@ def parse_trec4(batch: Sequence[Source]) -> Parsed:
     rows, short = _apart(rows, pl.col("doc").is_not_null())
     problems += _tell(batch, short, "syntax", "a line is: qid tag docid answer string")
     nil = pl.col("doc") == NIL
-    rows, spoken = _apart(rows, ~nil | pl.col("text").is_null())
-    problems += _tell(batch, spoken, "nil-with-items", "NIL has no answer string")
+    rows, with_text = _apart(rows, ~nil | pl.col("text").is_null())
+    problems += _tell(batch, with_text, "nil-with-items", "NIL has no answer string")
     rows, silent = _apart(rows, nil | pl.col("text").is_not_null())
     problems += _tell(batch, silent, "syntax", "the answer string is missing after the doc-id")
     return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), problems)
@@ -266,14 +266,16 @@ def _parse(
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(_unread(source, number, line, error))
                 continue
-            asked = str(response.question)
-            where = {"run": place, "line": number, "tag": response.run, "asked": asked}
+            question = str(response.question)
+            where = {"run": place, "line": number, "tag": response.run, "asked": question}
             try:
                 rows += [where | row for row in read(response)]
             except NilError as error:
-                problems.append(Problem("nil-with-items", f"question {asked}: {error}", source.name, number, asked))
+                problems.append(
+                    Problem("nil-with-items", f"question {question}: {error}", source.name, number, question)
+                )
             except ValueError as error:
-                problems.append(Problem("syntax", f"question {asked}: {error}", source.name, number, asked))
+                problems.append(Problem("syntax", f"question {question}: {error}", source.name, number, question))
     return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), problems, objects=True)
 
 

@@ -181,8 +181,8 @@ def _no_response(scores: Scores, draws: Sequence[Draw]) -> np.ndarray:
 def nugget_decisions(runs: Runs, judged: JudgmentSet, draws: Sequence[Draw], *, partial: float) -> Floats:
     """The support of nuggets, runs x decisions: NaN where it is not judged, 0 for an empty answer."""
     credit = {"full": 1.0, "partial": partial, "none": 0.0}
-    asked = list(dict.fromkeys(draw.question for draw in draws))
-    returned = set(rows_to_judge(runs, asked).select("question", "run").iter_rows())
+    questions = list(dict.fromkeys(draw.question for draw in draws))
+    returned = set(rows_to_judge(runs, questions).select("question", "run").iter_rows())
     credit_of = {
         (row["question"], row["run"], row["nugget"]): credit[row["support"]]
         for row in judged.kind("support").iter_rows(named=True)
@@ -204,10 +204,10 @@ def nugget_decisions(runs: Runs, judged: JudgmentSet, draws: Sequence[Draw], *, 
 
 def whole_responses(joined: Tally, questions: Sequence[str]) -> set[tuple[str, str]]:
     """The responses to some questions of which people judged everything, by question and run."""
-    asked = set(questions)
+    chosen = set(questions)
     key = joined.key
     rows = judged_responses(joined.runs, joined.questions, joined.task, key.judgments, key.nuggets)
-    return {(question, run) for question, run in rows.iter_rows() if question in asked}
+    return {(question, run) for question, run in rows.iter_rows() if question in chosen}
 
 
 def people_decisions(decisions: Decisions, joined: Tally, whole: set[tuple[str, str]], scores: Scores | None) -> Floats:

@@ -130,11 +130,11 @@ class Plan(Result):
         best = self.recommendation
         if best is None:
             return f"no number of {self.unit_name[1]} can be given; the notes say why"
-        wanted = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
+        purpose = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
         now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
         if best.units is None:
-            return f"no number of {self.unit_name[1]} is enough for {wanted}{now}"
-        return f"about {counted(_rounded(best.units), self.unit_name)} for {wanted}{now}"
+            return f"no number of {self.unit_name[1]} is enough for {purpose}{now}"
+        return f"about {counted(_rounded(best.units), self.unit_name)} for {purpose}{now}"
 
     def summary(self) -> str:
         """The recommendation first, then its reason, and what the units at hand show."""

@@ -266,6 +266,6 @@ def _true_share(scores: Floats, deviations: Floats, seed: int) -> Floats:
     rng = np.random.default_rng([seed % WORD, 0])
     resamples = len(deviations)
     # One draw from each of as many equal parts as there are resamples, in random order.
-    wanted = (rng.permutation(resamples) + rng.random(resamples)) / resamples
-    drawn = tau[np.minimum(np.searchsorted(mass / mass[-1], wanted), GRID - 1)]
+    levels = (rng.permutation(resamples) + rng.random(resamples)) / resamples
+    drawn = tau[np.minimum(np.searchsorted(mass / mass[-1], levels), GRID - 1)]
     return np.asarray(drawn**2 / (drawn**2 + noise))

@@ -183,8 +183,8 @@ class PairTests:
                     f"Pairs with the same difference on all {parts.name[1]} have no t test and count as not different."
                 )
         else:
-            wanted = self.permutations or flips_for(pairs, self.alpha)
-            p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
+            flips = self.permutations or flips_for(pairs, self.alpha)
+            p, drawn, exact = flip_p_values(parts, flips=flips, seed=self.seed, progress=self.progress)
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
                 reason = counted(parts.count, parts.name) if exact else f"{drawn:,} permutations"

@@ -237,8 +237,10 @@ class RunningCommand:
             self._process.wait(CLOSING)
         self._readers[1].join(1.0)
         status = self._process.returncode
-        how = f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
-        return CallError("crash", f"it {how} before it answered{self._last_words()}")
+        ending = (
+            f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
+        )
+        return CallError("crash", f"it {ending} before it answered{self._last_words()}")
 
     def _last_words(self) -> str:
         """The end of what the command wrote to standard error."""

@@ -58,10 +58,10 @@ def open_system(
     if re.match(r"https?://", text, re.IGNORECASE):
         return _address(text, task, collection, parameters, token)
     if _CALLABLE.fullmatch(text):
-        wanted = spelled(text, parameters)
-        wanted = replace(wanted, called=wanted.called or bool(wanted.parameters))
-        command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
-        return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
+        parsed = spelled(text, parameters)
+        parsed = replace(parsed, called=parsed.called or bool(parsed.parameters))
+        command = [sys.executable, "-m", "qassay.systems.harness.worker", str(parsed), str(documents or "")]
+        return UnderTest(str(parsed), lambda: CommandCaller(command), remembers=True)
     if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
         return _reference(spelled(text, parameters), collection)
     if _NAME.fullmatch(text) and text.split("(")[0] in plugins("system"):
@@ -78,23 +78,23 @@ def default_tag(spelling: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", spelling).strip("-.")[:80] or "run"
 
 
-def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
+def _reference(parsed: Spelled, collection: Documents | None) -> UnderTest:
     if collection is None:
-        raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
-    require("search", f"the system {wanted.name}")
-    system = make_reference(wanted, collection)
-    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
+        raise UsageError(f"{parsed.name} answers from documents, but the evaluation has none; put them in collection/")
+    require("search", f"the system {parsed.name}")
+    system = make_reference(parsed, collection)
+    return UnderTest(str(parsed), lambda: LocalCaller(system), searches=True)
 
 
-def _plugged_in(wanted: Spelled, collection: Documents | None) -> UnderTest:
+def _plugged_in(parsed: Spelled, collection: Documents | None) -> UnderTest:
     """The system of another package: a function that makes it, called with the documents and its parameters."""
-    factory = load_plugin("system", wanted.name)
+    factory = load_plugin("system", parsed.name)
     if not callable(factory):
-        raise broken("system", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    system = factory(collection, **arguments(wanted, factory))
+        raise broken("system", parsed.name, f"it is {type(factory).__name__}, which cannot be called")
+    system = factory(collection, **arguments(parsed, factory))
     if not callable(system):
-        raise broken("system", wanted.name, f"it made {type(system).__name__}, which cannot be called")
-    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=collection is not None)
+        raise broken("system", parsed.name, f"it made {type(system).__name__}, which cannot be called")
+    return UnderTest(str(parsed), lambda: LocalCaller(system), searches=collection is not None)
 
 
 def _address(

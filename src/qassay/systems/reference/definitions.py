@@ -80,8 +80,8 @@ def naming(target: str) -> re.Pattern[str]:
     >>> bool(naming("sinking of the Titanic").search("The Titanic was built in Belfast."))
     True
     """
-    telling = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOP_WORDS and not word.isdigit()]
-    capital = [word for word in telling if word[:1].isupper()] or telling[-1:] or target.split()
+    content = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOP_WORDS and not word.isdigit()]
+    capital = [word for word in content if word[:1].isupper()] or content[-1:] or target.split()
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, capital))})\b", re.IGNORECASE)
 
 
@@ -139,9 +139,9 @@ def main_clause(sentence: str) -> str:
 def _answered(asked: Asked) -> Iterator[frozenset[str]]:
     """The stems of every earlier answer of the series together with the telling words of its question."""
     for question, answer in asked.history:
-        telling = [stem(word) for word in content_words(question.text)][:1]
+        first_stem = [stem(word) for word in content_words(question.text)][:1]
         for item in answer.items:
-            yield frozenset([*(stem(word) for word in words(item.text)), *telling])
+            yield frozenset([*(stem(word) for word in words(item.text)), *first_stem])
 
 
 def sentence_baseline(collection: Documents, *, overlap: float = 0.7) -> System:
