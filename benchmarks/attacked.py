@@ -59,12 +59,12 @@ def attacked_evaluation(folder: Path, target: Target, facts: Sequence[tuple[str,
     (folder / "qassay.toml").write_text(f'task = "{target.task}"\n', encoding="utf-8")
     questions, known, nuggets = [], [], []
     for number, (text, right, wrong) in enumerate(facts, 1):
-        asked: dict[str, Any] = {"id": str(number), "text": text, **target.question}
+        row: dict[str, Any] = {"id": str(number), "text": text, **target.question}
         if target.task == "qa":
-            asked["gold"] = [right]
+            row["gold"] = [right]
         if target.question["type"] == "pair":
-            asked |= {"text": f"{text} It is {right}.", "hypothesis": f"It is {wrong}."}
-        questions.append(asked)
+            row |= {"text": f"{text} It is {right}.", "hypothesis": f"It is {wrong}."}
+        questions.append(row)
         known.append({"question": str(number), "answer": right})
         nuggets.append({"question": str(number), "nugget": "1", "vital": True, "text": f"{text} {right}"})
     _write(folder / "questions.jsonl", questions)

@@ -272,7 +272,7 @@ def _no_triggers(store: Store) -> Iterator[None]:
         on = [sql for _, sql in triggers]
     else:
         tables = ("question", "item", "standing", "assignment", "settled")
-        off, on = ([f"ALTER TABLE {name} {how} TRIGGER USER" for name in tables] for how in ("DISABLE", "ENABLE"))
+        off, on = ([f"ALTER TABLE {name} {verb} TRIGGER USER" for name in tables] for verb in ("DISABLE", "ENABLE"))
     for statements in (off, on):
         with store.write() as connection:
             for statement in statements:

@@ -56,10 +56,10 @@ class Step:
 
 def growth() -> Iterator[Table]:
     """A table for each part, printed as soon as it is there."""
-    wanted = [name for name in os.environ.get("QASSAY_GROWTH_PARTS", "").split(",") if name]
-    with models.local_server() if not wanted or "model calls" in wanted else nullcontext((0, None)) as (port, _):
+    names = [name for name in os.environ.get("QASSAY_GROWTH_PARTS", "").split(",") if name]
+    with models.local_server() if not names or "model calls" in names else nullcontext((0, None)) as (port, _):
         for part in (*PARTS, model_calls(port)):
-            if not wanted or part.name in wanted:
+            if not names or part.name in names:
                 yield grown(part)
 
 
@@ -155,13 +155,13 @@ def _write_judgments(folder: Path, *, assessors: int, questions: int, per_questi
     (folder / "judgments").mkdir()
     files = [(folder / "judgments" / f"{name}.jsonl").open("w") for name in ("first", "second", "third")[:per_question]]
     for question in range(questions):
-        who = rng.choice(assessors, size=per_question, replace=False)
+        chosen = rng.choice(assessors, size=per_question, replace=False)
         for run in range(10):
             text = judging.answer(run, question, runs=10)
             right = rng.random() < 0.5
             for place, file in enumerate(files):
                 label = "correct" if right != (rng.random() < 0.1) else "incorrect"
-                row = {"question": f"q{question}", "text": text, "judgment": label, "assessor": f"p{who[place]}"}
+                row = {"question": f"q{question}", "text": text, "judgment": label, "assessor": f"p{chosen[place]}"}
                 file.write(json.dumps(row) + "\n")
     for file in files:
         file.close()

@@ -127,8 +127,8 @@ def answers(name: str, *, runs: int, questions: int) -> Path:
     """A new evaluation of free-text answers, all of them different."""
     folder = _new(name)
     (folder / "qassay.toml").write_text('task = "qa"\n', encoding="utf-8")
-    asked = ({"id": f"q{n}", "type": "qa", "text": f"What is {n}?", "gold": [f"answer {n}"]} for n in range(questions))
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), encoding="utf-8")
+    lines = ({"id": f"q{n}", "type": "qa", "text": f"What is {n}?", "gold": [f"answer {n}"]} for n in range(questions))
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines), encoding="utf-8")
     for run in range(runs):
         rows = (
             {"run": f"r{run}", "question": f"q{n}", "items": [{"text": answer(run, n, runs=runs)}]}

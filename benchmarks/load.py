@@ -223,9 +223,9 @@ def _again(connection: http.client.HTTPConnection, port: int) -> http.client.HTT
     return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
 
-def set_to_work(people: list[Person], port: int, stop: threading.Event, **how: Any) -> list[threading.Thread]:
+def set_to_work(people: list[Person], port: int, stop: threading.Event, **options: Any) -> list[threading.Thread]:
     """Let everybody judge, each in a thread."""
-    threads = [threading.Thread(target=judge, args=(person, port, stop), kwargs=how) for person in people]
+    threads = [threading.Thread(target=judge, args=(person, port, stop), kwargs=options) for person in people]
     for thread in threads:
         thread.start()
     return threads

@@ -42,7 +42,7 @@ def speed() -> list[Row]:
         spelling = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"
         before = calls()
         seconds, busy, early, late = _judge(folder, spelling)
-        asked = calls() - before
+        count = calls() - before
         start = time.process_time()
         bare = asyncio.run(_bare(port, JUDGMENTS, PARALLEL))
         bare_busy = time.process_time() - start
@@ -53,7 +53,7 @@ def speed() -> list[Row]:
                 bare,
                 bare / seconds,
                 f"peer: bare httpx loop; processor time per call {1e3 * busy / JUDGMENTS:.2f} ms, bare"
-                f" {1e3 * bare_busy / JUDGMENTS:.2f} ms; {asked:,} calls",
+                f" {1e3 * bare_busy / JUDGMENTS:.2f} ms; {count:,} calls",
             ),
             Row("memory, MB: after all calls (ours), after a tenth of them (peer)", late, early, None, "peak so far"),
         ]

@@ -42,14 +42,14 @@ class Server:
 
     def get(self, role: str, path: str) -> float:
         """The seconds that a page takes."""
-        asked = path.replace("{open}", str(3 * self.size.judged + 1))
+        address = path.replace("{open}", str(3 * self.size.judged + 1))
         begun = time.perf_counter()
-        self.connection.request("GET", asked, headers={"Cookie": f"{load.COOKIE}={self.secrets[role]}"})
+        self.connection.request("GET", address, headers={"Cookie": f"{load.COOKIE}={self.secrets[role]}"})
         answer = self.connection.getresponse()
         body = answer.read()
         seconds = time.perf_counter() - begun
         if answer.status != 200:
-            raise RuntimeError(f"{role} {asked}: {answer.status} {body[:200]!r}")
+            raise RuntimeError(f"{role} {address}: {answer.status} {body[:200]!r}")
         return seconds
 
 

@@ -61,11 +61,11 @@ def main(arguments: Sequence[str]) -> int:
     for database in DATABASES:
         options = ["--disable-pip", "--no-deps", "--progress-spinner", "off", "--format", "json"]
         command = [program, "--vulnerability-service", database, *options, "--requirement", requirements]
-        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
-            audit = read_audit(asked.stdout)
+            audit = read_audit(process.stdout)
         except ValueError:
-            print(f"{database}: cannot be reached: {(asked.stderr.strip().splitlines() or [''])[-1][:300]}")
+            print(f"{database}: cannot be reached: {(process.stderr.strip().splitlines() or [''])[-1][:300]}")
             continue
         if audit.known:
             print(f"{database}: {audit}")

@@ -107,7 +107,7 @@ def long_answers(folder: Path) -> PreparedEvaluation:
 
 def free_text(folder: Path) -> PreparedEvaluation:
     """Answers in free text of two systems, with the passages that each was made from."""
-    asked = "Who wrote The Master and Margarita, and when did he finish it?"
+    question_text = "Who wrote The Master and Margarita, and when did he finish it?"
     answers = {
         "small": (
             "It is by Mikhail Bulgakov, who finished it in 1967.",
@@ -125,7 +125,7 @@ def free_text(folder: Path) -> PreparedEvaluation:
     (folder / "qassay.toml").write_text('name = "Qassay demo"\ntask = "qa"\nsupport = true\n', encoding="utf-8")
     _write_rows(
         folder / "questions.jsonl",
-        [{"id": "q1", "type": "qa", "text": asked, "gold": ["Mikhail Bulgakov, in 1940"]}],
+        [{"id": "q1", "type": "qa", "text": question_text, "gold": ["Mikhail Bulgakov, in 1940"]}],
     )
     for run, (text, documents) in answers.items():
         contexts = [{"doc": doc, "text": passage} for doc, passage in documents.items()]

@@ -321,7 +321,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def wanted() -> dict[Path, str]:
+def current_texts() -> dict[Path, str]:
     """Every generated file with its current text."""
     texts = {page: regenerate(page) for page in pages()} | {notebooks.NOTEBOOK: notebooks.current()}
     return texts | {IMAGES / name: picture for name, picture in pictures().items()}
@@ -333,7 +333,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; fail if something is not current")
     check = parser.parse_args().check
     try:
-        files = wanted()
+        files = current_texts()
     except SessionError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -82,7 +82,7 @@ def first_use(markdown: str, term: Term) -> tuple[int, int] | None:
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Called by mkdocs: the page with its links."""
-    here = page.file.src_uri
-    if here == PAGE:
+    source = page.file.src_uri
+    if source == PAGE:
         return markdown
-    return linked(markdown, "../" * here.count("/") + PAGE)
+    return linked(markdown, "../" * source.count("/") + PAGE)

@@ -249,7 +249,7 @@ def _series05() -> list[Row]:
     zero = {name: f"{count} of {of}" for name, (count, of) in paper["zero_median"].items()}
     curves = qassay.sensitivity(demo().score(), preset="trec2004", intervals=0)
     pairs, swaps = paper["pairs"], paper["swaps_recomputed"]
-    here = sum(box.has_zero_median for box in described.units.boxes)
+    zero_medians = sum(box.has_zero_median for box in described.units.boxes)
     plan = qassay.plan(demo().score())
     return [
         (
@@ -263,7 +263,7 @@ def _series05() -> list[Row]:
             "Questions with a median of 0",
             "`qassay describe demo`",
             ", ".join(f"{name} {count}" for name, count in zero.items()),
-            f"{here} of {len(described.units.boxes)} series",
+            f"{zero_medians} of {len(described.units.boxes)} series",
             BUILT_IN,
         ),
         (
@@ -462,8 +462,8 @@ def _counts(task: str, questions: str) -> dict[str, Any]:
         folder = Path(place) / "evaluation"
         _quiet(main, ["init", str(folder), "--task", task])
         _quiet(main, ["import", str(folder), str(data_folder() / "trec_qa" / questions)])
-        asked = qassay.open(folder).questions
-        return {"types": asked.counts(), "series": len(asked.series)}
+        test_set = qassay.open(folder).questions
+        return {"types": test_set.counts(), "series": len(test_set.series)}
 
 
 def _quiet(main: Any, arguments: list[str]) -> None:

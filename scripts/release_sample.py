@@ -117,8 +117,8 @@ class Maker:
                     more = {"series": name, "target": f"target {name}"}
                 if self.task == "qaciad":
                     more["series_type"] = "gathering" if name == "1" else "browsing"
-                asked = f"{name}.{number}" if name else f"q{number}"
-                self.questions.append({"id": asked, "type": type_, "text": f"Question {asked}?", **more})
+                question_id = f"{name}.{number}" if name else f"q{number}"
+                self.questions.append({"id": question_id, "type": type_, "text": f"Question {question_id}?", **more})
 
     def _response(self, tag: str, question: Row) -> Row:
         row: Row = {"run": tag, "question": question["id"]}
@@ -222,8 +222,10 @@ class Judging:
 
     def everything(self) -> None:
         """Pool, assign, judge, adjudicate; and a program judges too."""
-        asked = self.task in ("definition", "nuggets")
-        served.pool(self.organiser, holistic=asked and self.task == "definition", citations=self.task == "nuggets")
+        has_nuggets = self.task in ("definition", "nuggets")
+        served.pool(
+            self.organiser, holistic=has_nuggets and self.task == "definition", citations=self.task == "nuggets"
+        )
         served.give_out(self.organiser, self.people, assessors=len(self.people))
         for person in self.people:
             for piece in list(person.pieces()):

@@ -259,12 +259,12 @@ def shoot(browser: Browser, url: str, prepared: PreparedEvaluation, name: str, s
 
 def main() -> int:
     """Take the pictures that are named, or all."""
-    wanted = set(sys.argv[1:])
-    if unknown := wanted - {REPORT, *(name for screens in EVALUATIONS.values() for name in screens)}:
+    chosen_names = set(sys.argv[1:])
+    if unknown := chosen_names - {REPORT, *(name for screens in EVALUATIONS.values() for name in screens)}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
-    if "history" in wanted:
-        wanted.add("factoid")  # whose decisions it shows
+    if "history" in chosen_names:
+        chosen_names.add("factoid")  # whose decisions it shows
     chromium = shutil.which("chromium")
     if chromium is None:
         print("error: chromium is not installed", file=sys.stderr)
@@ -273,7 +273,7 @@ def main() -> int:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="qassay-screens-") as place:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for make, screens in EVALUATIONS.items():
-            chosen = {name: screen for name, screen in screens.items() if not wanted or name in wanted}
+            chosen = {name: screen for name, screen in screens.items() if not chosen_names or name in chosen_names}
             if not chosen:
                 continue
             prepared = make(Path(place) / make.__name__)
@@ -282,7 +282,7 @@ def main() -> int:
                     shoot(browser, url, prepared, name, screen)
                     print(f"took {name}")
             prepared.store.close()
-        if not wanted or REPORT in wanted:
+        if not chosen_names or REPORT in chosen_names:
             shoot_report(browser, Path(place))
             print(f"took {REPORT}")
         browser.close()

@@ -61,9 +61,9 @@ class Person:
     def __post_init__(self) -> None:
         self.browser = httpx.Client(base_url=f"{self.address}/api", headers={"Origin": self.address}, timeout=60.0)
 
-    def get(self, path: str, **asked: Any) -> Any:
+    def get(self, path: str, **parameters: Any) -> Any:
         """What the server answers."""
-        return self._answer(self.browser.get(path, params=asked))
+        return self._answer(self.browser.get(path, params=parameters))
 
     def post(self, path: str, **sent: Any) -> Any:
         """What the server answers to something sent; an error where it refuses."""

@@ -186,11 +186,11 @@ def _borrow(session: Session, lines: list[str], name: str) -> None:
 def _replayed(session: Session, block: list[str], place: str, shown: re.Match[str] | None) -> list[str]:
     """The lines of a console block with fresh output."""
     replayed: list[str] = []
-    wanted = commands(block)
-    cut = max((number for number, command in enumerate(wanted) if command != STATUS), default=0)
-    for number, command in enumerate(wanted):
+    listed = commands(block)
+    cut = max((number for number, command in enumerate(listed) if command != STATUS), default=0)
+    for number, command in enumerate(listed):
         output = session.run(command)
-        following = wanted[number + 1] if number + 1 < len(wanted) else ""
+        following = listed[number + 1] if number + 1 < len(listed) else ""
         if session.status and following != STATUS:
             raise SessionError(f"{place}: {command!r} ends with status {session.status}:\n{output}")
         if "Traceback (most recent call last)" in output or str(session.folder) in output:

@@ -27,8 +27,8 @@ class WordRecall(BaseMetric):
         if not test_case.actual_output:
             raise ValueError("no answer to measure")
         words = test_case.actual_output.split()
-        wanted = test_case.expected_output.split()
-        self.score = sum(word in words for word in wanted) / len(wanted)
+        expected = test_case.expected_output.split()
+        self.score = sum(word in words for word in expected) / len(expected)
         self.success = self.score >= self.threshold
         return self.score
 

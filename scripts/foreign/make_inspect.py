@@ -39,8 +39,8 @@ def words():
 
     async def score(state, target):
         words = state.output.completion.split()
-        wanted = target.text.split()
-        return Score(value={"recall": sum(word in words for word in wanted) / len(wanted), "length": len(words)})
+        expected = target.text.split()
+        return Score(value={"recall": sum(word in words for word in expected) / len(expected), "length": len(words)})
 
     return score
 

@@ -33,8 +33,8 @@ def exact_match(outputs, reference_outputs):
 def word_recall(outputs, reference_outputs):
     """The share of the reference's words."""
     words = outputs["answer"].split()
-    wanted = reference_outputs["answer"].split()
-    return {"key": "word_recall", "score": sum(word in words for word in wanted) / len(wanted)}
+    expected = reference_outputs["answer"].split()
+    return {"key": "word_recall", "score": sum(word in words for word in expected) / len(expected)}
 
 
 for system in ("alpha", "beta"):

@@ -56,8 +56,8 @@ def experiments():
         return output == expected["answer"]
 
     def recall(output, expected):
-        wanted = expected["answer"].split()
-        return sum(word in output.split() for word in wanted) / len(wanted)
+        reference = expected["answer"].split()
+        return sum(word in output.split() for word in reference) / len(reference)
 
     for system in ("alpha", "beta"):
         calls = {row["id"]: 0 for row in questions}
