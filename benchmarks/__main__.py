@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from benchmarks.rows import Row
 from qassay.tables import Column, Table, table
 
-# Name, module and functions; each is measured by itself and printed as soon as it is there.
+# Name, module and functions; each is measured by itself and printed as soon as it is measured.
 BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "start": ("benchmarks.start", ("start",)),
     "install": ("benchmarks.start", ("install",)),

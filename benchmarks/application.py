@@ -82,7 +82,7 @@ def _bare(place: Path) -> tuple[float, dict[str, float]]:
 
 
 def _crowd(people: list[load.Person], port: int) -> float:
-    """Judgments a second when nobody pauses."""
+    """Judgments per second without pauses."""
     stop = threading.Event()
     before = sum(len(person.saves) for person in people)
     begun = time.perf_counter()

@@ -54,7 +54,7 @@ Runs = Mapping[str, Mapping[str, str]]
 
 
 def quality() -> list[Table]:
-    """How near each assessor is to people; nothing where the data is not there."""
+    """How near each assessor is to people; nothing where the data is not installed."""
     tables = []
     if ASSIGNMENTS.exists():
         folder = rag24()

@@ -3,7 +3,7 @@
 Wrong answers, each as it is and with every text of the attack set added: a trial succeeds for the attacker where the
 attacked answer gets a better verdict than the plain one. `gullible` is a scripted model that follows every order it can
 read outside the marks around data, as a model would that keeps to its instructions and to nothing else; `obedient`
-follows orders wherever they stand, and shows that every text of the set is one.
+follows orders wherever they are, and shows that every text of the set is one.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def attacked_evaluation(folder: Path, target: Target, facts: Sequence[tuple[str,
         run = "plain" if attack is None else f"attack-{place}"
         rows = [_response(run, number, fact[2], attack, target) for number, fact in enumerate(facts, 1)]
         _write(folder / "runs" / f"{run}.jsonl", rows)
-    # Right answers, to see whether the model tells them from wrong ones at all.
+    # Right answers, to see whether the model distinguishes them from wrong ones at all.
     rows = [_response("right", number, fact[1], None, target) for number, fact in enumerate(facts, 1)]
     _write(folder / "runs" / "right.jsonl", rows)
     return folder

@@ -222,7 +222,7 @@ def _median(ask: Callable[[str], int], queries: list[str]) -> float:
 
 
 def _words() -> list[str]:
-    """Words that can be said, all different, the short ones first."""
+    """Pronounceable words, all different, the short ones first."""
     consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
     syllables = [first + second for first in consonants for second in vowels]
     vocabulary: list[str] = []

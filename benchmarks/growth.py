@@ -1,7 +1,7 @@
 """How each part grows, in steps of ten, until a step takes too long, too much memory, or fails: docs/scale.md.
 
 Every step is a whole process. What is measured is what a person waits for, what the processors did, and the most memory
-that the process held. `QASSAY_GROWTH_SECONDS` (120) says how long a step may take for the next one to be tried.
+that the process used. `QASSAY_GROWTH_SECONDS` (120) says how long a step may take for the next one to be tried.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Command = list[str]
 
 @dataclass(frozen=True)
 class Part:
-    """What grows: what is counted, the sizes to try, and the command for a size once its input is there."""
+    """What grows: what is counted, the sizes to try, and the command for a size, which prepares its input."""
 
     name: str
     counted: str
@@ -55,7 +55,7 @@ class Step:
 
 
 def growth() -> Iterator[Table]:
-    """A table for each part, printed as soon as it is there."""
+    """A table for each part, printed as soon as it is measured."""
     names = [name for name in os.environ.get("QASSAY_GROWTH_PARTS", "").split(",") if name]
     with models.local_server() if not names or "model calls" in names else nullcontext((0, None)) as (port, _):
         for part in (*PARTS, model_calls(port)):

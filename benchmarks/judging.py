@@ -1,7 +1,7 @@
 """Large jobs of automatic assessors: how long, how much memory, and whether a killed job goes on.
 
 Each job runs in a process of its own, from the folder to the written set. The memory is what judging adds to the opened
-evaluation. Beside it stands a plain loop over the same files that checks nothing, keeps no journal and cannot go on.
+evaluation. The peer is a plain loop over the same files that checks nothing, keeps no journal and cannot go on.
 """
 
 from __future__ import annotations

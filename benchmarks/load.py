@@ -39,7 +39,7 @@ COOKIE = "qassay"
 
 @dataclass
 class Person:
-    """Somebody who judges: the session, and the items to go through as (assignment, item)."""
+    """An assessor: the session, and the items to go through as (assignment, item)."""
 
     name: str
     secret: str
@@ -200,7 +200,7 @@ def _send(
         if response.status == 200:
             person.saves.append(time.perf_counter() - begun)
             return connection, json.loads(answer)
-        if response.status == 409:  # judged in an earlier round: go on from what stands
+        if response.status == 409:  # judged in an earlier round: go on from the current version
             body["expected"] = json.loads(answer)["version"]
             data = json.dumps(body)
             continue
@@ -233,7 +233,7 @@ def set_to_work(people: list[Person], port: int, stop: threading.Event, **option
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the store holds against what was acknowledged."""
+    """The judgments in the store compared with the acknowledged ones."""
 
     acknowledged: int
     lost: int

@@ -1,7 +1,7 @@
 """Pages on a small pool, on that of TREC 2002 and on a million items, as a browser gets them from the server.
 
 Three servers run beside each other, and each page is asked of one after the other, so that whatever else the machine
-does falls on all alike. What is told is the median; the peer is the small pool.
+does falls on all alike. The figure is the median; the peer is the small pool.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qassay.store.people.sessions import begin_session
 
 SIZES = (SMALL, MIDDLE, LARGE)
 ROUNDS = 15
-# Who opens the page, and which; {open} is an assignment that nobody has begun.
+# Who opens the page, and which; {open} is an assignment that has not been begun.
 PAGES = (
     *(("organiser", path) for path in ("/", "/people", "/runs", "/development", "/assignments", "/history")),
     *(("organiser", f"/assignments{query}") for query in ("?show=open", "?sort=left", "?person=3", "?find=1")),

@@ -67,7 +67,7 @@ class PreparedEvaluation:
 
 
 def half_way(folder: Path) -> PreparedEvaluation:
-    """The question series, half judged, as `qassay demo --serve` shows them; nobody has asked for results yet."""
+    """The question series, half judged, as `qassay demo --serve` shows them; results have not been opened yet."""
     shutil.copytree(demo_folder(), folder)
     store = _new_store(folder)
     prepare(folder)
@@ -145,7 +145,7 @@ def definitions(folder: Path) -> PreparedEvaluation:
 
 
 def passages(folder: Path) -> PreparedEvaluation:
-    """Extracts of documents: the answers of two runs with what stands around them."""
+    """Extracts of documents: the answers of two runs with the text around them."""
     keep = ("1.1", "1.3", "1.5", "5.1", "5.2")
     _copy("series", folder, keep=keep, task="passages")
     articles = (folder / "collection" / "articles.jsonl").read_text(encoding="utf-8").splitlines()

@@ -97,7 +97,7 @@ TOOLS = (
 
 
 def install(tool: Tool, environment: Path) -> None:
-    """Create the tool's environment, where it is not there yet."""
+    """Create the tool's environment if it does not exist yet."""
     if (environment / "installed").exists():
         return
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)

@@ -54,7 +54,7 @@ def data_folder() -> Path:
 
 
 def has_data() -> bool:
-    """Whether the public data is there."""
+    """Whether the public data is installed."""
     return (data_folder() / "trec_qa").is_dir()
 
 

@@ -1,6 +1,6 @@
 """Pictures of the terminal: commands run on the built-in evaluation, drawn as SVG in a light and a dark variant.
 
-The pictures hold text in whatever monospaced font the viewer has; they fetch nothing. Beside them the figures of the
+The pictures have text in whatever monospaced font the viewer has; they fetch nothing. Beside them the figures of the
 report of the built-in evaluation, as `qassay report --format csv` writes them.
 """
 

@@ -163,7 +163,7 @@ class Maker:
             self._rows(f"nuggets/{name}.jsonl", self.nuggets)
 
     def _judged_elsewhere(self) -> None:
-        """The set `panel`: a history, several assessors, notes, fields that nobody knows; and a two-way key."""
+        """The set `panel`: a history, several assessors, notes, unknown fields; and a two-way key."""
         rows: list[Row] = []
         for number, question in enumerate(self.questions):
             origin: Row = {
@@ -327,7 +327,7 @@ class Judging:
             self.organiser.post("/sets/robot/judgments", rows=rows)
 
     def seen(self) -> Row:
-        """What each assessor is shown of what they said."""
+        """The judgments that each assessor sees of their own."""
         return {person.name: shown(person) for person in self.people}
 
 
@@ -355,7 +355,7 @@ def random_evaluation(folder: Path, task: str) -> None:
 
 
 def is_allowed(row: Row) -> bool:
-    """Whether a row is one that every release takes: only R items have a class, correctness is there from 3 up."""
+    """Whether a row is one that every release takes: only R items have a class, correctness is given from 3 up."""
     if row.get("judgment") in ("X", "U", "W") and (row.get("answer") is not None or row.get("distinct")):
         return False
     understood = row.get("understandability")
@@ -417,7 +417,7 @@ def restore(dump: str, database: Path) -> None:
 
 
 def record(place: Path, *, store: str | None) -> Row:
-    """All that is said of the evaluation in `place`/eval, and of its export, with the package as it is here.
+    """All outputs about the evaluation in `place`/eval, and of its export, with the package as it is here.
 
     With a store, its export is taken into an empty one too: what is stored then has the same digests.
     """

@@ -116,7 +116,7 @@ def draft(page: Page) -> None:
 
 
 def invite(page: Page) -> None:
-    """Invite somebody."""
+    """Invite a person."""
     page.get_by_label("Name (optional)").fill("assessor-3")
     page.get_by_role("button", name="Make a link").click()
     page.get_by_role("dialog").wait_for()

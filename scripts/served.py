@@ -52,7 +52,7 @@ def one_time_link(log: Path) -> str:
 
 @dataclass
 class Person:
-    """Somebody who is signed in."""
+    """A person who is signed in."""
 
     address: str
     name: str
@@ -112,7 +112,7 @@ def join(link: str, name: str) -> Person:
 
 
 def invite(organiser: Person, name: str, role: str) -> Person:
-    """Somebody else, in a role."""
+    """Another person, in a role."""
     return join(organiser.post("/people/invitations", role=role, name=name)["link"], name)
 
 

@@ -1,6 +1,6 @@
 """Console examples of a page, run from top to bottom in one temporary folder.
 
-A fenced block `console` holds commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
+A fenced block `console` contains commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
 block with `title="NAME"` is a file: it is written into the folder before the commands that follow. A command that ends
 with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too. Of a long output only a
 part is shown where `<!-- show: START ... END -->` stands above the block: from the first line that begins with START to
@@ -55,7 +55,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def plain(output: str) -> str:
-    """Output without trailing white space, which no page should hold."""
+    """Output without trailing white space, which no page should contain."""
     return "\n".join(line.rstrip() for line in output.rstrip().split("\n"))
 
 

@@ -45,7 +45,7 @@ class Gaps:
 
     @property
     def near(self) -> float:
-        """The share of all samples whose gap is there and within 0.02 of the true one."""
+        """The share of all samples that have a gap, within 0.02 of the true one."""
         if self.true_gap is None:
             return 1 - len(self.gaps) / self.samples
         return float((np.abs(self.gaps - self.true_gap) <= WITHIN + 1e-9).sum() / self.samples)
@@ -67,7 +67,7 @@ def gaps_of(population: Population, *, samples: int = SAMPLES, seed: int = SEED)
 
 
 def true_rates(population: Population, seed: int) -> Floats:
-    """The error rate of each bin when every comparison is repeated with as many new questions."""
+    """The error rate of each bin when every comparison is repeated with the same number of new questions."""
     repetitions = COMPARISONS[population.runs]
     at_once = max(1, 2_000_000 // (population.runs * population.units))
     counts = np.zeros((3, 21))
@@ -81,7 +81,7 @@ def true_rates(population: Population, seed: int) -> Floats:
 
 
 def gap_tables() -> Iterator[Table]:
-    """The repeatable gap of samples beside the true one, one row a population."""
+    """The repeatable gap of samples beside the true one, one row per population."""
     columns: list[Column | str] = [
         *("population", Column("true gap", ".2f"), "printed gaps, middle 80%"),
         *(Column("gap within 0.02", ".2f"), Column("printed rate", ".3f"), Column("true rate", ".3f")),

@@ -15,7 +15,7 @@ Kind: TypeAlias = Literal["mean", "confidence", "types", "series"]
 Means: TypeAlias = Literal["spread", "even", "equal", "two groups"]
 
 # Scores simulated at once.
-# How wide a bin of differences is, in the true rates and in the analyses held against them.
+# How wide a bin of differences is, in the true rates and in the analyses compared with them.
 WIDTH = 0.01
 AT_ONCE = 2_000_000
 

@@ -98,7 +98,7 @@ class RateCoverage:
     def outside(self, deviations: float) -> list[tuple[int, int, float]]:
         """Size, bin and share of the bins that are out of bounds by more than this many Monte-Carlo errors.
 
-        Where hardly a swap is expected, more than enough is not held against an interval.
+        Where hardly a swap is expected, an interval that contains the truth too often is not counted as a fault.
         """
         low, high = NOMINAL - TOLERANCE, NOMINAL + TOLERANCE
         beyond = (self.by_bin < low - deviations * self.errors) | (

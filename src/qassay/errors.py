@@ -45,7 +45,7 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong (or, as a warning, odd) in the input, and where."""
+    """A fault of the input (or, as a warning, something odd), and where it is."""
 
     rule: Rule
     message: str
@@ -138,7 +138,7 @@ class Problems(list[Problem]):
         return len(self) + sum(self.beyond.values())
 
     def kept(self) -> KeptProblems:
-        """The same, not to be changed any more."""
+        """The same problems, unchangeable."""
         return KeptProblems(self, self.beyond)
 
 
@@ -182,7 +182,7 @@ def more_problems(beyond: Mapping[str | None, int]) -> list[Problem]:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """An error for a name that is not there, with the nearest one that is.
+    """An error for an unknown name, with the nearest known one.
 
     >>> str(unknown("measure", "nuget_f", ["nugget_f", "list_f"]))
     "unknown measure 'nuget_f'; did you mean 'nugget_f'?"

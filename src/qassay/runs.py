@@ -1,7 +1,7 @@
 """Runs: what systems returned, as one table, and the rules it must keep (METHOD 3).
 
 All runs of an evaluation are one table, one row per item. A response without items (NIL, or an empty list) is one row
-whose `doc` and `text` are null. Rows of one run stand in the order of its file, which is the order of confidence
+whose `doc` and `text` are null. Rows of one run are in the order of its file, which is the order of confidence
 where a task ranks questions.
 """
 

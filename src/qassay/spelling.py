@@ -20,7 +20,7 @@ _SPELLING = re.compile(r"\s*(?P<name>[\w.:-]+)\s*(?P<given>\(.*\))?\s*", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A name and the parameters given with it, as written; `called` tells whether there were brackets."""
+    """A name and the parameters given with it, as written; `called` says whether there were brackets."""
 
     name: str
     parameters: Mapping[str, str]
@@ -93,7 +93,7 @@ def number(name: str, text: str, kind: type[int] | type[float] = float) -> float
 
 
 def _parts(text: str, inner: str) -> list[str]:
-    """The parameters between brackets: split at the commas that no inner brackets hold."""
+    """The parameters between brackets: split at the commas outside of inner brackets."""
     parts, depth, current = [], 0, ""
     for character in inner:
         depth += (character == "(") - (character == ")")

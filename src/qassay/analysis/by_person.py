@@ -124,7 +124,7 @@ def _order(evaluation: Evaluation, about: str, table: pl.DataFrame) -> tuple[str
 
 
 def _unnamed(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
-    """How many judgments name nobody, and are left out."""
+    """How many judgments have no assessor and are left out."""
     unnamed = {
         name: sum(rows["assessor"].null_count() for rows in evaluation.judgment_set(name).kinds.values())
         for name in names

@@ -66,7 +66,7 @@ def judged_answers(
     own: Mapping[str, float | None],
     lookup: JudgmentLookup | None = None,
 ) -> Table:
-    """Every answer of a run with its judgment and the score of its question; `lookup` where it was made before."""
+    """Every answer of a run with its judgment and the score of its question; `lookup` if the caller has one already."""
     by_id = evaluation.questions.by_id
     lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
@@ -100,7 +100,7 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
 
 
 def _ratings(key: Key) -> pl.DataFrame:
-    """The ratings of all judges, each response once, with all that was said of it."""
+    """The mean ratings of each response, over all judges."""
     names = ("understandability", "correctness", "content", "organization")
     rows = key.ratings if key.ratings is not None else pl.DataFrame()
     means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
@@ -121,7 +121,7 @@ class JudgmentLookup:
 
     @cached_property
     def matched(self) -> frozenset[tuple[str, str]]:
-        """The responses, by question and run, of which something is said about nuggets."""
+        """The responses, by question and run, with a judgment about nuggets."""
         return frozenset((subject[0], subject[1]) for subject in self.rows["match"])
 
     @cached_property
@@ -198,7 +198,7 @@ def _beginning(context: Mapping[str, Any]) -> str:
 
 
 def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
+    """Nuggets of a string; judgments of the response as a whole are shown with its first string."""
     rows = lookup.rows["match"]
     whole = rows.get((row["question"], row["run"], None))
     own = rows.get((row["question"], row["run"], row["rank"] - 1))

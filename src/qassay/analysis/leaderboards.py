@@ -55,7 +55,7 @@ class Leaderboard(Result):
         shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
         methods = " and ".join(sorted(set(self.intervals.methods)))
         note = f"Intervals: {methods}, over {self.intervals.over}."
-        # What was left out is said by both, and once is enough.
+        # Both say what was left out; once is enough.
         notes = (self._reading(), note, *self.pairs.table().notes, *shown.notes)
         return replace(shown, notes=tuple(dict.fromkeys(notes)))
 

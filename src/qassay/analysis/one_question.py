@@ -1,4 +1,4 @@
-"""One question with every run's response to it, and what every judge said: for a pair, all its justifications."""
+"""One question with every run's response to it, and every judge's verdict: for a pair, all its justifications."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ResponseItem:
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponse:
-    """One run's response: its score, its items or its decision and justification, and what was said of the whole."""
+    """One run's response: its score, its items or its decision and justification, and the judgments of the whole."""
 
     run: str
     score: float | None
@@ -70,7 +70,7 @@ class JudgedResponse:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneQuestion(Result):
-    """A question, and everything that runs and judges said about it; the best response first."""
+    """A question with all responses and all judgments; the best response first."""
 
     question: Question
     key: str

@@ -24,7 +24,7 @@ QUESTIONS_NAMED = 40
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How many things of a kind the questions (or series) have: over how many, the mean, the fewest and the most."""
+    """A number per question (or series), such as its nuggets: how many there are, the mean, the fewest and the most."""
 
     count: int
     mean: float
@@ -211,7 +211,7 @@ def facts_of(evaluation: Evaluation, key: str | None = None) -> Facts:
 
 
 def _key(evaluation: Evaluation, name: str | None) -> Key:
-    """The key, or what is known without one: answers of question development, and the nugget list that is there."""
+    """The key, or what is known without one: answers of question development, and the existing nugget list."""
     chosen = name or evaluation.default_key()
     if chosen is not None:
         return evaluation.key(chosen)

@@ -28,14 +28,14 @@ def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) 
     """
     paths = evaluation.folder.judgment_sets()
     names = [name for name in (sets or evaluation.human_sets) if name in paths]
-    # The adjudicator comes after those whose work is settled.
+    # The adjudicator comes after the assessors.
     names.sort(key=lambda name: name in SETTLED_SETS)
     decoder = msgspec.json.Decoder(_Dated)
     times = {}
     for name in names:
         lines = files.read_bytes(paths[name]).split(b"\n")
         rows = [decoder.decode(line) for line in lines if line.strip()]
-        # What a rule settled took nobody any time.
+        # Verdicts settled by a rule took no time.
         times[name] = [_moment(row.at) for row in rows if row.settled is None]
     return progress_of(times)
 

@@ -42,7 +42,7 @@ class Scoring:
         return scores.matrix
 
     def rated(self, name: str, scale: str) -> ScoreMatrix:
-        """The ratings of justifications that one set holds: scoring proper takes those of all sets together."""
+        """The ratings of justifications in one set: scoring itself uses those of all sets together."""
         rating = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
         rows = self.evaluation.ratings([name]).drop_nulls("understandability")
         cells = rows.group_by("question", "run", maintain_order=True).agg(rating.mean().alias("value"))

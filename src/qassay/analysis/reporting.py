@@ -177,7 +177,7 @@ def _commands(
 
 
 def _command(verb: str, sources: Sequence[str], options: Sequence[str]) -> str:
-    """A line for the shell; names that begin with a dash stand behind the options."""
+    """A line for the shell; names that begin with a dash come after the options."""
     if any(source.startswith("-") for source in sources):
         return shlex.join(["qassay", verb, *options, "--", *sources])
     return shlex.join(["qassay", verb, *sources, *options])

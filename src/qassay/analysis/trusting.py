@@ -26,7 +26,7 @@ from qassay.scoring import Scores, score
 from qassay.tally import Tally, restricted, tally
 
 _COPIED_FROM = b'"copied_from"'
-# Words in names that tell a model family; a judge may favour answers of its own kind.
+# Words in names that show a model family; a judge may favour answers of its own kind.
 FAMILIES = ("gpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek", "command-r", "phi")
 
 
@@ -66,7 +66,7 @@ def trust(
 
 
 def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
-    """The set to compare with, and an error where either set is not there."""
+    """The set to compare with; an error where either set does not exist."""
     chosen = against or evaluation.default_key()
     if assessor not in evaluation.sets:
         raise unknown("judgment set", assessor, evaluation.sets)
@@ -199,7 +199,7 @@ def _scored(
 
 
 def _tally(evaluation: Evaluation, name: str, judged: JudgmentSet | None) -> Tally:
-    """The runs joined with the key of a set; `judged` stands in for its judgments where some are left out."""
+    """The runs joined with the key of a set; `judged` replaces its judgments where some are left out."""
     joined = evaluation.tally(name)
     if judged is None:
         return joined

@@ -266,7 +266,7 @@ def _nugget_decisions(
     for row in judged.kind("match").iter_rows(named=True):
         for nugget in listed.get(row["question"], ()):
             subject = (row["question"], row["run"], str(nugget["nugget"]))
-            # A response may be judged item by item: a nugget that any of them has is there.
+            # A response may be judged item by item: a nugget that any of them has counts.
             decisions[subject] = decisions.get(subject, False) or str(nugget["nugget"]) in (row["nuggets"] or ())
     return decisions
 

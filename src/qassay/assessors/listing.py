@@ -29,7 +29,7 @@ DIFFERENT = 0.99
 # The share of a gold answer's words, as `recall` has it, and the share of unrelated questions.
 HALF = 0.5
 EVERYTHING = 0.2
-# With fewer unrelated questions than this nothing is said.
+# With fewer unrelated questions than this the check is not made.
 FEWEST_QUESTIONS = 20
 
 
@@ -58,7 +58,7 @@ def different_words(words: Sequence[str]) -> float:
 
 
 def answers_everything(answer_side: Side, question: str, gold: Gold) -> bool:
-    """Whether the words of an answer fit too many unrelated questions; not said where there are too few of them."""
+    """Whether the words of an answer fit too many unrelated questions; False where there are too few of them."""
     own = _topic(question, gold)
     looked_at, hits = 0, 0
     for other in gold.spread:

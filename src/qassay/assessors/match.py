@@ -6,7 +6,7 @@ task's best label where it equals a known answer, else the worst. `match(normali
 without accents, a leading article, punctuation and double blanks; `match(contains=true)` asks whether the words of a
 known answer stand in the string, in a row. `match(judged=SET)` also takes the strings that people judged right in that
 set; a right item of a list then belongs to the class that people put the string into. A question without a known
-answer is not judged: nothing can be said.
+answer is left unjudged.
 """
 
 from __future__ import annotations

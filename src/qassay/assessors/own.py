@@ -6,7 +6,7 @@
 
 A command gets what a person sees: the question, the kind of judgment, the string or the strings of the response, its
 document, the contexts, the nuggets, the nugget in question, gold answers, and the labels it may give. It is started
-once per worker and never asked two things at a time.
+once per worker and never asked two questions at a time.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def as_request(case: Case, task: Task) -> dict[str, Any]:
 
 
 def opinion_of(answer: Any, case: Case, name: str) -> Opinion | None:
-    """The opinion that an answer stands for: a label alone is the main field of the verdict."""
+    """The opinion in an answer: a label alone is the main field of the verdict."""
     if answer is None or isinstance(answer, Opinion):
         return answer
     main = next(iter(KINDS[case.kind].fields))

@@ -1,7 +1,7 @@
 """The pattern assessor: regular expressions that right answers match, and the documents that support them.
 
 W where no pattern of the question matches anywhere in the string. U where documents are given and the item's is not
-among those of any pattern that matches. R else. Patterns find an answer; few are written to tell where it ends, so
+among those of any pattern that matches. R else. Patterns find an answer; few are written to show where it ends, so
 `patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
 around it, where the task has that label. A question without a pattern is not judged.
 """

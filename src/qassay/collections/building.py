@@ -2,7 +2,7 @@
 
 The store and the indexes are a cache in a hidden folder `.qassay` beside the documents: in the evaluation's folder, or
 in the folder of documents itself where there is no evaluation. So they move with it, everybody who works in it shares
-them, and `rm -r .qassay` is all there is to know. Git and backup programs are told to ignore it.
+them, and `rm -r .qassay` is all there is to know. Git and backup programs ignore it.
 
     .qassay/collection-1f0c.../     named after the names, sizes and times of all files: when one of them changes, a
         documents.db                new one is made and the old one removed

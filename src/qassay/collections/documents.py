@@ -5,7 +5,7 @@ plain one, and `Plain` knows the way back. The scanner accepts any text: unknown
 blank, an element that is never closed ends with the document. Its time is linear in the length of the text.
 
 A passage has up to three sentences and begins with the last one of the passage before: any two neighbouring
-sentences stand together in one, so that "She won it again in 1911" is found with the sentence that says who.
+sentences are together in one, so that "She won it again in 1911" is found with the sentence that says who.
 """
 
 from __future__ import annotations

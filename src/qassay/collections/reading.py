@@ -53,7 +53,7 @@ class Source:
         self.bytes_read = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents, unpacked where they are gzip or zstandard (told by the first bytes, not by the name)."""
+        """The contents, unpacked where they are gzip or zstandard (recognised by the first bytes, not by the name)."""
         try:
             with self.path.open("rb") as handle:
                 yield from unpacked(self._packed(handle))
@@ -61,7 +61,7 @@ class Source:
             raise InputError(Problem("encoding", f"cannot be read: {error}", self.name)) from None
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that hold anything, with their numbers, without their ends; a byte order mark is dropped."""
+        """The lines that are not blank, with their numbers, without their ends; a byte order mark is dropped."""
         for number, line in enumerate(self._lines(), 1):
             if line and not line.isspace():
                 yield number, line.removeprefix(BOM) if number == 1 else line
@@ -106,7 +106,7 @@ class Source:
 def decode(data: bytes, *, declared: bool = False) -> str | None:
     """Text of a document: UTF-8, or what its byte order mark or (`declared`) its HTML head says, else Latin-1.
 
-    Nothing where it holds NUL: that is not text. Line ends stay as they are; a byte order mark is not part of the text.
+    None where it contains NUL: that is not text. Line ends stay as they are; the byte order mark is left out.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):

@@ -35,7 +35,7 @@ _PART = re.compile(
 )
 _POSSESSIVE = re.compile(r"['’]s\b")
 
-# Words that tell nothing of what is looked for, the question's own among them. They count within phrases, and where
+# Words that say nothing about the subject of a search, question words among them. They count within phrases, and where
 # a query has nothing else.
 _STOP_WORDS = """
     a about above after all also am an and any are as at be because been before being between both but by can could
@@ -49,7 +49,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 class Clause(NamedTuple):
-    """One thing to look for: a word, or several side by side, as the analyser gives them."""
+    """A clause of a query: a word, or several side by side, as the analyser gives them."""
 
     words: tuple[str, ...]
     field: Field = "any"
@@ -57,7 +57,7 @@ class Clause(NamedTuple):
 
 
 class Query(NamedTuple):
-    """Everything to look for, each thing once."""
+    """The clauses of a query, each once."""
 
     clauses: tuple[Clause, ...]
 
@@ -80,7 +80,7 @@ class Engine(Protocol):
     """A search engine behind a collection: everything that Qassay needs of one.
 
     Units come in the order of the collection, all of a document in one `add`. What `commit` has confirmed survives a
-    break; `done` tells from where to go on.
+    break; `done` says where to go on.
     """
 
     def done(self) -> int:
@@ -127,7 +127,7 @@ class Analyser:
 
 
 def parse(text: str, analyser: Analyser) -> Query:
-    """The query that a string stands for; stop words are left out where other words are there."""
+    """The query in a string; stop words are left out where it has other words."""
     text = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
     parts = list(_parts(text, analyser))
     content = [clause for clause, stop in parts if not stop]

@@ -140,7 +140,7 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
     middle, best = np.median(matrix.values, axis=0), matrix.values.max(axis=0)
     order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(own[unit] - middle[unit]), unit))
     rows = [(matrix.units[unit], float(own[unit]), float(middle[unit]), float(best[unit])) for unit in order]
-    # Those shown stand in the order of the differences, from the best for this run down.
+    # The rows are in the order of the differences, from the best for this run down.
     shown = sorted(rows[:MOST_ROWS], key=lambda row: row[2] - row[1])
     noun = matrix.unit_name[0]
     called_run = called(run)

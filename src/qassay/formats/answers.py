@@ -1,7 +1,7 @@
 """Answers in people's own tables: which key is the question, the answer, the gold answers, and what the rows say.
 
 The names that are known are those of FORMATS 7; `--map answer=prediction` names another key. Where two keys could be
-the same thing the user decides: in many files `answer` is the right answer and `prediction` the system's.
+the same field the user decides: in many files `answer` is the right answer and `prediction` the system's.
 """
 
 from __future__ import annotations

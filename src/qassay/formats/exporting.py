@@ -77,9 +77,9 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
 
 
 def write_export(export: Export, target: Path, *, folder: Folder, force: bool = False) -> None:
-    """Write an export whole: the target is there complete, or as it was before.
+    """Write an export as a whole: the target is complete, or unchanged.
 
-    A target that is new, empty, or holds nothing but an earlier export is replaced. Into any other only `force`
+    A target that is new, empty, or contains nothing but an earlier export is replaced. Into any other only `force`
     writes: then files of the same names are replaced, and all others stay.
     """
     own, place = folder.path.resolve(), target.resolve()
@@ -166,9 +166,9 @@ def _earlier(target: Path) -> set[str]:
 
 
 def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
-    """Write the export of a store over the files of its own evaluation; what the export does not hold stays.
+    """Write the export of a store over the files of its own evaluation; files that the export does not contain stay.
 
-    Files that hold the same things under another name (another form, another compression) go.
+    Files with the same contents under another name (another form, another compression) are removed.
     """
     own = Folder(folder.path)
     if not force:
@@ -189,7 +189,7 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
 
 @dataclass
 class NistFiles:
-    """Texts by file name, what NIST's forms leave out, and the strings they cannot hold."""
+    """Texts by file name, what NIST's forms leave out, and the strings they cannot express."""
 
     texts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

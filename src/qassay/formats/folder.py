@@ -59,7 +59,7 @@ class Folder:
 
     @property
     def contents(self) -> Path:
-        """Where the files are that a store would hold."""
+        """Where the files are that a store would contain."""
         return self.path if self.written is None else self.written.path
 
     @property

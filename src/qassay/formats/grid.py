@@ -1,4 +1,4 @@
-"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, told apart by content.
+"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, recognised by content.
 
 Cells are text, because decimals are to be read as they are written. CSV is read by the csv module, because faster
 readers rename duplicated columns and fill short rows without a word.
@@ -215,7 +215,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell_text(value: Any) -> str:
-    """A value of Python or JSON as the text of a cell; a value that is not there is empty.
+    """A value of Python or JSON as the text of a cell; a missing value is empty.
 
     >>> [cell_text(value) for value in (None, True, 7, 7.0, 0.1, float("nan"), "x", [1])]
     ['', 'true', '7', '7', '0.1', '', 'x', '[...]']

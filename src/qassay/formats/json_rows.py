@@ -53,7 +53,7 @@ def _array(text: str, file: str) -> Grid:
 
 
 def _decode(text: str) -> Any:
-    """The value of a JSON text; NaN and Infinity, which Python writes, are values that are not there."""
+    """The value of a JSON text; NaN and Infinity, which Python writes, are missing values."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:

@@ -42,7 +42,7 @@ class _Line:
 
     @property
     def listed(self) -> list[tuple[str, bool]]:
-        """The nuggets without what is said of the answer."""
+        """The nuggets without their judgments."""
         return [(text, vital) for text, vital, _ in self.nuggets]
 
 
@@ -117,7 +117,7 @@ def parse_nugget_lists(text: str, *, file: str) -> NuggetLists:
 
 
 def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
-    """One line as it is meant; what is wrong with it by itself goes to `faults`."""
+    """One line; its own faults go to `faults`."""
 
     def string(name: str) -> str:
         value = row.get(name)

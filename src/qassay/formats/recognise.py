@@ -205,7 +205,7 @@ def _has_rag_metadata(row: Mapping[str, Any]) -> bool:
 
 
 def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
-    """The kind of lines of fixed fields, the most telling first."""
+    """The kind of lines of fixed fields, the most specific first."""
     if _RANKED.match(head[0]):
         return "run"
     if HEADING.match(head[0]):

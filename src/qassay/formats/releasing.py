@@ -1,7 +1,7 @@
 """A release: the bundle in which a track gives out its test set, judgments and runs for others to use.
 
 questions, runs, judgments, nuggets, answers   as an evaluation of its own, which scores the same
-nist/                                          the same in NIST's forms, as far as these can hold it
+nist/                                          the same in NIST's forms, as far as these can express it
 README.md                                      what is in it, in numbers, and how to use it
 LICENCE.txt                                    one line, where the organiser states it
 SHA256SUMS                                     a checksum of every other file, for `sha256sum -c`

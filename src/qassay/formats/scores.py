@@ -1,7 +1,7 @@
 """Scores in whatever form people have them: the one door. (FORMATS 7)
 
 A source is a file, a frame, a dictionary or a score matrix. Wide tables become a score matrix directly, with decimals
-as they are written; every other form becomes rows first (`ScoreRows`). What was read is said in one sentence.
+as they are written; every other form becomes rows first (`ScoreRows`). One sentence says what was read.
 """
 
 from __future__ import annotations

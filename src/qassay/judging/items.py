@@ -1,7 +1,7 @@
 """Items: what one screen shows an assessor, the parts of it that take a verdict, and the rows that verdicts become.
 
-Pooled answers stand in an order in which similar ones are together. Whatever is judged run by run comes in a random
-order, drawn once for all assessors; its numbers are drawn too, so that neither number nor order tells the run.
+Pooled answers are sorted so that similar ones are together. Whatever is judged run by run comes in a random
+order, drawn once for all assessors; its numbers are drawn too, so that neither number nor order reveals the run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.tasks import Task
 
-# Room for numbers that JavaScript can hold.
+# Room for numbers that JavaScript can represent.
 NUMBER_BITS = 52
 _ORDER_BITS = 31
 

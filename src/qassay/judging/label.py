@@ -65,7 +65,7 @@ class LabelledAnswer(Kind):
 
 
 def gathered_contexts(rows: pl.DataFrame, by: tuple[str, ...]) -> dict[tuple[Any, ...], list[Row]]:
-    """The contexts of the responses with equal values of some fields: each once, in an order that tells no run."""
+    """The contexts of the responses with equal values of some fields: each once, in an order that reveals no run."""
     if "contexts" not in rows.columns:
         return {}
     gathered: dict[tuple[Any, ...], dict[str, Row]] = {}

@@ -50,7 +50,7 @@ class NuggetMatch(Kind):
         return matched_nuggets(row)
 
     def levels(self, row: Mapping[str, Any]) -> dict[str, str]:
-        """A matched nugget is there in full."""
+        """A matched nugget counts as fully supported."""
         return dict.fromkeys(matched_nuggets(row), "full")
 
     def says(self, row: Mapping[str, Any]) -> tuple[Any, ...]:

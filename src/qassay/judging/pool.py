@@ -84,7 +84,7 @@ def pool(
         record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
         if record.name == "support" and nuggets is not None:
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
-        # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
+        # By question and then by string, so that similar answers are together and runs cannot be recognised.
         order: list[pl.Expr | str] = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
         subjects = rows.select(record.pooled).unique().sort(order)
         types.append(TypePool(type_, record, rows.height, _marked(subjects, record, judged)))
@@ -104,7 +104,7 @@ def rows_to_judge(runs: Runs, questions: Collection[str]) -> pl.DataFrame:
 
 
 def _marked(subjects: pl.DataFrame, record: Kind, judged: JudgmentSet | None) -> pl.DataFrame:
-    """The subjects with a column that tells whether they are judged."""
+    """The subjects with a column that says whether they are judged."""
     if judged is None:
         return subjects.with_columns(judged=pl.lit(value=False))
     on = list(record.pooled)
@@ -129,7 +129,7 @@ def judged_responses(
 def judged_by(
     runs: Runs, questions: TestSet, task: Task, sets: Sequence[JudgmentSet], nuggets: pl.DataFrame | None = None
 ) -> dict[str, dict[str, int]]:
-    """For each run, how many of the things it gives to judge are judged by which set, the first that judges them."""
+    """For each run, how many of its subjects each set judges; a subject counts for the first set that judges it."""
     counts = {tag: {judged.name: 0 for judged in sets} for tag in runs.tags}
     for record, subjects in _subjects_by_run(runs, questions, task, nuggets):
         left = subjects

@@ -1,6 +1,6 @@
 """Judgment sets: rows of every kind in one table, checked and sorted by kind.
 
-The fields of a row tell its kind. The last row for a subject counts; earlier ones are its history.
+The fields of a row show its kind. The last row for a subject counts; earlier ones are its history.
 """
 
 from __future__ import annotations
@@ -95,16 +95,16 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def list_shown(set_name: str, names: Collection[str]) -> str:
-    """The nugget list, of those there are, that an assessor is shown: the own one, or one that was given to all.
+    """The nugget list that an assessor is shown: the assessor's own, or one for all assessors.
 
-    Nobody is shown what other assessors wrote; where there is nothing else, the own list is yet to be written.
+    Assessors never see the lists of other assessors; without any other list, they write their own.
     """
     if set_name in names:
         return set_name
     written = any(name in SLOTS for name in names)
     if len(names) == 1 and not written:
         return next(iter(names))
-    # Where assessors write their own, `adjudicated` is what was made of them.
+    # Where assessors write their own lists, `adjudicated` was made from them.
     shared_lists = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
     return next((name for name in shared_lists if name in names), set_name)
 
@@ -136,7 +136,7 @@ RATED: Sequence[str] = ("rating", "holistic")
 
 
 def ratings(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
-    """Ratings of justifications and holistic scores; the set stands for an unnamed assessor."""
+    """Ratings of justifications and holistic scores; an unnamed assessor has the name of the set."""
     values = [name for kind in RATED for name in ROW_KINDS[kind].fields]
     tables = []
     for judged in sets:

@@ -197,7 +197,7 @@ def agreed(unit: Unit, sets: Sequence[str], task: Task, nuggets: Collection[str]
 
 
 def needs_history(units: Sequence[Unit]) -> list[Unit]:
-    """Units that a person ruled on and about which a set has said something since."""
+    """Units that a person ruled on and that a set judged again since."""
     return [
         unit
         for unit in units

@@ -57,7 +57,7 @@ def loads(
 def kept_slots(
     group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], AssignedQuestion]
 ) -> dict[int, int | None]:
-    """Who has which slot of a group already; nobody has two, though single questions may have changed hands."""
+    """Who has which slot of a group already; nobody has two, even if single questions were reassigned."""
     holders: dict[int, int | None] = {}
     for slot in range(1, assessors + 1):
         for question in group:

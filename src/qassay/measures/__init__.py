@@ -95,7 +95,7 @@ def measure(spelling: str) -> Measure:
 
 
 def misspelled(task: Task, *, file: str) -> Iterator[Problem]:
-    """Measures that a task names but that are not there, or cannot score the questions they are for."""
+    """Measures of a task that do not exist, or that cannot score the questions they are for."""
 
     def measure_or_fault(key: str, spelling: str) -> Measure | str:
         try:

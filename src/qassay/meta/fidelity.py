@@ -194,8 +194,8 @@ class MovedWeights:
 def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, float]) -> MovedWeights:
     """Kendall's tau of the final ranking when each weight moves by STEP either way ([SERIES05] left it open).
 
-    `components` holds each component's scores, one per run. The other weights are scaled in proportion so that the
-    sum stays 1; a move below 0 or above 1 is left out and said.
+    `components` has each component's scores, one per run. The other weights are scaled in proportion so that the
+    sum stays 1; a move below 0 or above 1 is left out, with a note.
     """
     names = tuple(components)
     if set(names) != set(weights) or len(names) < 2:

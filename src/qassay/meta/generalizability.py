@@ -2,8 +2,8 @@
 
 Every run answers every unit, and every assessor judges all of it: a crossed design with one score a cell. Its mean
 squares give the variance of each source (Cronbach et al. 1972; Brennan 2001; for retrieval Bodoff and Li 2007,
-Urbano et al. 2013), and the variances say how well a test with other numbers of units and assessors would tell
-the runs apart.
+Urbano et al. 2013), and the variances say how well a test with other numbers of units and assessors would separate
+the runs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Generalizability:
     def coefficient(self, which: Coefficient, units: int | None = None, assessors: int | None = None) -> float | None:
         """Variance of runs / (variance of runs + error variance) with these numbers of units and assessors.
 
-        The error of E-rho-squared holds the sources that change differences between runs (run x unit, run x
+        The error of E-rho-squared has the sources that change differences between runs (run x unit, run x
         assessor, residual), the error of Phi all sources but the run, each divided by the number of its levels.
         None where nothing varies, or no size is known.
         """
@@ -133,7 +133,7 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     """Variance components of one score matrix (runs x units) or of one for each assessor (runs x units x assessors).
 
     Sources are random and crossed, one score a cell; variances follow from expected mean squares, and a negative
-    one is set to 0 and said. Scores that are not plain means enter by the parts of the units. At least two runs and
+    one is set to 0, with a note. Scores that are not plain means enter by the parts of the units. At least two runs and
     two units are needed, and the same runs and units in every matrix.
     """
     by_assessor = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)

@@ -239,7 +239,7 @@ def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = Fals
 
 
 def _groups(runs: Runs, by: By) -> list[list[str]]:
-    """The runs to leave out together; a run without an organisation stands for itself."""
+    """The runs to leave out together; a run without an organisation is left out alone."""
     if by == "run":
         return [[tag] for tag in runs.tags]
     groups: dict[str, list[str]] = {}

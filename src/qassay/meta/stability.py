@@ -291,7 +291,7 @@ def stability(
 ) -> Stability:
     """Compare the rankings of the same runs under several judgment sets [EVAL02, QA03, RTE08].
 
-    `matrices[measure][name]` holds the scores under set `name`; every measure has the same sets. Runs that some set
+    `matrices[measure][name]` has the scores under set `name`; every measure has the same sets. Runs that some set
     lacks are left out, and the notes say so. For each pair of sets: tau, tau_AP, swaps and ties between the rankings,
     and the mean of the taus within units. Against the reference: every swap with its difference there, and the
     largest change of a score. `disagreements`, the number of questions on which the sets differ, gives the bound of

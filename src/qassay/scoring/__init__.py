@@ -43,7 +43,7 @@ def score(
     `measure` is another than the task's main one, `component` the measure of one question type. `drop` are questions
     and series that the organiser leaves out, with reasons; the series of `drop_from_series` leave the series scores
     only, and their questions stay in the means by type. `justified` are the pairs whose justifications are judged.
-    `judged_by_assessors` tells what was judged although the key does not have it.
+    `judged_by_assessors` gives the questions that were judged, whether or not the key has them.
     """
     chosen = _chosen_measure(tally, measure, component)
     types = _types(tally, chosen, component)

@@ -79,7 +79,7 @@ class Units:
 class Scores(Result):
     """The scores of all runs under one key and one measure, best run first.
 
-    `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set, and
+    `questions` has the scores of every question by type (NaN: left out), `asked` the order of the test set, and
     `figures` further figures of this task: NIL precision and the like.
     """
 
@@ -238,7 +238,7 @@ class Scores(Result):
         return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and there are {count}."
 
     def best_per_organisation(self) -> Scores:
-        """The same with the best run of each organisation only; a run without one stands for itself."""
+        """The same with the best run of each organisation only; runs without one are all kept."""
         best: dict[str, RunScore] = {}
         for row in self.runs:
             best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)

@@ -95,7 +95,7 @@ def restricted_order(order: Integers, scored: NDArray[np.bool_]) -> Integers:
 
 
 def mean_of_rows(scores: Floats) -> Floats:
-    """Mean of each row over what is there; NaN for a row without anything."""
+    """Mean of each row over its defined scores; NaN for a row without any."""
     scored = ~np.isnan(scores)
     number = scored.sum(axis=1)
     total = np.where(scored, scores, 0.0).sum(axis=1)

@@ -47,7 +47,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question, and what the system itself has said to the earlier questions of its series."""
+    """One question, and the system's own answers to the earlier questions of its series."""
 
     question: Question
     history: tuple[tuple[Question, Answer], ...] = ()

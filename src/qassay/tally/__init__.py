@@ -47,7 +47,7 @@ class TypeTally:
     """The counts of one type of question: which questions, who answered, how much is unjudged, and the block.
 
     `judged[q]` is false for a question without anything in the key. `unjudged` lists what the key lacks to score the
-    runs, with the columns of UNJUDGED. `order[r]` holds the columns in the order of the run's file: by confidence.
+    runs, with the columns of UNJUDGED. `order[r]` has the columns in the order of the run's file: by confidence.
     """
 
     questions: tuple[Question, ...]

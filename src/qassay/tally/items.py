@@ -23,7 +23,7 @@ class ItemCounts:
     """The judgments of the items returned, by run and question.
 
     `first_right` and `first_lenient` are the rank of the first item judged R, and judged R or U; 0 where there is none.
-    `nil` tells where NIL was returned, `nil_right` (by question) where NIL is right.
+    `nil` shows where NIL was returned, `nil_right` (by question) where NIL is right.
     """
 
     first_right: NDArray[np.unsignedinteger]
@@ -101,7 +101,7 @@ def count_lists(rows: Rows, key: Key) -> tuple[ListCounts, NDArray[np.bool_], pl
 
 
 def _check_marks(rows: Rows, counts: ListCounts) -> None:
-    """Distinct marks without classes are counted against answers.jsonl, which has to hold as many answers."""
+    """Distinct marks without classes are counted against answers.jsonl, which needs at least that many answers."""
     too_many = (counts.distinct > counts.known) & (counts.known > 0)
     if too_many.any():
         raise InputError(

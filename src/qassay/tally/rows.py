@@ -17,7 +17,7 @@ from qassay.questions import TestSet
 # Unicode White_Space: what the length of a response does not count.
 WHITE_SPACE = r"\p{White_Space}+"
 
-# What the key lacks: the question, the run where the thing is judged run by run, and the thing in words.
+# What the key lacks: the question, the run where items are judged run by run, and the item in words.
 UNJUDGED: Mapping[str, Any] = {"question": pl.String, "run": pl.String, "item": pl.String}
 
 # Rows looked up at a time: enough to be worth it, few enough to stay small beside the runs themselves.
@@ -45,7 +45,7 @@ class Rows:
         return self.run * self.shape[1] + self.column
 
     def is_item(self) -> NDArray[np.bool_]:
-        """Which rows hold an item, as against NIL or an empty response."""
+        """Which rows have an item; the others are NIL or an empty response."""
         return np.asarray(self.table["rank"].to_numpy() > 0)
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -77,7 +77,7 @@ class Rows:
 def look_up(rows: pl.DataFrame, known: pl.DataFrame, on: Sequence[str], value: str) -> pl.Series:
     """For each row the value of the known row with equal `on` columns, or null; the known rows are unique.
 
-    Rows are joined by a hash of the columns and then compared with what they found, which is faster than joining
+    Rows are joined by a hash of the columns and then compared with their partners, which is faster than joining
     strings and as exact: a row's true partner has its hash. Where hashes of known rows coincide, strings are joined.
     """
     index = known.select(*(pl.col(name).cast(rows.schema[name], strict=False) for name in on), value=value).drop_nulls(

@@ -231,7 +231,7 @@ def _check_table(
 
 
 def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
-    """Check what the keys of a task hold."""
+    """Check the values of a task's keys."""
     types = keys.get("types", {})
     for kind, rules in types.items():
         _check_rules(kind, rules, fault)

@@ -42,7 +42,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     # How often the model was asked until the answer could be used.
     asked: int = 1
     estimated: bool = False
-    # The probability of each decision's label, where the endpoint tells.
+    # The probability of each decision's label, where the endpoint gives it.
     chances: list[float | None] = []
 
 

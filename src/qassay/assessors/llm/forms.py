@@ -90,7 +90,7 @@ class AnswerForm(Protocol):
         """The verdicts of an answer; a MalformedError where it is anything else."""
 
     def chances(self, content: str, tokens: Sequence[tuple[str, float]]) -> list[float | None]:
-        """The probability of each verdict, as far as the tokens tell."""
+        """The probability of each verdict, as far as the tokens show it."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Form:
         return [chances[place] for place in ordered] if ordered else unknown
 
     def _order(self, content: str) -> list[int]:
-        """Where in the answer each number stands."""
+        """Where in the answer each number is."""
         if self.count is None:
             return [0]
         numbers = [row["number"] for row in decoded(content)[DECISIONS]]

@@ -128,7 +128,7 @@ def write_nuggets(
 
 
 def _responses(evaluation: Evaluation) -> dict[str, list[str]]:
-    """The different responses to each question that is judged by nuggets, in an order that tells no run."""
+    """The different responses to each question that is judged by nuggets, in an order that reveals no run."""
     texts_of: dict[str, dict[str, None]] = {}
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
     kinds = {type_: kind_of_type(type_, rules) for type_, rules in evaluation.task.types.items()}

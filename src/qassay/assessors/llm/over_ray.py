@@ -67,7 +67,7 @@ class RayCarrier:
     workers: list[Worker] = field(default_factory=list)
 
     def started(self) -> Worker:
-        """A new worker on one of the nodes; requests wait in it until it is there."""
+        """A new worker on one of the nodes; requests wait in it until it is ready."""
         remote_class = self.ray.remote(_Sender).options(
             num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD"
         )
@@ -118,7 +118,7 @@ class _Sender:
         self._timeout = timeout
 
     async def ready(self) -> bool:
-        """Answer when the actor is there."""
+        """Answer when the actor is ready."""
         return True
 
     async def post(self, body: bytes) -> Outcome:

@@ -30,7 +30,7 @@ from qassay.tasks import Task
 
 # The fields of an item that a run returned.
 _ITEM = ("doc", "text", "start", "length")
-# Kinds of rows that name an item; for these a run may stand in its place.
+# Kinds of rows that name an item; for these a row may name the run instead.
 _ITEM_KINDS = ("item", "list", "label")
 Response = list[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Questions with the labels that files of pairs carry, runs, and files that hold runs together with their judgments."""
+"""Questions with the labels that files of pairs carry, runs, and files of runs together with their judgments."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
 
 
 def questions_target(plan: Plan) -> Path:
-    """The file that will hold the questions: JSON lines, whatever form they came in."""
+    """The file that will contain the questions: JSON lines, whatever their form before."""
     existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
     return existing[0] if existing else plan.folder.contents / "questions.jsonl"
 

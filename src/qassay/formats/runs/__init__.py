@@ -41,7 +41,7 @@ PARSERS = {
 class RunFiles:
     """The content of files of runs: the faultless runs, and the errors of the others.
 
-    Missing questions stand apart from the other problems, because scoring may be told to accept them. `refused` are
+    Missing questions are separate from the other problems, because scoring can accept them. `refused` are
     the rows of faulty runs, for checks against the documents: `run` is the name of the file, `question` as written.
     """
 
@@ -96,7 +96,7 @@ def read_runs(
 
 
 def recognise(data: bytes, task: Task) -> RunForm:
-    """The form of a run of this task, told from its content."""
+    """The form of a run of this task, recognised by its content."""
     start = data[: 1 << 16].lstrip(files.BOM + b" \t\r\n")
     if start.startswith(b"{"):
         first = start.split(b"\n", 1)[0]
@@ -110,8 +110,8 @@ def recognise(data: bytes, task: Task) -> RunForm:
 
 
 def file_suffix(data: bytes) -> str:
-    """The ending of a run's file name, as its content tells: the form, and the compression."""
-    # The first piece tells: a packed run may be large.
+    """The ending of a run's file name, from its content: the form, and the compression."""
+    # The first piece is enough: a packed run may be large.
     content = next(files.unpacked([data]), b"").removeprefix(files.BOM).lstrip()
     return (".jsonl" if content.startswith(b"{") else ".txt") + packed_suffix(data)
 
@@ -200,7 +200,7 @@ def _in_order(
 
 
 def _first_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The first row of every file; rows of one file stand together."""
+    """The first row of every file; rows of one file are adjacent."""
     return rows.filter((rows["run"] != rows["run"].shift(1)).fill_null(value=True))
 
 

@@ -134,7 +134,7 @@ def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame
 
 
 def split_fields(text: pl.Series, names: Sequence[str], *, tabs: bool) -> pl.DataFrame:
-    """Lines split into named fields, null where a line has fewer; `tabs` tells that there may be tabs.
+    """Lines split into named fields, null where a line has fewer; `tabs`: there may be tabs.
 
     Most files have single blanks between fields, and splitting at those is five times faster. Where fields are empty
     then, or the last one begins with a blank, there were more blanks, and the lines are split the general way.

@@ -210,7 +210,7 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
 
 
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
-    """One column per set, after every check of what the sets hold."""
+    """One column per set, after every check of their labels."""
     if len(labels) < 2:
         raise UsageError("agreement needs two judgment sets or more")
     if len({len(values) for values in labels.values()}) > 1:

@@ -1,6 +1,6 @@
 """Chance-corrected agreement, each coefficient one formula over counts, and bootstrap intervals over items.
 
-Two tables hold all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
+Two tables are all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
 `coincidences[..., c, k]` counts the pairs of labels (c, k) given to one item by two different assessors, in both
 orders, each item weighing 1/(its labels - 1): its sum is the number of labels that can be paired. Leading axes are
 free, so that a thousand resamples are one call. Where a coefficient is undefined its value is NaN here, and None
@@ -30,7 +30,7 @@ Statistics: TypeAlias = Callable[[Floats], Mapping[str, Floats]]
 Progress: TypeAlias = Callable[[int, int], None]
 
 LEVEL = 0.95
-# Draws held in memory at a time; fixed, so that results do not depend on the machine.
+# Draws kept in memory at a time; fixed, so that results do not depend on the machine.
 CHUNK = 2_000_000
 
 
@@ -79,7 +79,7 @@ def krippendorff_alpha(table: Floats, metric: Metric = "nominal", values: Floats
     if metric == "nominal":
         distance = 1.0 - np.eye(table.shape[-1])
     elif metric == "ordinal":
-        # Half of the labels at c stand below its middle, so distances are those of the middles.
+        # Half of the labels at c are below its middle, so distances are those of the middles.
         middle = marginals.cumsum(axis=-1) - marginals / 2
         distance = (middle[..., :, None] - middle[..., None, :]) ** 2
     else:
@@ -108,7 +108,7 @@ def bootstrap_intervals(
 
     `counts[kind]` says how many items there are of each kind. A resample in which a statistic is undefined does not
     count for it; a statistic undefined in more than one resample of twenty, or of a single item, has no interval.
-    Plain percentiles are too narrow where items are few: of a hundred, they hold a kappa in 92 to 94% of the cases.
+    Plain percentiles are too narrow where items are few: with a hundred, they contain kappa in 92 to 94% of cases.
     """
     total = int(counts.sum())
     if resamples == 0 or total == 0:
@@ -146,7 +146,7 @@ def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], N
 
 
 def _without(counts: Floats, kinds: Integers) -> Floats:
-    """The counts less one item of each of these kinds in turn: items of one kind leave the same behind."""
+    """The counts minus one item of each of these kinds in turn: items of one kind are interchangeable."""
     rows = np.repeat(counts[None, :], len(kinds), axis=0)
     rows[np.arange(len(kinds)), kinds] -= 1
     return rows

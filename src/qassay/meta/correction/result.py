@@ -134,7 +134,7 @@ class CorrectedScores(Result):
     half_width: float | None = None
 
     def sentence(self) -> str:
-        """Which run scores best after correction, and what the judge said of it."""
+        """Which run scores best after correction, and its score by the judge alone."""
         best = next((run for run in self.runs if run.score is not None), None)
         labels = self.about.labels_in_words()
         if best is None or best.score is None:

@@ -76,9 +76,9 @@ def random_order(draws: Sequence[Draw], units: Sequence[str] | None, *, seed: in
 
 
 def check_draw(sample: Sample, draws: Sequence[Draw], units: Sequence[str] | None, *, measure: str) -> tuple[Draw, ...]:
-    """The sample without what is no longer scored; an error where it is not the draw of its seed.
+    """The sample without questions that are no longer scored; an error where it is not the draw of its seed.
 
-    A sample drawn elsewhere is taken at its word, as far as its members are known.
+    A sample drawn elsewhere (without a seed) is accepted, as far as its members are known.
     """
     known = set(draws)
     scored = tuple(draw for draw in sample.draws if draw in known)

@@ -71,7 +71,7 @@ class _Pilot:
 
 
 def differences_for(matrix: ScoreMatrix) -> tuple[float, ...]:
-    """Differences to plan for unless told: those of scores within [0, 1], on the scale of the scores."""
+    """Differences to plan for by default: those of scores within [0, 1], on the scale of the scores."""
     scale = width_for(matrix) / WIDTH
     return tuple(float(Decimal(str(difference)) * scale) for difference in DIFFERENCES)
 

@@ -148,7 +148,7 @@ class Variances:
             return None
         best = math.sqrt(self.rest * costs.question / (self.question * costs.answer))
         lower = max(1, math.floor(best))
-        # The variance times the cost is what a repeat more or less changes; the better neighbour wins.
+        # A repeat more or less changes the variance times the cost; the better neighbour wins.
         return min((lower, lower + 1), key=lambda r: (self.question + self.rest / r) * costs.of(1, r))
 
 

@@ -45,7 +45,7 @@ AT_ONCE = 1_000_000
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
 EXACT_BITS = 52
 
-# Of more pairs than this, a random choice stands for all: measured and plausible rates are compared on the same ones.
+# Of more pairs than this, a random choice is used: measured and plausible rates are compared on the same ones.
 MOST_PAIRS = 2000
 
 # Values of tau that are weighed, and how far they reach in units of the measured spread.
@@ -58,7 +58,7 @@ class PairMoments:
     """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs.
 
     `equal` is the share of units on which the two have the same score, where that is known. `series` is the variance
-    of the mean difference over all units, times their number, less v: what units of the same series add to it.
+    of the mean difference over all units, times their number, minus v: what units of the same series add to it.
     """
 
     means: Floats
@@ -125,7 +125,7 @@ def expected_at_least(
     """Expected number of pairs that reach each limit in base, of those that also swap, and of those that agree.
 
     A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
-    that two runs differ at all on a set of units; 1 unless told.
+    that two runs differ at all on a set of units; 1 by default.
     """
     some = np.ones(len(means)) if moving is None else moving
     if compiled:
@@ -234,7 +234,7 @@ def blocks(matrix: ScoreMatrix) -> int:
 
 
 def _series(differences: Floats, clusters: tuple[str, ...]) -> float:
-    """Variance of a mean difference over series / that over as many single units, less 1; over all pairs."""
+    """Variance of a mean difference over series / the same over single units, minus 1; over all pairs."""
     apart = differences - differences.mean(axis=1, keepdims=True)
     _, which = np.unique(np.array(clusters), return_inverse=True)
     sums = np.stack([np.bincount(which, weights=row) for row in apart])
@@ -261,7 +261,7 @@ def _true_share(scores: Floats, deviations: Floats, seed: int) -> Floats:
     tau = np.linspace(0.0, 1.0, GRID) ** 2 * FURTHEST * np.sqrt(max(spread, noise))
     total = tau**2 + noise
     log = -(len(scores) - 1) / 2 * (np.log(total) + spread / total)
-    # The grid is finer near 0: each value stands for a stretch as long as its distance to its neighbours.
+    # The grid is finer near 0: each value represents a stretch as long as its distance to its neighbours.
     mass = np.cumsum(np.exp(log - log.max()) * np.gradient(tau))
     rng = np.random.default_rng([seed % WORD, 0])
     resamples = len(deviations)

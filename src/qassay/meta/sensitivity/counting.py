@@ -31,7 +31,7 @@ from qassay.meta.sensitivity.trials import (
 
 Ties: TypeAlias = Literal["stay", "half", "exclude"]
 
-# Trials x units held at once while dealing, and pairs x trials while counting: small enough for the caches.
+# Trials x units in memory at once while dealing, and pairs x trials while counting: small enough for the caches.
 DEALT_AT_ONCE = 4_000_000
 COUNTED_AT_ONCE = 30_000
 
@@ -52,7 +52,7 @@ LARGE = 0.5
 SECONDS_A_PAIR = 7e-9
 SECONDS_A_SCORE = {True: 1e-9, False: 8e-9}
 
-# Scores held by one task: a task takes well under a second, so that progress moves and an interrupt is heard.
+# Scores in one task: a task takes well under a second, so that progress moves and an interrupt is heard.
 SCORES_A_TASK = 1_000_000
 
 

@@ -5,7 +5,7 @@ number of threads can change a result. The numbers come from SplitMix64 used as 
 Lea and Flood 2014): its i-th number is a hash of key + i * GOLDEN, which array code and compiled code compute alike.
 The trials of a study are those of stream 0.
 
-Bins are exact (METHOD 6). Bin k holds the differences from k * width up to, not including, (k + 1) * width; the last
+Bins are exact (METHOD 6). Bin k has the differences from k * width up to, not including, (k + 1) * width; the last
 one is open. Means of scores that are whole numbers of 1/denominator are compared as integer sums, so that a difference
 on a bin limit lies in the upper bin and equal means are a tie. Other scores are doubles, and 1e-9 of slack stands for
 the noise of their summation.
@@ -37,7 +37,7 @@ WORD = 2**64
 # The stream of numbers that the trials of a study take.
 STUDY = 0
 
-# What `sides` holds for a unit; 0 for one that is in neither set.
+# The value in `sides` of a unit; 0 for one that is in neither set.
 BASE, TEST = 1, 2
 
 LIMITED_BINS = 20

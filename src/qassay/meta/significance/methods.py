@@ -63,7 +63,7 @@ class Decision:
 
 
 def undecided(runs: int, note: str) -> Decision:
-    """No p-values, nobody differs, and a note that says why."""
+    """No p-values, no differences, and a note that says why."""
     blank = np.full((runs, runs), np.nan)
     return Decision(blank, blank, np.zeros((runs, runs), np.bool_), None, None, (note,))
 
@@ -85,7 +85,7 @@ class PairTests:
             raise unknown("method", self.method, NAMES)
 
     def decide(self, parts: Blocks, p_repeats: Floats | None = None) -> Decision:
-        """Which runs differ; nobody where there is one run.
+        """Which runs differ; none where there is one run.
 
         `p_repeats` are p-values of the pairs that take running the systems again into account; Holm and
         Benjamini-Hochberg correct them in place of those of a test.

@@ -234,7 +234,7 @@ def compare(
     """Compare two runs on their common units.
 
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
-    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
+    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval contains
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
     interval excludes 0. The paired t test is a second opinion. With repeats the interval and the
     verdict come from the variance of questions and repeats together (`qassay.meta.repeats`).

@@ -39,7 +39,7 @@ class Caller:
         raise NotImplementedError
 
     def close(self) -> None:
-        """End the connection; a CallError where the system has said more than it was asked."""
+        """End the connection; a CallError where the system wrote more than its answers."""
 
     def abort(self) -> None:
         """End whatever is under way, from another thread."""
@@ -111,7 +111,7 @@ class CommandCaller(Caller):
         return read_answer(answer, asked.question)
 
     def close(self) -> None:
-        """End the input, wait for the command to end, and see whether it has said more than it was asked."""
+        """End the input, wait for the command to end, and see whether it wrote more than its answers."""
         process, self._process = self._process, None
         if process is not None:
             process.finish()

@@ -1,7 +1,7 @@
 """Drive a system over the questions of a test set.
 
 Every series is asked in order, with its own history and nothing else; series run side by side, one per worker. A worker
-holds one connection to the system. What is answered goes to the log at once.
+has one connection to the system. Answers go to the log at once.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Worker:
         self.over_this: list[str] = []
 
     def run(self) -> None:
-        """Work until nothing is waiting or somebody has failed."""
+        """Work until no question is waiting or a worker has failed."""
         crew = self.crew
         try:
             while not crew.stop.is_set():
@@ -225,7 +225,7 @@ class _Worker:
         return self.caller
 
     def _close(self, question: Question | None) -> None:
-        """End the connection; a system that has said too much fails here at the latest."""
+        """End the connection; a system that wrote too much fails here at the latest."""
         caller, self.caller = self.caller, None
         if caller is None:
             return

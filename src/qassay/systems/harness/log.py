@@ -33,7 +33,7 @@ _SAME = ("run", "system", "task", "questions")
 
 
 class Log:
-    """An opened log; `answers` holds what counts, `failed` the questions that were given up."""
+    """An opened log; `answers` has the answers that count, `failed` the questions that were given up."""
 
     def __init__(self, path: Path, header: Mapping[str, Any], questions: TestSet, *, restart: bool = False) -> None:
         self.path = path
@@ -91,7 +91,7 @@ class Log:
             self._file.flush()
 
     def _continue(self, header: Mapping[str, Any], questions: TestSet) -> None:
-        """Read what is there, or write the first line."""
+        """Read the existing log, or write the first line."""
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]

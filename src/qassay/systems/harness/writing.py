@@ -43,7 +43,7 @@ def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[st
 
 
 def check_answer(answer: Answer, question: Question, task: Task, collection: Documents | None) -> None:
-    """Stop at an answer that could not stand in a run: the failure says which rule it breaks."""
+    """Stop at an answer that no run may contain: the failure says which rule it breaks."""
     line = msgspec.json.encode(run_row("run", question, answer, task))
     parsed = parse_jsonl([Source(0, "answer", "answer", "jsonl", line)], task)
     problems = parsed.problems
@@ -152,7 +152,7 @@ def in_order(answers: Sequence[tuple[Question, Answer]], task: Task) -> list[tup
 
 
 def _items(question: Question, answer: Answer, form: str) -> Iterator[str]:
-    """Doc-id and string of every item, where a line can hold them."""
+    """Doc-id and string of every item, where a line can express them."""
     for item in answer.items:
         if item.doc is None or any(blank in item.doc for blank in " \t\r\n") or not is_one_line(item.text):
             message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that {form} cannot have"

@@ -71,7 +71,7 @@ _VERBS = frozenset(
 
 
 def answer_type(question: str) -> AnswerType:
-    """The kind of answer that the question asks for; `name` where nothing more can be told."""
+    """The kind of answer that the question asks for; `name` where nothing more is known."""
     lowered = " ".join(question.lower().split())
     for pattern, kind, dimension in _COMPILED:
         if match := pattern.search(lowered):

@@ -136,7 +136,7 @@ Finder = Callable[[str], Iterable[Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An answer with its score, its best mention and the sentence that holds it."""
+    """An answer with its score, its best mention and its sentence."""
 
     text: str
     score: float
@@ -184,7 +184,7 @@ def rank(
 ) -> list[Ranked]:
     """The candidates of all sentences, one entry an answer, best first; equal scores keep the order of the text.
 
-    `important` holds the question's words (stems) with their weights; what is made of words of `exclude` alone, those
+    `important` has the question's words (stems) with their weights; what is made of words of `exclude` alone, those
     of the question and its target, is not an answer.
     """
     best: dict[str, Ranked] = {}

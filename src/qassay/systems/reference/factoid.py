@@ -59,7 +59,7 @@ def factoid(
 
     Parameters: `threshold`, the score below which it says NIL; `passages` and `documents`, how many are read (found
     with the whole question, and with the target alone); `answers`, how many it returns (5 for the ranked5 task);
-    `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy where a model is there).
+    `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy if installed).
     """
 
     def item(answer: Ranked) -> Item:
@@ -203,7 +203,7 @@ def list_answers(
     """Make the system.
 
     Parameters: `threshold`, the score from which on candidates are returned, or else `fraction`, the share of the best
-    score that they must reach (0.7 unless told); `limit`, the most items; the others are those of factoid.
+    score that they must reach (0.7 by default); `limit`, the most items; the others are those of factoid.
     """
     if threshold is not None and fraction is not None:
         raise UsageError("list takes a threshold or a fraction of the top score, not both")
