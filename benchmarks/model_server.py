@@ -1,6 +1,6 @@
-"""A server that speaks OpenAI's protocol over real HTTP, for tests and benchmarks: it says what a script makes it say.
+"""A server that speaks OpenAI's protocol over real HTTP, for tests and benchmarks; a script makes its replies.
 
-The script gets each request as an object and returns what to say: a text, an object (sent as JSON), or `Said` with the
+The script gets each request as an object and returns a text, an object (sent as JSON), or a `ScriptedReply` with the
 faults of a real endpoint: a status, headers, a delay, half an answer. Requests are counted, each by what it asks.
 """
 
@@ -24,7 +24,7 @@ _COUNT = re.compile(r"each number from 1 to (\d+) once")
 
 
 @dataclass(frozen=True)
-class Said:
+class ScriptedReply:
     """What the server says, and how."""
 
     content: Any = ""
@@ -119,7 +119,7 @@ class ModelServer:
                     self.asked[request["messages"][-1]["content"]] += 1
                     self.headers.append(head.decode("latin-1"))
                 reply = self.script(request)
-                reply = reply if isinstance(reply, Said) else Said(reply)
+                reply = reply if isinstance(reply, ScriptedReply) else ScriptedReply(reply)
                 if reply.delay:
                     await asyncio.sleep(reply.delay)
                 sent = _response(reply, request)
@@ -131,7 +131,7 @@ class ModelServer:
                 return
 
 
-def _response(reply: Said, request: Mapping[str, Any]) -> bytes:
+def _response(reply: ScriptedReply, request: Mapping[str, Any]) -> bytes:
     body = reply.raw if reply.raw is not None else _completion(reply, request)
     headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
     head = f"HTTP/1.1 {reply.status} Said\r\nContent-Type: application/json\r\n"
@@ -139,7 +139,7 @@ def _response(reply: Said, request: Mapping[str, Any]) -> bytes:
     return head.encode() + body
 
 
-def _completion(reply: Said, request: Mapping[str, Any]) -> bytes:
+def _completion(reply: ScriptedReply, request: Mapping[str, Any]) -> bytes:
     content = reply.content if isinstance(reply.content, str) else json.dumps(reply.content)
     if reply.status != 200:
         return json.dumps({"error": {"message": content}}).encode()

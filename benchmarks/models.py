@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.attacked import FACTS, TARGETS, Target, attacked_evaluation, leaning, scripted, talked_into
-from benchmarks.model_server import ModelServer, Said, serving
+from benchmarks.model_server import ModelServer, ScriptedReply, serving
 from benchmarks.rows import Row
 from benchmarks.small_model import NAME, small_model, weights
 from qassay.assessors.llm import prompts
@@ -217,9 +217,9 @@ def local_server() -> Iterator[tuple[int, Any]]:
 
 
 def _serve(counter: Any, ports: Any) -> None:
-    reply = Said(_VERDICT)
+    reply = ScriptedReply(_VERDICT)
 
-    def script(_: dict[str, Any]) -> Said:
+    def script(_: dict[str, Any]) -> ScriptedReply:
         counter.value += 1
         return reply
 
