@@ -32,12 +32,12 @@ def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) 
     """For each of these runs all its answers with their judgments, texts cut short; nothing of another run."""
     key = evaluation.key(scores.key)
     scored = set(scores.asked)
-    asked = [question.id for question in evaluation.questions if question.id in scored]
-    lookup = lookup_of_key(evaluation, key, asked)
+    ids = [question.id for question in evaluation.questions if question.id in scored]
+    lookup = lookup_of_key(evaluation, key, ids)
     tables = {}
     for run in runs:
         own = question_scores(scores, run)
-        shown = judged_answers(evaluation, key, response_rows(evaluation, asked, run), own, lookup)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), own, lookup)
         rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
         tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
     return tables
@@ -54,8 +54,8 @@ def question_scores(scores: Scores, run: str) -> dict[str, float | None]:
     row = scores.tags.index(run)
     return {
         question.id: defined(value)
-        for asked, values in scores.questions.values()
-        for question, value in zip(asked, values[row], strict=True)
+        for questions, values in scores.questions.values()
+        for question, value in zip(questions, values[row], strict=True)
     }
 
 
@@ -66,8 +66,8 @@ def judged_answers(
     own: Mapping[str, float | None],
     lookup: JudgmentLookup | None = None,
 ) -> Table:
-    """Every answer of a run with its judgment and the score of its question; `lookup` where it was made before."""
-    asked = evaluation.questions.by_id
+    """Every answer of a run with its judgment and the score of its question; `lookup` if the caller has one already."""
+    by_id = evaluation.questions.by_id
     lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
@@ -77,16 +77,16 @@ def judged_answers(
     seen: set[str] = set()
     for row in rows:
         name = row["question"]
-        rules = evaluation.task.types[asked[name].type]
-        judgment = verdict(lookup, row, asked[name].type, rules)
+        rules = evaluation.task.types[by_id[name].type]
+        judgment = verdict(lookup, row, by_id[name].type, rules)
         if rules.nil and row.get("rank") == 0:
             judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
         if rules.response == "answer" and name not in seen:
             judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
-        given = row.get("justification") if justified else documents_of(row)
+        grounds = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
-        text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
+        text = asked_text(by_id[name]) if name not in seen else ""
+        body.append([name, by_id[name].type, text, answer_of(row, rules), grounds, judgment, score])
         seen.add(name)
     return table("Answers, with their judgments and the scores of their questions", columns, body)
 
@@ -100,7 +100,7 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
 
 
 def _ratings(key: Key) -> pl.DataFrame:
-    """The ratings of all judges, each response once, with all that was said of it."""
+    """The mean ratings of each response, over all judges."""
     names = ("understandability", "correctness", "content", "organization")
     rows = key.ratings if key.ratings is not None else pl.DataFrame()
     means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
@@ -121,16 +121,16 @@ class JudgmentLookup:
 
     @cached_property
     def matched(self) -> frozenset[tuple[str, str]]:
-        """The responses, by question and run, of which something is said about nuggets."""
+        """The responses, by question and run, with a judgment about nuggets."""
         return frozenset((subject[0], subject[1]) for subject in self.rows["match"])
 
     @cached_property
     def support(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
         """The support of each nugget, by question and run."""
-        given: dict[tuple[str, str], dict[str, str]] = {}
+        levels: dict[tuple[str, str], dict[str, str]] = {}
         for row in self.rows["support"].values():
-            given.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
-        return given
+            levels.setdefault((row["question"], row["run"]), {})[row["nugget"]] = row["support"]
+        return levels
 
     def support_of(self, question: str, run: str) -> Mapping[str, str]:
         """The support of each nugget by one answer."""
@@ -168,8 +168,8 @@ def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: Q
 
 def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
     """How many nuggets an answer supports fully, partially and not at all."""
-    given = Counter(lookup.support_of(question, run).values())
-    return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
+    counts = Counter(lookup.support_of(question, run).values())
+    return ", ".join(f"{counts[label]} {label}" for label in ("full", "partial", "none") if counts[label]) or None
 
 
 def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
@@ -198,7 +198,7 @@ def _beginning(context: Mapping[str, Any]) -> str:
 
 
 def _matched(lookup: JudgmentLookup, row: Mapping[str, Any]) -> str | None:
-    """Nuggets of a string; what is said about the response as a whole stands at its first string."""
+    """Nuggets of a string; judgments of the response as a whole are shown with its first string."""
     rows = lookup.rows["match"]
     whole = rows.get((row["question"], row["run"], None))
     own = rows.get((row["question"], row["run"], row["rank"] - 1))

@@ -22,7 +22,7 @@ SHARE_OF_MEDIAN = 1 / 3
 MOST_PAIRS = 2_000_000
 # Responses whose fluency the median is taken of.
 SAMPLE = 500
-# Nothing can be said of a few words.
+# A few words are too little to judge.
 LEAST_WORDS = 20
 
 Pair = tuple[str, str]

@@ -96,5 +96,5 @@ def right_or_wrong(
     """Right or wrong as a verdict of the part's kind; None for free text whose labels have no values."""
     if case.kind == "label":
         return None if labels is None else {"judgment": labels[0 if right else 1]}
-    named = {"answer": answer} if case.kind == "list" and right and answer else {}
-    return {"judgment": RIGHT if right else WRONG, **named}
+    answer_class = {"answer": answer} if case.kind == "list" and right and answer else {}
+    return {"judgment": RIGHT if right else WRONG, **answer_class}

@@ -1,7 +1,7 @@
 """The pattern assessor: regular expressions that right answers match, and the documents that support them.
 
 W where no pattern of the question matches anywhere in the string. U where documents are given and the item's is not
-among those of any pattern that matches. R else. Patterns find an answer; few are written to tell where it ends, so
+among those of any pattern that matches. R else. Patterns find an answer; few are written to show where it ends, so
 `patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
 around it, where the task has that label. A question without a pattern is not judged.
 """
@@ -50,9 +50,9 @@ class Patterns:
     @property
     def name(self) -> str:
         """The spelling says whether it tells exact answers from others, and where the patterns come from."""
-        given = ["exact=true"] if self.exact else []
-        given += [f"judged={self.judged}"] if self.judged else []
-        return f"patterns({','.join(given)})" if given else "patterns"
+        parameters = ["exact=true"] if self.exact else []
+        parameters += [f"judged={self.judged}"] if self.judged else []
+        return f"patterns({','.join(parameters)})" if parameters else "patterns"
 
     @property
     def learns(self) -> bool:
@@ -71,11 +71,11 @@ class Patterns:
         classes: Classes | None = None,
     ) -> Patterns:
         """The assessor of parsed patterns (question, pattern, docs)."""
-        found: dict[str, list[Pattern]] = {}
+        patterns_of: dict[str, list[Pattern]] = {}
         for row in rows:
-            made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
-            found.setdefault(row["question"], []).append(made)
-        by_question = {question: tuple(own) for question, own in found.items()}
+            pattern = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
+            patterns_of.setdefault(row["question"], []).append(pattern)
+        by_question = {question: tuple(own) for question, own in patterns_of.items()}
         return cls(by_question, exact and "X" in task.labels, judged, sources, classes or {})
 
     def judge(self, case: Case) -> Opinion | None:

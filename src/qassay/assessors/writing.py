@@ -20,12 +20,12 @@ _ARTICLES = ("a", "an", "the")
 
 @dataclass(frozen=True, slots=True)
 class WrittenPattern:
-    """A pattern of a question with what it finds among the judged strings."""
+    """A pattern of a question; how many right and wrong strings it matches, and the documents of the right ones."""
 
     question: str
     pattern: str
-    found: int
-    wrongly_found: int
+    matched: int
+    wrongly_matched: int
     documents: frozenset[str]
 
     def as_row(self) -> dict[str, Any]:
@@ -56,20 +56,20 @@ def _of_question(question: str, rows: list[Mapping[str, Any]], *, right: str, wr
         if text in covered or expression is None:
             continue
         compiled = re.compile(expression)
-        found = {string for string in good if compiled.search(string)}
+        matched = {string for string in good if compiled.search(string)}
         wrongly = sum(compiled.search(string) is not None for string in bad)
-        if wrongly <= len(found):
+        if wrongly <= len(matched):
             documents = {
-                row["doc"] for row in rows if row.get("doc") and row["judgment"] == right and row["text"] in found
+                row["doc"] for row in rows if row.get("doc") and row["judgment"] == right and row["text"] in matched
             }
-            written.append(WrittenPattern(question, expression, len(found), wrongly, frozenset(documents)))
-            covered |= found
+            written.append(WrittenPattern(question, expression, len(matched), wrongly, frozenset(documents)))
+            covered |= matched
     return written
 
 
 def _expression(text: str) -> str | None:
     """The words of a string in a row; None where it has none."""
-    said = _WORD.findall(text)
-    while len(said) > 1 and said[0].lower() in _ARTICLES:
-        del said[0]
-    return r"(?i)\b" + r"[\W_]+".join(map(re.escape, said)) + r"\b" if said else None
+    words = _WORD.findall(text)
+    while len(words) > 1 and words[0].lower() in _ARTICLES:
+        del words[0]
+    return r"(?i)\b" + r"[\W_]+".join(map(re.escape, words)) + r"\b" if words else None

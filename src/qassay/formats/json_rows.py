@@ -47,13 +47,13 @@ def _array(text: str, file: str) -> Grid:
     except ValueError as error:
         raise InputError(Problem("syntax", f"this is not JSON: {error}", file)) from None
     if not rows or not all(isinstance(row, dict) for row in rows):
-        what = "an empty JSON array" if not rows else "a JSON array that has other things than objects"
-        raise InputError(Problem("syntax", f"{what}. {_WAY_OUT}", file))
+        content = "an empty JSON array" if not rows else "a JSON array that has other things than objects"
+        raise InputError(Problem("syntax", f"{content}. {_WAY_OUT}", file))
     return rows_grid(file, rows, None)
 
 
 def _decode(text: str) -> Any:
-    """The value of a JSON text; NaN and Infinity, which Python writes, are values that are not there."""
+    """The value of a JSON text; NaN and Infinity, which Python writes, are missing values."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:

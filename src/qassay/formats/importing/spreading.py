@@ -35,7 +35,7 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
             problems.append(_problem(source, line, row, message))
             continue
         taken = seats.setdefault(subject(row), {})
-        place = next((seat for seat, who in taken.items() if who == str(person)), None)
+        place = next((seat for seat, holder in taken.items() if holder == str(person)), None)
         if place is None:
             place = next(seat for seat in range(len(taken) + 1) if seat not in taken)
         if place >= MOST_SLOTS:
