@@ -48,7 +48,7 @@ def read_audit(report: str) -> Audit:
     known = [package for package in packages if "skip_reason" not in package]
     faults = tuple(
         f"{package['name']} {package['version']}: {fault['id']}, "
-        f"mended in {', '.join(fault['fix_versions']) or 'no release'}"
+        f"fixed in {', '.join(fault['fix_versions']) or 'no release'}"
         for package in known
         for fault in package["vulns"]
     )
