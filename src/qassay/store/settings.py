@@ -81,8 +81,8 @@ def fingerprint(connection: Connection) -> str:
     runs = select(
         *(run.c.tag, run.c.file, run.c.at, run.c.withdrawn, run.c.information, func.length(run.c.data)),
     )
-    kept = select(setting.c.value).where(setting.c.name.in_([WAITING, EMPTY_FILES])).order_by(setting.c.name)
-    changing = [[tuple(row) for row in connection.execute(query)] for query in (runs.order_by(run.c.tag), kept)]
+    waiting = select(setting.c.value).where(setting.c.name.in_([WAITING, EMPTY_FILES])).order_by(setting.c.name)
+    changing = [[tuple(row) for row in connection.execute(query)] for query in (runs.order_by(run.c.tag), waiting)]
     return digest(appended, question_mark(connection), changing)
 
 

@@ -75,10 +75,10 @@ def side_by_side(connection: Connection, comparison: Comparison, items: Sequence
 def set_of_list(connection: Connection, question: str, name: str) -> str:
     """The set whose list of nuggets has this name."""
     sets = closed_sets(assignments_on(connection, question), question)
-    found = _names(sets, order_seed(connection), question).get(name)
-    if found is None:
+    set_name = _names(sets, order_seed(connection), question).get(name)
+    if set_name is None:
         raise ConflictError(None, CHANGED)
-    return found
+    return set_name
 
 
 def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) -> Adopted:
@@ -87,10 +87,10 @@ def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) ->
     `seen` is the digest of what the adjudicator chose from; None takes whatever there is.
     """
     connection = act.connection
-    held = hold(connection, question)
+    assignments = hold(connection, question)
     if earlier := adoption_under(act, question, set_name):
         return earlier
-    sets = closed_sets(held, question)
+    sets = closed_sets(assignments, question)
     if set_name not in sets:
         raise unknown("judgment set of the question", set_name, sets)
     items = items_of(connection, question)

@@ -75,8 +75,8 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
     Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
     """
     c = current_judgment.c
-    here = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
-    subjects = set(connection.execute(select(c.subject).where(*here)).scalars())
+    conditions = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
+    subjects = set(connection.execute(select(c.subject).where(*conditions)).scalars())
     bound = next((item for item in items if KINDS[item.kind].by_nuggets), None)
     nuggets = nuggets_for(connection, assignment.set, bound) if bound is not None else []
     judged = {
@@ -94,23 +94,23 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
 
 def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
     """Count the finished items of an assignment again, after its nuggets have changed, or to close it."""
-    held = hold(act.connection, assignment.question)
-    here = next((other for other in held if other.id == assignment.id), assignment)
+    assignments = hold(act.connection, assignment.question)
+    current = next((other for other in assignments if other.id == assignment.id), assignment)
     items = items_of(act.connection, assignment.question)
-    done, total = sum(completed(act.connection, here, items)), len(items)
-    closed = (here.closed or act.at) if done >= total else None
-    _keep(act.connection, here, done, total, closed)
-    others_closed = all(other.closed for other in held if other.id != here.id)
+    done, total = sum(completed(act.connection, current, items)), len(items)
+    closed = (current.closed or act.at) if done >= total else None
+    _keep(act.connection, current, done, total, closed)
+    others_closed = all(other.closed for other in assignments if other.id != current.id)
     _settle_or_wait(act, assignment.question, is_closed=closed is not None and others_closed)
     return done, total, closed is not None
 
 
 def recount_question(act: Act, question: str) -> None:
     """Count all assignments of a question again, after its pool has changed."""
-    held = hold(act.connection, question)
+    assignments = hold(act.connection, question)
     items = items_of(act.connection, question)
     closed = []
-    for assignment in held:
+    for assignment in assignments:
         done, total = sum(completed(act.connection, assignment, items)), len(items)
         closed.append(closed_at(assignment, done, total, act.at))
         _keep(act.connection, assignment, done, total, closed[-1])

@@ -337,15 +337,15 @@ class _Import:
         waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
         known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
         batches = self.incoming.of_kind("run-information")
-        given = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
+        descriptions = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
         stored = {tag: text for tag, text in known.items() if text is not None}
         before = {tag: _canonical(text) for tag, text in {**waiting, **stored}.items()}
-        added = sum(before.get(tag) != _canonical(text) for tag, text in given.items())
+        added = sum(before.get(tag) != _canonical(text) for tag, text in descriptions.items())
         arrived = {tag: text for tag, text in waiting.items() if tag in known and tag not in stored}
-        for tag, text in {**arrived, **given}.items():
+        for tag, text in {**arrived, **descriptions}.items():
             if tag in known and (tag not in stored or before[tag] != _canonical(text)):
                 self.connection.execute(update(run).where(c.tag == tag).values(information=text))
-        left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
+        left = {tag: text for tag, text in {**waiting, **descriptions}.items() if tag not in known}
         if left != waiting:
             put_setting(self.connection, WAITING, left or None)
         if batches:

@@ -103,10 +103,10 @@ class NuggetChange:
         first, second = map(clean_nugget, texts)
         nuggets.split_nugget(self.act, *self._place, name, (first, second), expected=expected)
 
-    def merge(self, kept: str, gone: str, text: str, *, expected: tuple[int, int]) -> None:
+    def merge(self, kept_id: str, removed_id: str, text: str, *, expected: tuple[int, int]) -> None:
         """Make one nugget of two; the links of both are its own, once per response."""
-        nuggets.merge_nuggets(self.act, *self._place, kept, gone, clean_nugget(text), expected=expected)
-        self._relink(gone, kept)
+        nuggets.merge_nuggets(self.act, *self._place, kept_id, removed_id, clean_nugget(text), expected=expected)
+        self._relink(removed_id, kept_id)
 
     def move(self, name: str, before: str | None, *, expected: int) -> None:
         """Put a nugget before another one, or at the end."""
@@ -141,9 +141,9 @@ class NuggetChange:
         self.act.connection.execute(statement)
         recount_question(self.act, self.assignment.question)
 
-    def _relink(self, gone: str, into: str | None) -> int:
+    def _relink(self, removed: str, into: str | None) -> int:
         """Replace a nugget in the links that name it, or drop it from them; returns how many links changed."""
-        changed = list(relinked(match_rows(self.act.connection, *self._place), gone, into))
+        changed = list(relinked(match_rows(self.act.connection, *self._place), removed, into))
         for number, (version, row) in enumerate(changed):
             body = {**row, "assessor": self.act.name, "at": self.act.at}
             judgments.append(self.act.step(f"l{number}"), self.assignment.set, _MATCH, body, expected=version)
