@@ -91,10 +91,10 @@ class Gate:
         return "\n\n".join(part.strip() for part in parts) + "\n"
 
     def _what_inconclusive_means(self, *, is_corrected: bool) -> str:
-        then = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
-        what, more = ("labels", "labels, or more questions,") if is_corrected else ("questions", "questions")
-        meaning = f"INCONCLUSIVE: these {what} do not show whether A is good enough. More {more} would."
-        return f"{meaning} {then[self.inconclusive]}" if self.inconclusive is not None else meaning
+        outcome = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
+        evidence, more = ("labels", "labels, or more questions,") if is_corrected else ("questions", "questions")
+        meaning = f"INCONCLUSIVE: these {evidence} do not show whether A is good enough. More {more} would."
+        return f"{meaning} {outcome[self.inconclusive]}" if self.inconclusive is not None else meaning
 
     def junit_xml(self, results: Sequence[Compared]) -> bytes:
         """One test per metric: it passes, fails, or is skipped where an inconclusive comparison is to pass."""
@@ -129,13 +129,13 @@ class Gate:
 
 def check_gate(gate: bool, options: Gate) -> None:
     """Stop at options of a gate without a gate."""
-    given = {
+    values = {
         "--margin": options.margin,
         "--summary": options.summary,
         "--junit": options.junit,
         "--inconclusive": options.inconclusive,
     }
-    names = [name for name, value in given.items() if value]
+    names = [name for name, value in values.items() if value]
     if names and not gate:
         raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")
     if options.summary is not None and options.summary == options.junit:
