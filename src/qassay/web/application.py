@@ -162,9 +162,9 @@ class SecurityMiddleware:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in (*SAFE, "POST", "PUT", "PATCH", "DELETE") else "OTHER"
         route = getattr(scope.get("route"), "path", "(none)")
-        who = scope["state"].get("who")
+        person = scope["state"].get("person")
         details: dict[str, Any] = {"request": scope["qassay.id"], "method": method, "route": route, "status": status}
-        details |= {"milliseconds": round(seconds * 1000, 1), "account": who.id if who else None}
+        details |= {"milliseconds": round(seconds * 1000, 1), "account": person.id if person else None}
         self.site.metrics.request(method, route, status, seconds)
         log.info("request", extra=details)
 

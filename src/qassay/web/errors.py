@@ -138,12 +138,12 @@ def _look_who_asks(request: Request) -> None:
     from qassay.web.guard import identify  # it raises the refusals of this module
 
     state = request.scope.setdefault("state", {})
-    if "who" in state:
+    if "person" in state:
         return
     try:
-        state["who"] = identify(request, request.app.state.site)
+        state["person"] = identify(request, request.app.state.site)
     except (Refusal, DBAPIError, PoolTimeoutError):
-        state["who"] = None  # a page without a menu is better than none
+        state["person"] = None  # a page without a menu is better than none
 
 
 def _as_refusal(error: Exception) -> Refusal | None:

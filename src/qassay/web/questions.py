@@ -55,11 +55,11 @@ def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
     """
     with site.store.read() if connection is None else nullcontext(connection) as opened:
         mark = question_mark(opened)
-        kept = site.kept.get("questions")
-        if kept is None or kept[0] != mark:
-            kept = (mark, test_set(opened))
-            site.kept["questions"] = kept
-    questions: TestSet = kept[1]
+        cached = site.kept.get("questions")
+        if cached is None or cached[0] != mark:
+            cached = (mark, test_set(opened))
+            site.kept["questions"] = cached
+    questions: TestSet = cached[1]
     return questions
 
 
@@ -160,30 +160,30 @@ class AuthorQuestions:
         return _merged(members, drafts)
 
 
-def check_author(site: Site, who: Person) -> None:
+def check_author(site: Site, person: Person) -> None:
     """Refuse people who do not write questions: organisers do, and others where the track lets assessors write them."""
-    if who.role != "organiser" and not site.configuration.track.authors:
+    if person.role != "organiser" and not site.configuration.track.authors:
         message = "assessors do not write questions in this evaluation; organisers allow it: authors = true in [track]"
         raise Refusal(403, message)
 
 
-def author_of(site: Site, who: Person) -> str | None:
+def author_of(site: Site, person: Person) -> str | None:
     """The name under which a new question is recorded, where questions have authors."""
-    return who.name if site.configuration.track.authors else None
+    return person.name if site.configuration.track.authors else None
 
 
-def is_own(who: Person, stored: Stored) -> bool:
+def is_own(person: Person, stored: Stored) -> bool:
     """Whether somebody may see and change a question under development: organisers all, authors their own drafts."""
-    return who.role == "organiser" or (stored.draft and stored.question.author == who.name)
+    return person.role == "organiser" or (stored.draft and stored.question.author == person.name)
 
 
-def own_questions(site: Site, who: Person, connection: Connection) -> AuthorQuestions:
+def own_questions(site: Site, person: Person, connection: Connection) -> AuthorQuestions:
     """The questions that somebody works on: to an organiser all, to an author their own drafts and nothing else."""
-    check_author(site, who)
+    check_author(site, person)
     questions = author_questions(site, connection)
-    if who.role == "organiser":
+    if person.role == "organiser":
         return questions
-    own = [draft for draft in questions.drafts if is_own(who, draft)]
+    own = [draft for draft in questions.drafts if is_own(person, draft)]
     same = same_questions(draft.question for draft in own)
     return AuthorQuestions(TestSet(()), own, questions.names, same)
 
@@ -256,10 +256,10 @@ def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Quest
 
 def _same(site: Site, published: TestSet) -> dict[AskedWords, list[str]]:
     """The questions of the test set as text, worked out once for each state of it."""
-    kept = site.kept.get("same questions")
-    if kept is None or kept[0] is not published:
-        kept = site.kept["same questions"] = (published, same_questions(published))
-    same: dict[AskedWords, list[str]] = kept[1]
+    cached = site.kept.get("same questions")
+    if cached is None or cached[0] is not published:
+        cached = site.kept["same questions"] = (published, same_questions(published))
+    same: dict[AskedWords, list[str]] = cached[1]
     return same
 
 
@@ -272,8 +272,8 @@ def words(text: str | None) -> str:
     >>> words("Warsaw, Poland") in words("Was she born in WARSAW, Poland?")
     True
     """
-    found = re.findall(r"\w+", (text or "").casefold())
-    return f" {' '.join(found)} "
+    all_words = re.findall(r"\w+", (text or "").casefold())
+    return f" {' '.join(all_words)} "
 
 
 def asked_words(question: Question) -> AskedWords | None:
@@ -308,13 +308,13 @@ def question_warnings(
     own = [answer for answer in answers.get(question.id, ()) if not answer.withdrawn]
     warnings = [f"Question {names.get(other, other)} asks the same." for other in same if other != question.id]
     for answer in own:
-        wanted, shown = words(answer.answer), _cut(answer.answer)
+        answer_words, shown = words(answer.answer), _cut(answer.answer)
         for other in earlier:
             name = names.get(other.id, other.id)
-            known = [words(known.answer) for known in answers.get(other.id, ()) if not known.withdrawn]
-            if wanted.strip() and wanted in words(other.text):
+            known_words = [words(known.answer) for known in answers.get(other.id, ()) if not known.withdrawn]
+            if answer_words.strip() and answer_words in words(other.text):
                 warnings.append(f"The text of question {name} gives the answer “{shown}” away.")
-            elif wanted.strip() and any(wanted in text for text in known):
+            elif answer_words.strip() and any(answer_words in text for text in known_words):
                 warnings.append(f"The answer “{shown}” is in an answer of the earlier question {name}.")
         if answer.doc is None:
             warnings.append(f"The answer “{shown}” has no document.")

@@ -49,8 +49,8 @@ def is_like(nugget: str, string: str) -> bool:
     >>> is_like("discovered radium", "She announced the discovery of radium.")
     True
     """
-    wanted = terms(nugget)
-    return bool(wanted) and len(wanted & terms(string)) >= LIKE * len(wanted)
+    nugget_terms = terms(nugget)
+    return bool(nugget_terms) and len(nugget_terms & terms(string)) >= LIKE * len(nugget_terms)
 
 
 def grouped(strings: Iterable[str]) -> list[list[str]]:

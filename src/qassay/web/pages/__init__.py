@@ -89,7 +89,7 @@ def navigation(role: str | None, path: str, *, authors: bool = False) -> list[Me
         if entry.path != "/":
             menus.setdefault(entry.group or entry.label, []).append(entry)
     return [
-        Menu(label, tuple(found), next((entry for entry in found if entry.holds(path)), None))
-        for label, found in menus.items()
-        if found
+        Menu(label, tuple(menu_entries), next((entry for entry in menu_entries if entry.holds(path)), None))
+        for label, menu_entries in menus.items()
+        if menu_entries
     ]

@@ -188,15 +188,15 @@ class StudyResult:
 
 def pictures(*draw: Callable[[], Figure]) -> tuple[Picture, ...]:
     """The pictures of these figures, in order; without those for which the results or the packages are not there."""
-    made = []
+    drawn_pictures = []
     for drawing in draw:
         with suppress(UsageError):
             drawn = drawing()
             svg = drawn.svg(alone=False)
             if len(svg) <= LARGEST_PICTURE:
                 numbers = drawn.table if len(drawn.table.rows) * len(drawn.table.columns) <= LARGEST_TABLE else None
-                made.append(Picture(drawn.name, drawn.title, drawn.caption, svg, numbers))
-    return tuple(made)
+                drawn_pictures.append(Picture(drawn.name, drawn.title, drawn.caption, svg, numbers))
+    return tuple(drawn_pictures)
 
 
 def restricted(evaluation: Evaluation, unfinished: Iterable[str]) -> Evaluation:
@@ -251,9 +251,9 @@ def _clip(cell: Cell) -> Cell:
 
 def scored(evaluation: Evaluation, choice: Choice) -> Scores:
     """The scores of an evaluation; the last ones are kept, since the next page asks for them again."""
-    kept = _last.get("scores")
-    if kept is not None and kept[0] is evaluation and kept[1] == choice:
-        return kept[2]
+    cached = _last.get("scores")
+    if cached is not None and cached[0] is evaluation and cached[1] == choice:
+        return cached[2]
     scores = evaluation.score(
         choice.key,
         measure=choice.measure,

@@ -345,11 +345,11 @@ class ResultsProcess:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.folder = TemporaryFolder()
-        self.pipe, theirs = context.Pipe()
-        arguments = (theirs, str(self.folder.path))
+        self.pipe, other_end = context.Pipe()
+        arguments = (other_end, str(self.folder.path))
         self.process: BaseProcess = context.Process(target=work, args=arguments, name="qassay-results", daemon=True)
         self.process.start()
-        theirs.close()
+        other_end.close()
 
     def end(self) -> None:
         """End the process, whatever it is doing."""

@@ -128,10 +128,10 @@ class View:
     def options(self) -> dict[str, Any]:
         """The options of the study with their types and defaults, as its signature names them."""
         types = get_type_hints(self.study, include_extras=True)
-        named = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
+        options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
         return {
             option.name: (types[option.name], ... if option.default is option.empty else option.default)
-            for option in named
+            for option in options
         }
 
     @property
@@ -322,5 +322,5 @@ VIEWS = (
 
 def tabs() -> dict[str, tuple[View, ...]]:
     """The pages of each tab, in order."""
-    named = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
-    return {name: tuple(view for view in VIEWS if view.tab == name) for name in named}
+    names = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
+    return {name: tuple(view for view in VIEWS if view.tab == name) for name in names}
