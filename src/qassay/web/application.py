@@ -81,8 +81,8 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
-        for kept in site.kept.values():
-            if callable(close := getattr(kept, "close", None)):
+        for value in site.memory.values():
+            if callable(close := getattr(value, "close", None)):
                 close()
         if store is None:
             site.store.close()

@@ -31,7 +31,7 @@ class BackgroundJob:
 
 def job_named(site: Site, name: str) -> BackgroundJob | None:
     """The job of this kind that runs, or ran last."""
-    job: BackgroundJob | None = site.kept.get(f"job {name}")
+    job: BackgroundJob | None = site.memory.get(f"job {name}")
     return job
 
 
@@ -46,7 +46,7 @@ def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]
             running.following = work
             return running
         job = BackgroundJob(says)
-        site.kept[f"job {name}"] = job
+        site.memory[f"job {name}"] = job
     threading.Thread(target=_run, args=(job, work), name=f"qassay {name}", daemon=True).start()
     return job
 

@@ -100,7 +100,7 @@ def make_pool(site: Site, *, account: int, holistic: bool | None = None, citatio
     options = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
     with _turn:
         # While the pool is being made several may ask: one making answers them all, with the options of each.
-        site.kept[ASKED] = {**site.kept.get(ASKED, {}), **options}
+        site.memory[ASKED] = {**site.memory.get(ASKED, {}), **options}
     job = start(site, POOL, "The pool is being made.", lambda _: _make(site, account=account))
     job.ended.wait(PATIENCE)
     with site.store.read() as connection:
@@ -109,7 +109,7 @@ def make_pool(site: Site, *, account: int, holistic: bool | None = None, citatio
 
 def _make(site: Site, *, account: int) -> str:
     with _turn:
-        options: dict[str, bool] = site.kept.pop(ASKED, {})
+        options: dict[str, bool] = site.memory.pop(ASKED, {})
     with site.store.read() as connection:
         earlier = pool_summary(connection)
         mark = pool_mark(connection)

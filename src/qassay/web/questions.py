@@ -55,10 +55,10 @@ def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
     """
     with site.store.read() if connection is None else nullcontext(connection) as opened:
         mark = question_mark(opened)
-        cached = site.kept.get("questions")
+        cached = site.memory.get("questions")
         if cached is None or cached[0] != mark:
             cached = (mark, test_set(opened))
-            site.kept["questions"] = cached
+            site.memory["questions"] = cached
     questions: TestSet = cached[1]
     return questions
 
@@ -208,7 +208,7 @@ def author_questions(site: Site, connection: Connection) -> AuthorQuestions:
 
 def forget(site: Site) -> None:
     """Have the test set read again, after a change of it."""
-    site.kept.pop("questions", None)
+    site.memory.pop("questions", None)
 
 
 def group_view(
@@ -256,9 +256,9 @@ def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Quest
 
 def _same(site: Site, published: TestSet) -> dict[AskedWords, list[str]]:
     """The questions of the test set as text, worked out once for each state of it."""
-    cached = site.kept.get("same questions")
+    cached = site.memory.get("same questions")
     if cached is None or cached[0] is not published:
-        cached = site.kept["same questions"] = (published, same_questions(published))
+        cached = site.memory["same questions"] = (published, same_questions(published))
     same: dict[AskedWords, list[str]] = cached[1]
     return same
 

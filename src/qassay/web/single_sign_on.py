@@ -274,7 +274,7 @@ def _name(claimed: object) -> str | None:
 def _pending(site: Site) -> PendingSignOns:
     if site.settings.sign_on is None:
         raise Refusal(404, "single sign-on is not set up")
-    pending: PendingSignOns = site.kept.setdefault("single_sign_on", PendingSignOns(Provider(site.settings.sign_on)))
+    pending: PendingSignOns = site.memory.setdefault("single_sign_on", PendingSignOns(Provider(site.settings.sign_on)))
     return pending
 
 

@@ -203,7 +203,7 @@ class Site:
     metrics: Metrics = field(default_factory=Metrics)
     limits: Limits = field(default_factory=Limits)
     # What pages keep between requests (an opened collection, say), under the name of their module.
-    kept: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

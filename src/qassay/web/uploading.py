@@ -249,7 +249,7 @@ def _in_words_of_the_page(site: Site, problems: Iterable[Problem], *, names_draf
 
 
 def _reports(site: Site) -> OrderedDict[str, Report]:
-    reports: OrderedDict[str, Report] = site.kept.setdefault("upload reports", OrderedDict())
+    reports: OrderedDict[str, Report] = site.memory.setdefault("upload reports", OrderedDict())
     return reports
 
 

@@ -50,11 +50,11 @@ class DocumentView(Context):
 def collection_of(site: Site) -> Collection:
     """The evaluation's collection, opened once."""
     with _opening:
-        collection: Collection | None = site.kept.get("collection")
+        collection: Collection | None = site.memory.get("collection")
         if collection is None:
             if not site.folder.collection.is_dir():
                 raise Refusal(404, "this evaluation has no collection of documents")
-            collection = site.kept["collection"] = open_collection(site.folder.collection)
+            collection = site.memory["collection"] = open_collection(site.folder.collection)
     return collection
 
 

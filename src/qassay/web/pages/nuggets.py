@@ -358,7 +358,7 @@ def strings(person: ThePerson, site: TheSite, assignment: Number) -> Strings:
             text, doc = str(element.get("text") or ""), element.get("doc")
             if text.strip():
                 docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
-    cache: dict[str, list[list[str]]] = site.kept.setdefault("strings", {})
+    cache: dict[str, list[list[str]]] = site.memory.setdefault("strings", {})
     mark = digest(assigned.question, sorted(docs))
     # What another request throws out of the kept ones meanwhile is still here.
     groups = cache.get(mark)

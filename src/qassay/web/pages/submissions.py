@@ -356,7 +356,7 @@ def _changing(person: ThePerson, site: Site, tag: str) -> Iterator[tuple[Connect
 def _one_at_a_time(site: Site, organisation: str) -> Iterator[None]:
     """Let one upload of an organisation, and few of all, be under way."""
     with _turn:
-        sending: set[str] = site.kept.setdefault("submitting", set())
+        sending: set[str] = site.memory.setdefault("submitting", set())
         if organisation in sending:
             message = "another upload of your organisation is being checked; wait until it is done"
             raise Refusal(429, message, headers={"Retry-After": "2"})

@@ -240,7 +240,7 @@ def _old_pool(connection: Connection) -> str:
 
 def queue_of(site: Site) -> JobQueue:
     """The queue of the application, which is made when it is first needed."""
-    jobs: JobQueue = site.kept.setdefault("results", JobQueue())
+    jobs: JobQueue = site.memory.setdefault("results", JobQueue())
     return jobs
 
 
