@@ -8,7 +8,7 @@ if (rules instanceof HTMLDetailsElement) {
   const screen = rules.closest("[data-screen]")?.getAttribute("data-screen");
   rules.open = !recall(FOLDED).includes(screen);
   rules.addEventListener("toggle", () => {
-    const others = recall(FOLDED).filter((one) => one !== screen);
+    const others = recall(FOLDED).filter((name) => name !== screen);
     remember(FOLDED, rules.open ? others : [...others, screen]);
   });
 }
