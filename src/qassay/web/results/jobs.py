@@ -197,9 +197,9 @@ def _write(finding: Finding, request: StudyRequest) -> None:
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(self, *, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
+    def __init__(self, *, limit: float = LIMIT_SECONDS, memory_limit: int = KEPT_BYTES) -> None:
         self._limit = limit
-        self._most = kept
+        self._most = memory_limit
         self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
         self._submitted = itertools.count()
