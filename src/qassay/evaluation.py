@@ -275,7 +275,7 @@ class Evaluation:
         return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
 
     def default_key(self) -> str | None:
-        """The key that scoring uses unless told: adjudicated, else reference, else the only set; never a program's."""
+        """The key of scoring unless one is named: adjudicated, else reference, else the only set; never a program's."""
         return default_key(self.human_sets)
 
     def key(self, name: str | None = None) -> Key:
@@ -465,7 +465,7 @@ class Evaluation:
         return judgment_sets.labels(self._judgment_sets(sets))
 
     def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
-        """Ratings of justifications and holistic scores of several sets; the set stands for an unnamed assessor."""
+        """Ratings of justifications and holistic scores of several sets; the set's name replaces a missing assessor."""
         return judgment_sets.ratings(self._judgment_sets(sets))
 
     @cached_property

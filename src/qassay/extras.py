@@ -68,7 +68,7 @@ def require(extra: str, purpose: str) -> None:
 
 
 def missing_extra(error: ModuleNotFoundError, purpose: str) -> MissingExtraError | None:
-    """The error that a failed import stands for; None where no extra has the module."""
+    """The error to raise for a failed import; None where no extra has the module."""
     module = (error.name or "").partition(".")[0]
     extra = next((name for name, modules in EXTRAS.items() if module in modules), None)
     return None if extra is None else MissingExtraError(extra, purpose)

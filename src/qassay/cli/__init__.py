@@ -175,7 +175,7 @@ def help_text(function: Callable[..., object]) -> str:
     import inspect
 
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    # A line that holds only a backspace tells the parser not to fill the paragraph after it.
+    # A line with only a backspace makes the parser keep the lines of the paragraph after it.
     return "\n\n".join("\b\n" + text if text.startswith("  ") else text for text in paragraphs)
 
 

@@ -85,7 +85,7 @@ def options(verb: str) -> dict[str, list[str]]:
         kind, *about = get_args(parameter.annotation)
         for option in about:
             if isinstance(option, typer.models.OptionInfo) and not option.hidden:
-                # In an annotation the first name stands where a default would.
+                # In an annotation the first name is in the place of a default.
                 spellings = [name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str)]
                 names = [name for spelling in spellings for name in spelling.split("/") if name.startswith("--")]
                 options_found |= {name: _values(kind) for name in names}

@@ -185,7 +185,7 @@ class RunJob:
     options: DriveOptions
 
     def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
-        """Ask, write the run, and tell what was done."""
+        """Ask, write the run, and report what was done."""
         from qassay.formats.names import file_name, name_fault
         from qassay.systems.harness.driving import drive
         from qassay.systems.harness.log import Log, header

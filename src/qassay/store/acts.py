@@ -23,7 +23,7 @@ class Assessor:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act of somebody, within its transaction: the task whose rules hold, the person, the moment.
+    """One act of somebody, within its transaction: the task with its rules, the person, the moment.
 
     `key` is the idempotency key that the client made: an act that is sent twice under one key is done once.
     """

@@ -1,6 +1,6 @@
 """Backups of a store: one SQLite file, whatever the store is kept in.
 
-A backup is made while people work: it holds one moment of the store. It is checked before it is given its name.
+A backup is made while people work: it is the store at one moment. It is checked before it is given its name.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _into_file(place: Path, part: Path) -> Path | None:
         _alone(place)
         old_file = _free_name(place)
         os.link(place, old_file)
-    for rest in ("-wal", "-shm"):  # left by a store that is gone: with another file they would spoil it
+    for rest in ("-wal", "-shm"):  # left by the earlier store: beside another file they would damage it
         place.with_name(place.name + rest).unlink(missing_ok=True)
     part.replace(place)
     return old_file

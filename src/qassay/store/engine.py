@@ -149,14 +149,14 @@ def _shown(address: str) -> str:
 
 
 def sqlite_url(path: Path) -> URL:
-    """The address of a SQLite file, whatever characters its path holds."""
+    """The address of a SQLite file, whatever characters its path contains."""
     return URL.create("sqlite", database=str(path.resolve()))
 
 
 def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
     """Open the store of the evaluation in a folder, its schema brought up to date; with `create`, made where absent.
 
-    A database that is named may be another evaluation's: that is an error, nobody can tell which of the two is meant.
+    A database that is named may be another evaluation's: that is an error, since either may be meant.
     """
     folder = path if isinstance(path, Folder) else open_folder(path)
     configuration = read_configuration(folder)
@@ -173,7 +173,7 @@ def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
 
 
 def open_database(folder: Folder, configuration: Configuration) -> Store:
-    """Open the database that an evaluation names, whatever it holds; its schema is brought up to date."""
+    """Open the database that an evaluation names, whatever it contains; its schema is brought up to date."""
     with connected(folder, configuration) as engine:
         migrate(engine)
     return Store(engine)
@@ -233,7 +233,7 @@ def _sqlite(url: str | URL) -> Engine:
     url, writable = _opened_as(make_url(url))
     engine = create_engine(
         url,
-        # More connections than a server has threads: a request never waits for one that another request holds.
+        # More connections than a server has threads: a request never waits for one that another request uses.
         poolclass=QueuePool,
         pool_size=20,
         max_overflow=60,

@@ -17,7 +17,7 @@ from qassay.store.schema import answer, judgment, nugget, record, run, setting, 
 EVALUATION = "evaluation"
 # Runs that are described before they are there: rows of runs.jsonl as JSON text.
 WAITING = "run-information"
-# Files without a row, which no table can hold: names of judgment sets and of nugget lists.
+# Files without a row, which are in no table: names of judgment sets and of nugget lists.
 EMPTY_FILES = "empty-files"
 # A row gets its number when it is written, and is seen when its transaction ends; far fewer are written meanwhile.
 AT_ONCE = 20_000

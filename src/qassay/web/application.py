@@ -1,6 +1,6 @@
 """The application put together, the checks around every request, and the connections that it is served on.
 
-The middleware stands outside of the framework, so that an error of any kind is answered with the same headers. A
+The middleware is outside of the framework, so that an error of any kind is answered with the same headers. A
 connection ends where the other side sends, or reads, a byte at a time: the server underneath waits for a request's head
 as long as its sender likes, and takes one of any length. Bodies have limits of their own in the guard (`guard.py`).
 """

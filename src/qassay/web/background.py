@@ -59,7 +59,7 @@ def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
             sentence, state = following(job), "done"
         except (QassayError, Refusal) as error:
             sentence = str(error)
-        except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
+        except Exception as error:  # nothing catches an error of a thread: the page and the log show it
             log.error("unforeseen error", exc_info=error)
             sentence = MESSAGES[500]
         with _turn:

@@ -134,7 +134,7 @@ def wants_json(request: Request) -> bool:
 
 
 def _look_who_asks(request: Request) -> None:
-    """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
+    """Find out who asks for an address that is none, so that the page has their menu: no guard runs there."""
     from qassay.web.guard import identify  # it raises the refusals of this module
 
     state = request.scope.setdefault("state", {})

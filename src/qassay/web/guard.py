@@ -156,7 +156,7 @@ def header_name(request: HTTPConnection, site: Site) -> str | None:
         return None
     sent = request.headers.getlist(header)
     if len(sent) > 1:
-        # A proxy that adds its header to one that a client sent has not been told to remove the latter.
+        # A proxy that adds its header to one that a client sent is not configured to remove the latter.
         raise Refusal(400, f"the proxy sends {header} twice; it must remove what a client sends under that name")
     return sent[0].strip() or None if sent else None
 
@@ -243,7 +243,7 @@ def too_long(most: int) -> Refusal:
 
 
 def check_json(body: bytes, *, deepest: int) -> None:
-    """Refuse JSON that is nested too deeply, or holds what no database keeps in a text.
+    """Refuse JSON that is nested too deeply, or contains what no database keeps in a text.
 
     That is a null character, and half of a surrogate pair, escaped or in bytes. What is not UTF-8 would be read in
     another encoding, past these checks.
@@ -267,7 +267,7 @@ def check_origin(request: Request, site: Site) -> None:
     """Refuse a change that another site's page makes a browser send along with our cookie.
 
     Browsers say where a change comes from (Origin), and the newer ones how it relates to us (Sec-Fetch-Site). What says
-    neither is not a browser of the last years, and has no business with a cookie: programs use tokens.
+    neither is not a recent browser, and needs no cookie: programs use tokens.
     """
     fetched_from, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own_origin = site.settings.origin or f"http://{request.headers.get('host', '')}".lower()

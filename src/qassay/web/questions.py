@@ -189,7 +189,7 @@ def own_questions(site: Site, person: Person, connection: Connection) -> AuthorQ
 
 
 def noted(text: str, *, vital: bool, doc: str | None, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The row of a fact that an author noted; what else stood in it, such as its document, stays."""
+    """The row of a fact that an author noted; other fields of the row, such as its document, stay."""
     return {**(before or {}), "vital": vital, "text": clean_nugget(text), **({"doc": doc} if doc else {})}
 
 
@@ -250,7 +250,7 @@ def question_row(
 
 
 def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Question]:
-    """A series with its drafts where they will stand: at its end, before the `other` question."""
+    """A series with its drafts where they will be: at its end, before the `other` question."""
     return sorted([*published, *drafts], key=lambda question: question.type == "other" and question.series is not None)
 
 

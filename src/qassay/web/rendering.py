@@ -29,7 +29,7 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
-# The look that all pages share, in the order in which its files stand over each other.
+# The look that all pages share, in the order in which its files override each other.
 LOOK = ("typeface", "colours", "text", "frame", "parts", "forms", "media")
 
 

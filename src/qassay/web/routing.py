@@ -1,4 +1,4 @@
-"""How a page module tells what it serves.
+"""How a page module declares what it serves.
 
     router = Router()
 
@@ -47,7 +47,7 @@ PARTICIPANTS: Final = frozenset({"participant"})
 EVERYBODY: Final = READERS | PARTICIPANTS
 PUBLIC: Final = frozenset({ANYONE})
 
-# The number of a row. What no database (and no browser) holds as a number is refused before it is looked for.
+# The number of a row. A number that no database or browser can store is refused before anything looks for it.
 Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
 View = TypeVar("View", bound=Callable[..., Any])

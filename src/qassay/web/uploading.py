@@ -171,7 +171,7 @@ def clean_name(name: str | None) -> str:
     """
     last = (name or "").replace("\\", "/").rsplit("/", 1)[-1]
     printable = "".join(c for c in last if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
-    # The end of a long name tells more than its beginning: it has the extensions.
+    # The end of a long name says more than its beginning: it has the extensions.
     cut = printable.strip().encode()[-_LONGEST_NAME:].decode(errors="ignore")
     return cut.lstrip(". ") or "run"
 

@@ -1,8 +1,8 @@
 """Adjudication: the disagreements of a finished question, laid out without names, and the rulings of a person (METHOD
 4).
 
-It begins when every assigned assessor has finished the question. A ruling holds until another replaces it; where the
-assessors' verdicts have changed since, it is asked for again and holds meanwhile.
+It begins when every assigned assessor has finished the question. A ruling is valid until another replaces it; where the
+assessors' verdicts have changed since, it is asked for again and stays valid meanwhile.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments
 from qassay.store.adjudication.own_lists import LISTS, side_by_side
 from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, compare, lists_left, states
-from qassay.store.assignment.assignments import Assignment, assignments_on, hold
+from qassay.store.assignment.assignments import Assignment, assignments_on, lock_assignments
 from qassay.store.assignment.counting import nuggets_for, parts_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment, append_entries
@@ -69,7 +69,7 @@ def _on_lists(connection: Connection, comparison: Comparison, items: Sequence[It
 
 def _disagreement(unit: Unit, *, left: bool, seed: str) -> Disagreement:
     rows, record = unit.rows(), KINDS[unit.part.kind]
-    # In an order drawn for one place: who stands first here says nothing of who stands first there.
+    # In an order drawn for this place: whose verdict is first here says nothing of whose is first elsewhere.
     drawn = sorted(rows, key=lambda name: digest(seed, "verdicts", unit.part.name, unit.item.id, name))
     ruling, old = unit.ruling, unit.adjudicated.get(unit.part.subject)
     return Disagreement(
@@ -100,7 +100,7 @@ class _Ruling:
 
 def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: int) -> Judgment:
     """Save an adjudicator's verdict on a part of an item; on a response to a nugget question, on all its strings."""
-    assignments = hold(act.connection, item.question)
+    assignments = lock_assignments(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
     row = row_of(ruled, verdict, assessor=act.name, at=act.at)
     if earlier := judgments.repeated(act, ADJUDICATED, ruled.kind, row, row):
@@ -123,7 +123,7 @@ def _same_ruling(act: Act, part: Part, verdict: Verdict, expected: int) -> Judgm
 
 def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Judgment:
     """Put back the adjudicated judgment of an earlier version (0: none); itself recorded."""
-    assignments = hold(act.connection, item.question)
+    assignments = lock_assignments(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
     history = judgments.history(act.connection, ADJUDICATED, ruled.subject)
     body = judgments.body_at(history, to, item.question)
@@ -156,7 +156,7 @@ def _save(
     *,
     links: Callable[[Judgment], Mapping[str, Row | None]],
 ) -> Judgment:
-    """Append under the hold of the question; `links` are what the strings of a response then say."""
+    """Append while the question is locked; `links` are the verdicts on the strings of a response after it."""
     item, part = ruling.item, ruling.part
     sets = closed_sets(assignments, item.question)
     _check_open_to_rulings(act.connection, item, part, sets)

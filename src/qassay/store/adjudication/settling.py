@@ -19,7 +19,7 @@ from qassay.judging.sets import SLOTS
 from qassay.judging.settling import Current, State, Unit
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
-from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.development.answers import known_answers
 from qassay.store.judging.judgments import BATCH, append_entries, decoded, rows_of_kind
 from qassay.store.judging.nuggets import list_for
@@ -108,7 +108,7 @@ def states(act: Act, comparison: Comparison) -> list[State]:
 def settle(act: Act, question: str) -> Settled:
     """Settle the unanimous verdicts of a question that all its assessors have finished; a person's ruling stays."""
     act = act.by_rule()
-    sets = closed_sets(hold(act.connection, question), question)
+    sets = closed_sets(lock_assignments(act.connection, question), question)
     comparison = compare(act.connection, question, sets, items_of(act.connection, question))
     _settle_list(act, comparison)
     found_states = states(act, comparison)

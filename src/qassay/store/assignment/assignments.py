@@ -164,7 +164,7 @@ def _free(account: int) -> Select[Any]:
 
 def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
     """Open a question again for its assessors; recorded. Rulings stay, and wait until they have finished."""
-    if not hold(connection, question):
+    if not lock_assignments(connection, question):
         raise unknown("assigned question", question, ())
     forget_settled(connection, question)
     connection.execute(update(table).where(table.c.question == question).values(closed=None))
@@ -240,7 +240,7 @@ def assignments_on(connection: Connection, question: str) -> list[Assignment]:
     return sorted(_read(connection, table.c.question == question), key=lambda assignment: assignment.slot)
 
 
-def hold(connection: Connection, question: str) -> list[Assignment]:
+def lock_assignments(connection: Connection, question: str) -> list[Assignment]:
     """The assignments of a question, by slot, locked until the transaction ends.
 
     Saving, ruling and counting lock them first: two people who finish a question at the same moment, or two tabs that

@@ -11,7 +11,7 @@ from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import parts_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
@@ -94,7 +94,7 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
 
 def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
     """Count the finished items of an assignment again, after its nuggets have changed, or to close it."""
-    assignments = hold(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question)
     current = next((other for other in assignments if other.id == assignment.id), assignment)
     items = items_of(act.connection, assignment.question)
     done, total = sum(completed(act.connection, current, items)), len(items)
@@ -107,7 +107,7 @@ def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
 
 def recount_question(act: Act, question: str) -> None:
     """Count all assignments of a question again, after its pool has changed."""
-    assignments = hold(act.connection, question)
+    assignments = lock_assignments(act.connection, question)
     items = items_of(act.connection, question)
     closed = []
     for assignment in assignments:

@@ -62,7 +62,7 @@ def developed_answers(connection: Connection, question: str, account: int | None
 def answers_with_documents(connection: Connection, question: str, account: int | None) -> list[tuple[str, str | None]]:
     """Answers known from question development that are not withdrawn, with their documents.
 
-    Answers that another assessor added while judging are left out: they would tell what that person judged.
+    Answers that another assessor added while judging are left out: they would reveal what that person judged.
     """
     c = table.c
     rows = connection.execute(select(c.body, c.account).where(c.question == question).order_by(c.id)).all()

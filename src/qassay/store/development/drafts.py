@@ -199,7 +199,7 @@ def body_of(question: Question) -> str:
 
 def questions_of_series(connection: Connection, series: str) -> list[Stored]:
     """All questions of a series, those of the test set first; an error where there is none."""
-    # The series stands in the text alone; a part of it finds few rows, which are then looked at.
+    # The series is in the text alone; a part of it finds few rows, which are then checked.
     part = table.c.body.contains(msgspec.json.encode(series).decode(), autoescape=True)
     likely = select(table).where(part).order_by(table.c.draft, table.c.ordinal, table.c.id)
     questions = [stored for row in connection.execute(likely) if (stored := _read(row)).question.series == series]

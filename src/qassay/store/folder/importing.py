@@ -221,7 +221,7 @@ def _lines(path: Path, file: str) -> list[str]:
 
 
 def _name_faults(incoming: Incoming) -> Iterator[Problem]:
-    """Names of sets that are not allowed, and ids that not every database can hold."""
+    """Names of sets that are not allowed, and ids that not every database can store."""
     ids = [("question", number, incoming.questions_file) for number in incoming.questions]
     for batch in incoming.batches:
         if batch.name and (fault := name_fault(batch.name)):

@@ -57,7 +57,7 @@ def snapshot(store: Store, folder: Folder) -> Folder:
             return Folder(folder.path, earlier[1], drafts)
         written = TemporaryFolder()
         write_contents(connection, written.path)
-        # A reader of the folder before this one holds it; it is removed when the last reader is done.
+        # An earlier reader still uses it; it is removed when the last reader is done.
         _latest[name] = (present, written)
         return Folder(folder.path, written, drafts)
 

@@ -19,7 +19,7 @@ from qassay.judging import ADJUDICATED, KINDS, Item, Part, Verdict
 from qassay.judging.items import check_verdict, parts_of, row_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import Assignment, hold, is_closed
+from qassay.store.assignment.assignments import Assignment, is_closed, lock_assignments
 from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment
@@ -57,7 +57,7 @@ def decide(
     seconds: int = 0,
 ) -> SavedJudgment:
     """Save a verdict on a part of an item; `expected` is the version that the assessor has seen."""
-    assignments = hold(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question)
     row = row_of(part, verdict, assessor=act.name, at=act.at)
     nuggets = nuggets_for(act.connection, assignment.set, item)
     if earlier := judgments.repeated(act, assignment.set, part.kind, row, row):
@@ -69,7 +69,7 @@ def decide(
 
 def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> SavedJudgment:
     """Put back the judgment of an earlier version (0: none); the undoing is itself recorded."""
-    assignments = hold(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question)
     history = judgments.history(act.connection, assignment.set, part.subject)
     body = judgments.body_at(history, to, assignment.question)
     row = dict(part.row) if body is None else body
@@ -99,7 +99,7 @@ def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
 
 def check_open(act: Act, assignment: Assignment) -> None:
     """Hold the question, and refuse where it is not open to this assessor."""
-    _own(hold(act.connection, assignment.question), assignment, act)
+    _own(lock_assignments(act.connection, assignment.question), assignment, act)
     if is_locked(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))
 
@@ -119,7 +119,7 @@ class _Save:
 def _save(
     act: Act, save: _Save, assignments: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]
 ) -> SavedJudgment:
-    """Append under the hold of the question; the save that completes the last item of the last assessor settles it."""
+    """Append while the question is locked; the save that completes the last item of the last assessor settles it."""
     current = _own(assignments, assignment, act)
     if all(other.closed for other in assignments) and is_locked(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))

@@ -2,7 +2,8 @@
 
 A save names the version that it replaces. Of two savers with the same version the second gets a conflict with the
 current judgment, and nothing is lost; the same save sent twice (one idempotency key) is one judgment, and both get one
-answer. Rows of `judgment`, and of `standing`, which has the current one of each subject, are always written together.
+answer. Rows of the table `judgment`, and of `standing`, which has the current judgment of each subject, are always
+written together.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def repeated(
 
 
 def append_entries(act: Act, set_name: str, entries: Sequence[NewJudgment]) -> None:
-    """Append judgments whose next versions the caller knows, because it holds their question."""
+    """Append judgments whose next versions the caller knows, because it has locked their question."""
     statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
     for batch in _batches(entries):
         rows = [_values(set_name, entry, at=act.at, key=None, account=act.account) for entry in batch]
@@ -140,7 +141,7 @@ def append_many(
     For files and for automatic assessors: what is current is replaced without a look. Others wait meanwhile.
     """
     if connection.dialect.name == "postgresql":
-        # In the order in which everybody takes them: a save holds the question's assignments first.
+        # In the order in which everybody takes them: a save locks the question's assignments first.
         keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
@@ -170,7 +171,7 @@ def last(connection: Connection, set_name: str, subject_digest: str) -> Judgment
 
 
 def history(connection: Connection, set_name: str, subject_digest: str) -> list[Judgment]:
-    """Everything that was said about a subject in a set, in order."""
+    """All judgments of a subject in a set, in order."""
     return _saved(connection, _HISTORY, name=set_name, subject=subject_digest)
 
 
@@ -279,7 +280,7 @@ def _make_current(connection: Connection, set_name: str, appended: Sequence[tupl
 
 
 def _make_latest_current(connection: Connection, set_name: str, *, after: int) -> None:
-    """Bring `standing` up to date with the judgments of a set that came after a certain one."""
+    """Bring the table `standing` up to date with the judgments of a set that came after a certain one."""
     fresh = select(judgment.c.subject).where(judgment.c.set == set_name, judgment.c.id > after)
     connection.execute(
         delete(current_judgment).where(current_judgment.c.set == set_name, current_judgment.c.subject.in_(fresh))

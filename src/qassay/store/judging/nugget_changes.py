@@ -18,7 +18,7 @@ from qassay.judging import KINDS, Item
 from qassay.judging.items import parts_of
 from qassay.judging.match import relinked
 from qassay.store.acts import Act
-from qassay.store.assignment.assignments import Assignment, hold, keep_others_out
+from qassay.store.assignment.assignments import Assignment, keep_others_out, lock_assignments
 from qassay.store.assignment.counting import recount_question
 from qassay.store.judging import judgments, nuggets
 from qassay.store.judging.decisions import check_open, undo_judgments, undo_nuggets
@@ -57,7 +57,7 @@ class NuggetChange:
     def is_new(self) -> bool:
         """Whether the act is still to be done: False where it was sent before; an error where it must not be."""
         # Another change of the same list waits here, on databases that let several writers in.
-        hold(self.act.connection, self.assignment.question)
+        lock_assignments(self.act.connection, self.assignment.question)
         c, key = nugget.c, self.act.key
         mine = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
         earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
@@ -170,7 +170,7 @@ def begin_list(act: Act, assignment: Assignment) -> None:
         judged = select(c.question).where(c.set == assignment.set, c.kind.in_(bound)).distinct()
         for question in act.connection.execute(judged).scalars().all() if source != assignment.set else ():
             copy_list(act, source=source, target=assignment.set, question=question)
-    hold(act.connection, assignment.question)
+    lock_assignments(act.connection, assignment.question)
     copy_list(act, source=DEVELOPMENT, target=assignment.set, question=assignment.question)
 
 

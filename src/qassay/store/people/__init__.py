@@ -96,7 +96,7 @@ _ALIKE = str.maketrans(
 
 
 def looks(name: str) -> str:
-    """The look of a name: names with equal looks cannot be told apart at a glance.
+    """The look of a name: names with equal looks cannot be distinguished at a glance.
 
     >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
     (True, True, False)

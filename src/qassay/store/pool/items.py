@@ -1,6 +1,6 @@
 """The items of the pool in the store: read, and brought up to date with a new pool.
 
-What a new pool changes is found first, and then stored. Items are numbered by a digest that tells neither run nor
+The changes of a new pool are found first, and then stored. Items are numbered by a digest that reveals neither run nor
 order.
 """
 
@@ -137,7 +137,7 @@ def find_changes(connection: Connection, rows: Mapping[int, Row]) -> Changes:
 
 
 def store_changes(connection: Connection, changes: Iterable[Change]) -> None:
-    """Store what was found to have changed of some questions."""
+    """Store the changes of some questions."""
     c, listed = item.c, list(changes)
     fresh = [row for change in listed for row in change.fresh]
     for start in range(0, len(fresh), BATCH):

@@ -74,7 +74,7 @@ def store_pool(
     turn = secrets.token_hex(8)
     with store.write() as connection:
         _begin(connection, turn)
-    # Nobody else adds or changes items while it is our turn: what is found here still holds where it is stored.
+    # Nobody else adds or changes items while it is our turn: these changes are still valid when they are stored.
     with store.read() as connection:
         changes = find_changes(connection, rows)
     parts = deque(_parts(changes))
@@ -118,8 +118,8 @@ def _parts(changes: Changes) -> Iterator[list[str]]:
 
 
 def _begin(connection: Connection, turn: str) -> None:
-    """Say who makes the pool, and that the one there was is not current."""
-    # On PostgreSQL, another process may be storing a part: it is there before we compare.
+    """Say who makes the pool, and that the earlier one is not current."""
+    # On PostgreSQL, another process may be storing a part: wait for it before comparing.
     keep_others_out(connection)
     put_setting(connection, _TURN, turn)
     summary = get_setting(connection, SUMMARY)
@@ -129,7 +129,7 @@ def _begin(connection: Connection, turn: str) -> None:
 
 def _go_on(connection: Connection, turn: str) -> None:
     """Stop where another server has begun: what it read is newer, or is called out of date when it is done."""
-    # Before the items, which change sums of questions: a save that holds its question would wait for those.
+    # Before the items, which change sums of questions: a save that has locked its question would wait for those.
     keep_others_out(connection)
     if get_setting(connection, _TURN) != turn:
         raise InputError(Problem("configuration", "the pool is being made by another server of this evaluation"))

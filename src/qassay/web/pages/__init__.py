@@ -19,7 +19,7 @@ MODULES = (
 class Entry:
     """A link of the navigation, with what one does there; `step` where the steps of an evaluation lead there.
 
-    `group` is the menu that holds it, and `also` are the other addresses where one is still at this place.
+    `group` is the menu that contains it, and `also` are the other addresses that belong to it.
     """
 
     path: str

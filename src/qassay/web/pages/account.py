@@ -78,7 +78,7 @@ class TokenName(Input):
 
 
 class NewToken(Context):
-    """A token, told once."""
+    """A token, shown once."""
 
     token: str
 

@@ -21,7 +21,7 @@ MOST_IMPRESSIONS = 50
 
 
 class NuggetToFind(Context):
-    """A nugget to look for; whether it is vital is not told, since it has no part in whether it is there."""
+    """A nugget to look for; whether it is vital is not shown, since that does not matter for finding it."""
 
     nugget: str
     text: str

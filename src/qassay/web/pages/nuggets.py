@@ -319,7 +319,7 @@ def _texts_of(connection: Connection, assigned: Assignment, name: str) -> list[s
 
 
 class StringView(Context):
-    """A string that some response holds, and a document that it came from."""
+    """A string of some response, and a document that it came from."""
 
     text: str
     doc: str | None

@@ -78,7 +78,7 @@ class Inviting(Input):
 
 
 class OneTimeLink(Context):
-    """A link to hand on, told once."""
+    """A link to hand on, shown once."""
 
     link: str
     role: str

@@ -59,7 +59,7 @@ class RunsPage(Context):
     limit: int
     has_collection: bool
     pool: PoolView
-    # What holds for participants; None where the track sets neither a deadline nor a limit.
+    # The rules for participants; None where the track sets neither a deadline nor a limit.
     track: str | None
 
 
@@ -120,7 +120,7 @@ def upload(
     manual: Annotated[bool, Form()] = False,
     priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
 ) -> Uploaded:
-    """Check files and keep the runs of those that have no fault; what is said of them holds for all."""
+    """Check files and keep the runs of those that have no fault; the description is that of all of them."""
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)

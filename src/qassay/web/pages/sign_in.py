@@ -1,6 +1,6 @@
 """The door: signing in and out, and the page where a one-time link leads.
 
-The token of a link stands in the fragment of the address (/welcome#token), which browsers send to nobody: it is in no
+The token of a link is in the fragment of the address (/welcome#token), which browsers send to nobody: it is in no
 log of a server or proxy.
 """
 

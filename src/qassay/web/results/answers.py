@@ -95,7 +95,7 @@ def run(
 
 
 def _place_in_words(scores: Scores, run: str) -> str:
-    """Where the run stands among all."""
+    """The place of the run among all."""
     score = next(row.score for row in scores.runs if row.run == run)
     every = [row.score for row in scores.runs if row.score is not None]
     if score is None:

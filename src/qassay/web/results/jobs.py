@@ -208,7 +208,7 @@ class JobQueue:
         self._driver: threading.Thread | None = None
 
     def submit(self, request: StudyRequest, state: str, *, fresh: bool = False) -> Job:
-        """The job for a request: the last one where it still holds, else a new one.
+        """The job for a request: the last one where it is still valid, else a new one.
 
         With `fresh`, an answer for another state is never good enough.
         """
@@ -359,7 +359,7 @@ class ResultsProcess:
 
 
 def _cause(process: BaseProcess) -> str:
-    """Why the process is gone, as far as its end tells."""
+    """Why the process is gone, as far as its exit says."""
     process.join(timeout=5)
     if process.exitcode is not None and process.exitcode < 0:
         return "the process that computes was ended from outside, perhaps because it took more memory than there is"

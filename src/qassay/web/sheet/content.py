@@ -287,14 +287,14 @@ def _nothing(making: _Making) -> str:
 
 # ---- documents ------------------------------------------------------------------------------------------------------
 
-# Characters of a document that a sheet holds; of a longer one, those around the string.
+# Characters of a document that a sheet contains; of a longer one, those around the string.
 LONGEST = 20_000
 # The page asks for no more of a string, in UTF-16 units (document.js).
 _FIND = 2_000
 
 
 class Documents:
-    """The texts that a sheet holds, numbered from 1 in the order in which they are first shown."""
+    """The texts that a sheet contains, numbered from 1 in the order in which they are first shown."""
 
     def __init__(self, collection: Path | None) -> None:
         self.texts: list[dict[str, Any]] = []

@@ -324,13 +324,13 @@ function following() {
   return page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
 }
 
-/** Go on once everything is saved: the next page tells what is left. */
+/** Go on once everything is saved: the next page shows what is left. */
 async function leave() {
   await outbox.emptied();
   location.assign(following());
 }
 
-/** The way to the next question: said plainly when nothing is left here, and always there to skip a question. */
+/** The link to the next question: a notice when nothing is left here, else a way to skip this question. */
 function onward() {
   const done = !all.some((disagreement) => disagreement.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);

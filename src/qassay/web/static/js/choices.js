@@ -1,4 +1,4 @@
-// A list to choose from by keys: one stop of Tab, the current line marked, scrolled to, and told to screen readers.
+// A list to choose from by keys: one stop of Tab, the current line marked, scrolled to, and announced to screen readers.
 import { fill, h } from "./dom.js";
 
 let count = 0;

@@ -29,7 +29,7 @@ export function likeness(name, other) {
   if (first === second) return 2;
   const [a, b] = [new Set(first.split(" ")), new Set(second.split(" "))];
   const shared = [...a].filter((word) => word !== "" && b.has(word)).length;
-  // The longer name breaks ties: of two that hold all words, the shorter is nearer.
+  // The longer name breaks ties: of two that contain all words, the shorter is nearer.
   return shared / Math.min(a.size, b.size) - 0.001 * Math.abs(a.size - b.size);
 }
 

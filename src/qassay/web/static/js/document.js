@@ -72,7 +72,7 @@ export function documentPanel(hasCollection, view) {
 }
 
 /**
- * What is judged with its document beside it; where there is no room, the document stands before what is needed less.
+ * The answer with its document beside it; where there is no room, the document comes before the less important part.
  * @param {HTMLElement} answer
  * @param {HTMLElement} panel
  * @param {HTMLElement} rest

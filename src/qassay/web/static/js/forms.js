@@ -51,7 +51,7 @@ export async function send(form, submitter = null) {
 }
 
 /**
- * What a form holds, as the body of a request.
+ * The values of a form, as the body of a request.
  *
  * @param {HTMLFormElement} form
  * @returns {Record<string, unknown>}

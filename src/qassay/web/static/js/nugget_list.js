@@ -192,9 +192,9 @@ export function fetchList(assignment) {
  * @param {any} answer
  */
 function refusalInWords(answer) {
-  const stands = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
+  const current = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
   const message = answer?.message ?? "The server refused a change";
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${stands}`;
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${current}`;
 }
 
 /**

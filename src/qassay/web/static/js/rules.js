@@ -1,4 +1,4 @@
-// The rules of judging stand open on every page until somebody folds them, and stay folded then.
+// The rules of judging are open on every page until somebody folds them, and then stay folded.
 import { recall, remember } from "./remembered.js";
 
 const FOLDED = "qassay-rules-folded";

@@ -52,7 +52,7 @@ export class Steps {
     return last;
   }
 
-  /** @param {number} item  One that was decided on in vain. */
+  /** @param {number} item  An item whose decision was not saved. */
   forget(item) {
     this.keep(this.list.filter((step) => step.item !== item));
   }

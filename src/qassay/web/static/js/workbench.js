@@ -42,7 +42,7 @@ export class Workbench {
     this.steps = new Steps(String(this.sheet.assessor.id));
     // The last decision in words, until its outcome is known.
     this.message = "";
-    // While the assessor is asked which of two decisions stands, the page is not left.
+    // While the assessor chooses between two decisions, the page is not left.
     this.asking = false;
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
@@ -297,7 +297,7 @@ export class Workbench {
     return true;
   }
 
-  /** @param {number} item  One that was decided on in vain; if it is open after all, it is come back to. */
+  /** @param {number} item  An item whose decision was not saved; if it is still open, it is shown again. */
   async lookAgain(item) {
     if (this.view?.id === item && !this.moving) await this.open(item);
     if (!this.sheet.items.some((place) => place.id === item)) return;

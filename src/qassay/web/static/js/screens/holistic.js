@@ -6,7 +6,7 @@ import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-/** @type {{item: number, content: number} | null} What is said and waits for the other score. */
+/** @type {{item: number, content: number} | null} The first score, which waits for the other. */
 let half = null;
 
 const bench = new Workbench({ draw });

@@ -8,7 +8,7 @@ import { Workbench } from "../workbench.js";
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
 const UNDERSTOOD = 3;
-/** @type {{item: number, understandability: number} | null} What is said and waits for its correctness. */
+/** @type {{item: number, understandability: number} | null} The first score, which waits for the correctness. */
 let half = null;
 /** @type {string | null} */
 let reference = null;

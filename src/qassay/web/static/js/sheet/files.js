@@ -40,7 +40,7 @@ export function save() {
 }
 
 /**
- * Add what a saved file holds; where both have a decision, the later one stands.
+ * Add the content of a saved file; where both have a decision, the later one counts.
  * @param {string} text
  * @returns {{added: number, problem: string | null}}
  */

@@ -137,7 +137,7 @@ export function itemOf(number, id) {
 }
 
 /**
- * An item with what stands for its parts.
+ * An item with the current verdicts on its parts.
  * @param {number} number
  * @param {number} id
  */
