@@ -83,9 +83,12 @@ class Gate:
         decision = together(decisions)
         first = results[0]
         parts = [f"## {decision}: {_plain(first.a)} compared with {_plain(first.b)}"]
-        for result, own in zip(results, decisions, strict=True):
+        for result, of_result in zip(results, decisions, strict=True):
             where = f"{_plain(result.measure)}: " if len(results) > 1 else ""
-            parts += [f"{where}{_plain(gate_line(result, own, self.margin))}.", _plain_table(result.table()).markdown()]
+            parts += [
+                f"{where}{_plain(gate_line(result, of_result, self.margin))}.",
+                _plain_table(result.table()).markdown(),
+            ]
         if decision == "INCONCLUSIVE":
             parts.append(self._what_inconclusive_means(is_corrected=bool(first.basis)))
         return "\n\n".join(part.strip() for part in parts) + "\n"

@@ -92,26 +92,26 @@ def command(
     if by == ORGANISATION:
         _result_pages(sources, scoring, to, form, force=force, as_json=as_json)
         return
-    chosen = form or SUFFIXES.get(to.suffix.lower() if to else "", "html")
-    target = to or Path(DEFAULTS[chosen])
-    if top is not None and chosen != "latex":
+    kind = form or SUFFIXES.get(to.suffix.lower() if to else "", "html")
+    target = to or Path(DEFAULTS[kind])
+    if top is not None and kind != "latex":
         raise UsageError("--top is for --format latex")
-    _check_target(target, folder=chosen in FOLDERS, force=force)
+    _check_target(target, folder=kind in FOLDERS, force=force)
     from dataclasses import replace
 
     from qassay.reports import build_report
 
     material = _material(sources, scoring, seed)
     report = build_report(material if name is None else replace(material, name=name))
-    contents = _contents(report, chosen, top)
-    _write(target, contents, folder=chosen in FOLDERS)
+    contents = _contents(report, kind, top)
+    _write(target, contents, folder=kind in FOLDERS)
     size = sum(map(len, contents.values()))
     if as_json:
         print_json(
             {
                 "to": str(target),
-                "format": chosen,
-                "files": sorted(contents) if chosen in FOLDERS else [target.name],
+                "format": kind,
+                "files": sorted(contents) if kind in FOLDERS else [target.name],
                 "bytes": size,
                 "answer": list(report.answer),
                 "facts": [{"label": f.label, "value": f.value, "meaning": f.meaning} for f in report.facts],

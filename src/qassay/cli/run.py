@@ -245,8 +245,8 @@ class RunJob:
         from qassay.systems.harness.writing import write_run
 
         evaluation = self.evaluation
-        own = evaluation.folder
-        place = own if own.written is None else Folder(own.path, TemporaryFolder())
+        folder = evaluation.folder
+        place = folder if folder.written is None else Folder(folder.path, TemporaryFolder())
         written = write_run(
             place,
             self.tag,
@@ -257,10 +257,10 @@ class RunJob:
             information=self.information,
             lengths=self.collection.lengths() if self.collection is not None else None,
         )
-        if place is not own:
+        if place is not folder:
             from qassay.store.engine import open_store
             from qassay.store.folder.importing import import_folder
 
-            with closing(open_store(own)) as store:
+            with closing(open_store(folder)) as store:
                 import_folder(store, place, replace=True)
         return place.name(written)

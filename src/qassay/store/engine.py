@@ -341,8 +341,8 @@ def store_version(connection: Connection) -> str | None:
             raise InputError(Problem("configuration", message, _name(connection)))
         return version
     if tables:
-        shown = ", ".join(sorted(tables)[:3])
-        message = f"contains tables that are not of Qassay ({shown}); give the evaluation a database of its own"
+        names = ", ".join(sorted(tables)[:3])
+        message = f"contains tables that are not of Qassay ({names}); give the evaluation a database of its own"
         raise InputError(Problem("configuration", message, _name(connection)))
     return None
 

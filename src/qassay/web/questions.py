@@ -183,9 +183,9 @@ def own_questions(site: Site, person: Person, connection: Connection) -> AuthorQ
     questions = author_questions(site, connection)
     if person.role == "organiser":
         return questions
-    own = [draft for draft in questions.drafts if is_own(person, draft)]
-    same = same_questions(draft.question for draft in own)
-    return AuthorQuestions(TestSet(()), own, questions.names, same)
+    own_drafts = [draft for draft in questions.drafts if is_own(person, draft)]
+    same = same_questions(draft.question for draft in own_drafts)
+    return AuthorQuestions(TestSet(()), own_drafts, questions.names, same)
 
 
 def noted(text: str, *, vital: bool, doc: str | None, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -305,9 +305,9 @@ def question_warnings(
 
     None of them stops a publication.
     """
-    own = [answer for answer in answers.get(question.id, ()) if not answer.withdrawn]
+    own_answers = [answer for answer in answers.get(question.id, ()) if not answer.withdrawn]
     warnings = [f"Question {names.get(other, other)} asks the same." for other in same if other != question.id]
-    for answer in own:
+    for answer in own_answers:
         answer_words, shown = words(answer.answer), _cut(answer.answer)
         for other in earlier:
             name = names.get(other.id, other.id)
@@ -318,7 +318,7 @@ def question_warnings(
                 warnings.append(f"The answer “{shown}” is in an answer of the earlier question {name}.")
         if answer.doc is None:
             warnings.append(f"The answer “{shown}” has no document.")
-    if draft and not own and question.type in ("factoid", "list"):
+    if draft and not own_answers and question.type in ("factoid", "list"):
         nil = "NIL would be right" if question.type == "factoid" else "it would not be scored"
         warnings.append(f"It has no known answer yet: as long as no run finds one, {nil}.")
     return list(dict.fromkeys(warnings))

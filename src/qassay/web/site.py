@@ -222,8 +222,8 @@ class Person:
     @classmethod
     def of(cls, account: Account, *, session: int | None = None, token: int | None = None) -> Person:
         """The person behind an account."""
-        own = (account.id, account.name, account.role, account.preferences, account.has_password)
-        return cls(*own, session, token, account.organisation)
+        fields = (account.id, account.name, account.role, account.preferences, account.has_password)
+        return cls(*fields, session, token, account.organisation)
 
     def assessor(self) -> Assessor:
         """The person as the store names those who judge."""

@@ -75,8 +75,8 @@ def assign(
         for slot, taker in chosen.items():
             for question in (name for name in group if (name, slot) not in existing):
                 others = judging.setdefault(question, set())
-                wanted = authors.get(question, taker) if slot == 1 else taker
-                account = wanted if wanted not in others else sharing.least_loaded(accounts, others, load)
+                preferred = authors.get(question, taker) if slot == 1 else taker
+                account = preferred if preferred not in others else sharing.least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)
                     load[account] = load.get(account, 0) + sizes[question]
@@ -156,10 +156,15 @@ def is_work_waiting(connection: Connection, account: int) -> bool:
 
 def _free(account: int) -> Select[Any]:
     c = table.c
-    mine = table.alias("mine")
-    own = exists().where(mine.c.question == c.question, mine.c.account == account)
+    own_work = table.alias("mine")
+    judges_already = exists().where(own_work.c.question == c.question, own_work.c.account == account)
     lapsed = and_(c.leased.is_not(None), c.leased < now(), ~_BEGUN)
-    return select(c.id).where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~own).order_by(c.id).limit(1)
+    return (
+        select(c.id)
+        .where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~judges_already)
+        .order_by(c.id)
+        .limit(1)
+    )
 
 
 def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:

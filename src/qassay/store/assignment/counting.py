@@ -54,9 +54,9 @@ def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) ->
 def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
     """The judgments of a set on the parts of an item, and on one subject besides, in one query."""
     needed = {part.subject for part in parts if part.required}
-    known = versions(connection, set_name, needed if also is None else {*needed, also})
-    missing = {subject for subject in needed if not known.get(subject, (0, False))[1]}
-    version = known.get(also, (0, False))[0] if also is not None else 0
+    found_versions = versions(connection, set_name, needed if also is None else {*needed, also})
+    missing = {subject for subject in needed if not found_versions.get(subject, (0, False))[1]}
+    version = found_versions.get(also, (0, False))[0] if also is not None else 0
     opinion = next((part for part in parts if KINDS[part.kind].by_assessor), None)
     if opinion is not None and missing:
         question, run = str(opinion.row["question"]), str(opinion.row["run"])

@@ -43,15 +43,15 @@ class KnownAnswer:
 
 def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str, list[KnownAnswer]]:
     """The answers of some questions, withdrawn ones included, in the order in which they were first noted."""
-    known: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
+    by_question: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
     for part in in_parts(questions):
         rows = select(table.c.question, table.c.body).where(table.c.question.in_(part)).order_by(table.c.id)
         for question, body in connection.execute(rows):
             answer = _read(question, body)
-            earlier = known.setdefault(question, {}).get((answer.answer, answer.doc))
+            earlier = by_question.setdefault(question, {}).get((answer.answer, answer.doc))
             if earlier is None or earlier.noted or not answer.noted:
-                known[question][answer.answer, answer.doc] = answer
-    return {question: list(answers.values()) for question, answers in known.items()}
+                by_question[question][answer.answer, answer.doc] = answer
+    return {question: list(answers.values()) for question, answers in by_question.items()}
 
 
 def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:

@@ -252,8 +252,8 @@ def _rewrite(connection: Connection, before: Stored, after: Question, account: i
 def _remove(connection: Connection, stored: Stored, account: int | None) -> None:
     number = stored.question.id
     if not stored.draft:
-        known = known_answers(connection, [number]).get(number, ())
-        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known]
+        known_list = known_answers(connection, [number]).get(number, ())
+        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known_list]
         was = question_row(stored.question)
         note_action(connection, "remove-question", account=account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
@@ -334,7 +334,7 @@ def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[s
     if not groups:
         return {}
     taken = set(published.ids)
-    series = {known.id: known for known in published.series}
+    series = {group.id: group for group in published.series}
     last = max((int(name) for name in (*taken, *series) if name.isdecimal()), default=0)
     renamed: dict[str, Question] = {}
     for group in groups:
@@ -369,16 +369,16 @@ def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: b
         yield from (Problem("syntax", message, None, None, draft.id) for message in messages)
 
 
-def publish(connection: Connection, task: Task, wanted: Sequence[str], *, account: int | None) -> dict[str, str]:
+def publish(connection: Connection, task: Task, group_names: Sequence[str], *, account: int | None) -> dict[str, str]:
     """Put drafts into the test set, whole series at a time; returns the id that each of them got.
 
-    `wanted` are series, or drafts that are in none. Everything or nothing is published.
+    `group_names` are series, or drafts that are in none. Everything or nothing is published.
     """
     assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
     keep_others_out(connection)
     published = test_set(connection)
-    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(wanted)]
-    if missing := set(wanted) - {group[0].group for group in groups}:
+    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(group_names)]
+    if missing := set(group_names) - {group[0].group for group in groups}:
         raise UsageError(f"{len(missing)} of the drafts are not there any more; look at the page again")
     if not groups:
         raise UsageError("nothing is chosen that could be published")

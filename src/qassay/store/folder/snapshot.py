@@ -203,34 +203,34 @@ def differing_files(folder: Folder, stored: Folder) -> list[Problem]:
     Rows are compared by content, identity by identity: the order of fields and of rows about other things makes no
     difference.
     """
-    own = Folder(folder.path)
+    plain_folder = Folder(folder.path)
     where = shlex.quote(str(folder.path))
     export = f"qassay export {where} --to {where} --force"
     return [
-        Problem("configuration", ADVICE[state].format(export=export), own.name(path))
-        for path, state in _states(own, stored)
+        Problem("configuration", ADVICE[state].format(export=export), plain_folder.name(path))
+        for path, state in _states(plain_folder, stored)
         if state != "same"
     ]
 
 
-def _states(own: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
+def _states(folder: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
     """Every file of the folder, compared with the store."""
-    questions, task = TestSet(()), read_configuration(own).task
+    questions, task = TestSet(()), read_configuration(folder).task
     if any(stored.contents.glob("questions.*")):
         questions = read_questions(stored.questions()).questions
-    for path in sorted(own.path.glob("questions.*")):
+    for path in sorted(folder.path.glob("questions.*")):
         yield path, _state(_questions_state, path, questions)
-    yield own.answers, _state(_rows_state, own.answers, stored.answers, row_identity("answers"))
-    described = (own.run_information, stored.run_information)
+    yield folder.answers, _state(_rows_state, folder.answers, stored.answers, row_identity("answers"))
+    described = (folder.run_information, stored.run_information)
     yield described[0], _state(_rows_state, *described, row_identity("run-information"), last=True)
     lists, sets = stored.nugget_lists(), stored.judgment_sets()
-    for name, path in own.nugget_lists().items():
+    for name, path in folder.nugget_lists().items():
         yield path, _state(_rows_state, path, lists.get(name), row_identity("nuggets"))
-    for name, path in own.judgment_sets().items():
+    for name, path in folder.judgment_sets().items():
         yield path, _state(_rows_state, path, sets.get(name), judgment_identity(questions, task))
     # A run may have been imported under another file name: its bytes identify it.
     digests = {digest(files.read_bytes(path)) for path in stored.runs()}
-    for path in own.runs():
+    for path in folder.runs():
         yield path, _state(_run_state, path, digests)
 
 

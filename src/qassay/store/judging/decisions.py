@@ -210,14 +210,14 @@ def undo_judgments(act: Act, set_name: str, question: str, *, of: str) -> int:
 def undo_nuggets(act: Act, list_name: str, question: str, *, of: str) -> int:
     """Put the nuggets that an act wrote (by its key `of`) back to what they were before; returns how many rows."""
     c = nugget.c
-    here = (c.list == list_name, c.question == question)
-    rows = act.connection.execute(select(nugget).where(*here, _written_by(c.key, of)).order_by(c.id)).all()
+    conditions = (c.list == list_name, c.question == question)
+    rows = act.connection.execute(select(nugget).where(*conditions, _written_by(c.key, of)).order_by(c.id)).all()
     # An act may write a nugget twice: what it made of it, and its place.
     written: dict[str, tuple[Any, Any]] = {}
     for row in rows:
         written[row.nugget] = (written[row.nugget][0] if row.nugget in written else row, row)
     for number, (name, (first, last)) in enumerate(written.items()):
-        past = {row.version: row for row in act.connection.execute(select(nugget).where(*here, c.nugget == name))}
+        past = {row.version: row for row in act.connection.execute(select(nugget).where(*conditions, c.nugget == name))}
         now_there, before = past[max(past)], past.get(first.version - 1)
         if (_body(now_there), now_there.ordinal) != (_body(last), last.ordinal):
             raise NuggetConflictError(as_nugget(now_there))

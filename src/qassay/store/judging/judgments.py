@@ -145,10 +145,10 @@ def append_many(
         keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
-    known = connection.execute(
+    stored = connection.execute(
         select(current_judgment.c.subject, current_judgment.c.version).where(current_judgment.c.set == set_name)
     )
-    current: dict[str, int] = {row.subject: row.version for row in known}
+    current: dict[str, int] = {row.subject: row.version for row in stored}
     count = 0
     for batch in _batches(_versioned(rows, current, set_name, at, account)):
         connection.execute(insert(judgment), batch)
@@ -294,10 +294,10 @@ def _make_latest_current(connection: Connection, set_name: str, *, after: int) -
         .exists()
     )
     names = ("set", "subject", "question", "kind", "judgment", "version", "body")
-    chosen = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
+    latest = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
         judgment.c.set == set_name, judgment.c.id > after, ~newer
     )
-    connection.execute(insert(current_judgment).from_select(names, chosen))
+    connection.execute(insert(current_judgment).from_select(names, latest))
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:

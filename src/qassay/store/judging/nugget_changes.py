@@ -59,8 +59,8 @@ class NuggetChange:
         # Another change of the same list waits here, on databases that let several writers in.
         lock_assignments(self.act.connection, self.assignment.question)
         c, key = nugget.c, self.act.key
-        mine = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
-        earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
+        same_key = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
+        earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(same_key)).all()
         if earlier:
             elsewhere = any((row.list, row.question) != self._place for row in earlier)
             if elsewhere or not self._is_written_in(earlier):
@@ -72,8 +72,8 @@ class NuggetChange:
     def _is_written_in(self, rows: Sequence[Any]) -> bool:
         """Whether rows that were written under the key are of these nuggets: else answering would lose a change."""
         written = {msgspec.json.decode(row.body).get("text") for row in rows if row.body is not None}
-        wanted = {" ".join(text.split()) for text in self.texts}
-        return {row.nugget for row in rows} >= set(self.names) and written >= wanted
+        texts = {" ".join(text.split()) for text in self.texts}
+        return {row.nugget for row in rows} >= set(self.names) and written >= texts
 
     def add(self, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""

@@ -68,8 +68,8 @@ def list_for(connection: Connection, set_name: str, question: str) -> tuple[str,
     what another assessor wrote, and a list that is added later takes nothing away from those who go by the one that
     was given to all.
     """
-    chosen = _chosen(set_name, nugget_lists(connection))
-    return chosen, nuggets_of(connection, chosen, question)
+    name = _chosen(set_name, nugget_lists(connection))
+    return name, nuggets_of(connection, name, question)
 
 
 def write_nugget(

@@ -281,11 +281,11 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
     if not organisation or not organisation.strip():
         raise UsageError("a participant belongs to an organisation; name it")
     cleaned = clean_name(organisation)
-    known = organisations(connection)
-    if cleaned in known:
+    names = organisations(connection)
+    if cleaned in names:
         return cleaned
     look = looks(cleaned)
-    alike = next((name for name in known if looks(name) == look), None)
+    alike = next((name for name in names if looks(name) == look), None)
     if alike is not None:
         raise UsageError(
             f"the organisation {cleaned!r} looks like {alike!r}; write it the same way, or choose another name"

@@ -162,7 +162,7 @@ def pool_summary(connection: Connection) -> PoolSummary | None:
     stored: dict[str, Any] | None = get_setting(connection, SUMMARY)
     if stored is None:
         return None
-    types = [(str(kind), str(way), int(asked), int(items)) for kind, way, asked, items in stored.pop("types")]
+    types = [(str(kind), str(way), int(questions), int(items)) for kind, way, questions, items in stored.pop("types")]
     return PoolSummary(types=types, **stored)
 
 

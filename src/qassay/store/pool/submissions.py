@@ -134,10 +134,10 @@ def withdraw(connection: Connection, sender: Sender, tag: str, *, withdrawn: boo
 
 def own_run(connection: Connection, organisation: str, tag: str) -> StoredRun:
     """The run of an organisation with this tag; the same error where there is none and where it is another's."""
-    own = next((run for run in _runs_of(connection, organisation) if run.tag == tag), None)
-    if own is None:
+    found_run = next((run for run in _runs_of(connection, organisation) if run.tag == tag), None)
+    if found_run is None:
         raise unknown("run", tag, ())
-    return own
+    return found_run
 
 
 def _runs_of(connection: Connection, organisation: str) -> list[StoredRun]:

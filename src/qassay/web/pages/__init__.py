@@ -34,7 +34,7 @@ class Entry:
 
     def holds(self, path: str) -> bool:
         """Whether the page at this path belongs here."""
-        return any(path == own or path.startswith(f"{own}/") for own in (self.path, *self.also))
+        return any(path == prefix or path.startswith(f"{prefix}/") for prefix in (self.path, *self.also))
 
 
 SET_UP, JUDGE = "Set up", "Judge"

@@ -231,8 +231,10 @@ def move_question(person: ThePerson, site: TheSite, sent: DraftMoving) -> Done:
     check_author(site, person)
     with site.store.write() as connection:
         if person.role != "organiser":
-            own = (draft for draft in store.read_drafts(connection) if is_own(person, draft) and draft.question.series)
-            if sent.id not in {draft.question.id for draft in own}:
+            own_drafts = (
+                draft for draft in store.read_drafts(connection) if is_own(person, draft) and draft.question.series
+            )
+            if sent.id not in {draft.question.id for draft in own_drafts}:
                 raise Refusal(404, f"you have no series with a draft {sent.id}")
         store.move_question(connection, sent.id, sent.places)
     return Done()
@@ -244,10 +246,10 @@ def _check_series(site: Site, person: ThePerson, connection: Connection, series:
     if person.role == "organiser":
         return
     try:
-        own = all(is_own(person, stored) for stored in store.questions_of_series(connection, series))
+        is_author = all(is_own(person, stored) for stored in store.questions_of_series(connection, series))
     except UsageError:
-        own = False
-    if not own:
+        is_author = False
+    if not is_author:
         raise Refusal(404, f"you have no series {series}")
 
 

@@ -290,7 +290,7 @@ def note_answer(person: ThePerson, site: TheSite, assignment: Number, sent: Know
 
 def screen_choices(screen: str, task: Task) -> Choices | None:
     """The choices of a verdict on a screen; the kinds of items that share a screen have the same labels."""
-    kind = next((name for name, own in SCREENS.items() if own == screen), None)
+    kind = next((name for name, own_screen in SCREENS.items() if own_screen == screen), None)
     return None if kind is None else choices_of(kind, task)
 
 

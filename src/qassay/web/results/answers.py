@@ -68,17 +68,17 @@ def run(
     if run not in scores.tags:
         raise unknown("run", run, scores.tags)
     key = evaluation.key(choice.key)
-    own = question_scores(scores, run)
-    outcomes = {name: _outcome(score, scores) for name, score in own.items()}
+    own_scores = question_scores(scores, run)
+    outcomes = {name: _outcome(score, scores) for name, score in own_scores.items()}
     questions = [
         question.id
         for question in evaluation.questions
-        if kind in (None, question.type) and question.id in own and outcome in (None, outcomes[question.id])
+        if kind in (None, question.type) and question.id in own_scores and outcome in (None, outcomes[question.id])
     ]
     rows = response_rows(evaluation, questions, run)
     first = 0 if whole else ANSWERS * (page - 1)
     shown = rows if whole else rows[first : first + ANSWERS]
-    answers = judged_answers(evaluation, key, shown, own)
+    answers = judged_answers(evaluation, key, shown, own_scores)
     parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
     contingency = next(row.contingency for row in scores.runs if row.run == run)
     if contingency:
@@ -86,7 +86,7 @@ def run(
     window = None if len(shown) == len(rows) else Window(first, len(shown), len(rows), "answers")
     parts.append(Part("answers", answers, "question", tuple(row["question"] for row in shown), 0, window))
     counted = dict.fromkeys(get_args(Outcome), 0) | Counter(outcomes.values())
-    document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own}
+    document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own_scores}
     # The figure is about the whole run: it is not drawn again beside a part of its answers.
     drawn = (
         pictures(lambda: figures.run_by_unit(scores.matrix, run)) if (page, outcome, kind) == (1, None, None) else ()
@@ -165,27 +165,27 @@ def question(
     whole: bool = False,
 ) -> Finding:
     """A question with all answers, what every set says of each, known answers, nuggets, and the runs' scores."""
-    known = evaluation.questions.by_id
-    if question not in known:
+    by_id = evaluation.questions.by_id
+    if question not in by_id:
         raise unknown("question", question, evaluation.questions.ids)
-    asked = known[question]
-    response = evaluation.task.types[asked.type].response
+    asked_question = by_id[question]
+    response = evaluation.task.types[asked_question.type].response
     rows = response_rows(evaluation, [question])
     lookups = {name: judgment_lookup(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
-    parts = [Part("about", _facts(asked)), *_known(evaluation, question), *_nuggets(evaluation, question)]
-    answers = [Part("answers", _judged(evaluation, asked, rows, lookups))]
+    parts = [Part("about", _facts(asked_question)), *_known(evaluation, question), *_nuggets(evaluation, question)]
+    answers = [Part("answers", _judged(evaluation, asked_question, rows, lookups))]
     if response == "answer":
         answers.append(Part("support", _support(rows, lookups)))
     if response in ("decision", "justified"):
         labels = [(name, lookup.pairs.get(question)) for name, lookup in lookups.items()]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
-    of_runs = _scores_of_runs(evaluation, choice, asked)
+    of_runs = _scores_of_runs(evaluation, choice, asked_question)
     answers += [] if of_runs is None else [_scores(*of_runs)]
     parts += answers if whole else [cut(part, ANSWERS * (page - 1), ANSWERS) for part in answers]
-    document = {"question": question, "type": asked.type, "sets": list(evaluation.sets)}
+    document = {"question": question, "type": asked_question.type, "sets": list(evaluation.sets)}
     if of_runs is None or page > 1 or whole:
         return Finding(tuple(parts), document)
-    drawn = pictures(lambda: _drawn_scores(asked, of_runs[1]))
+    drawn = pictures(lambda: _drawn_scores(asked_question, of_runs[1]))
     return Finding(tuple(parts), document, _runs_in_words(*of_runs), pictures=drawn)
 
 
@@ -222,10 +222,13 @@ def _nuggets(evaluation: Evaluation, question: str) -> list[Part]:
 
 
 def _judged(
-    evaluation: Evaluation, asked: Question, rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLookup]
+    evaluation: Evaluation,
+    asked_question: Question,
+    rows: Sequence[Mapping[str, Any]],
+    lookups: Mapping[str, JudgmentLookup],
 ) -> Table:
     """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
-    rules = evaluation.task.types[asked.type]
+    rules = evaluation.task.types[asked_question.type]
     pooled = rules.response in ("ranked", "one", "extract")
     justified = rules.response == "justified"
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -237,7 +240,7 @@ def _judged(
         row = same[0]
         runs = ", ".join(dict.fromkeys(response["run"] for response in same))
         why = row.get("justification") if justified else documents_of(row)
-        judgments = [verdict(lookup, row, asked.type, rules) for lookup in lookups.values()]
+        judgments = [verdict(lookup, row, asked_question.type, rules) for lookup in lookups.values()]
         body.append([answer_of(row, rules), why, *judgments, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
@@ -258,15 +261,15 @@ def _support(rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLo
 
 
 def _scores_of_runs(
-    evaluation: Evaluation, choice: Choice, asked: Question
+    evaluation: Evaluation, choice: Choice, asked_question: Question
 ) -> tuple[Scores, dict[str, float | None]] | None:
     """The score of every run on the question, highest first; None where the evaluation cannot be scored yet."""
     try:
         scores = scored(evaluation, choice)
     except QassayError:
         return None
-    questions, values = scores.questions.get(asked.type, ((), None))
-    place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked.id), None)
+    questions, values = scores.questions.get(asked_question.type, ((), None))
+    place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked_question.id), None)
     if values is None or place is None:
         return None
     cells = {tag: defined(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
@@ -280,7 +283,7 @@ def _scores(scores: Scores, of_runs: Mapping[str, float | None]) -> Part:
     return Part("scores", score_table, "run", tuple(of_runs))
 
 
-def _drawn_scores(asked: Question, of_runs: Mapping[str, float | None]) -> Figure:
+def _drawn_scores(asked_question: Question, of_runs: Mapping[str, float | None]) -> Figure:
     """The scores of the runs that have one."""
     from qassay import figures
 
@@ -290,7 +293,8 @@ def _drawn_scores(asked: Question, of_runs: Mapping[str, float | None]) -> Figur
     values = np.array([[score] for score in scores.values()])
     unit_name = ("question", "questions")
     return figures.unit_by_run(
-        ScoreMatrix(tuple(scores), (asked.id,), values, measure="score", unit_name=unit_name), asked.id
+        ScoreMatrix(tuple(scores), (asked_question.id,), values, measure="score", unit_name=unit_name),
+        asked_question.id,
     )
 
 

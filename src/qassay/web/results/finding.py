@@ -65,7 +65,9 @@ class Choice:
 
     def changed(self) -> dict[str, str]:
         """The options that differ from the default, for an address."""
-        return {own.name: value for own in fields(self) if (value := getattr(self, own.name)) != own.default}
+        return {
+            option.name: value for option in fields(self) if (value := getattr(self, option.name)) != option.default
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,10 +370,10 @@ def _says_something(measure: Measure, task: Task) -> bool:
 
 def check(choice: Choice, offered: ScoringOptions, task: Task) -> None:
     """An error where a choice is not on its list; an address may name measures that nobody is led to."""
-    for kind, value, known in (
+    for kind, value, offered_values in (
         ("key", choice.key, offered.keys),
         ("measure", choice.measure, measures_of(task)),
         ("component", choice.component, offered.components),
     ):
-        if value and value not in known:
-            raise unknown(kind, value, known)
+        if value and value not in offered_values:
+            raise unknown(kind, value, offered_values)

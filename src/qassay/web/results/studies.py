@@ -295,8 +295,8 @@ def trust(
     return Finding((*noted, *parts[1:]), result.as_json(), answer, pictures=pictures(result.figure))
 
 
-def _with_notes(shown: Table, notes: Sequence[str]) -> Table:
-    return replace(shown, notes=(*shown.notes, *notes))
+def _with_notes(listed: Table, notes: Sequence[str]) -> Table:
+    return replace(listed, notes=(*listed.notes, *notes))
 
 
 def stability(
@@ -550,14 +550,14 @@ def _grid(scores: Scores, evaluation: Evaluation, by: str, kind: str | None, ser
     if kind is not None:
         keep = keep[[grid.kinds[i] == kind for i in keep]]
     if series is not None and grid.about == "question":
-        wanted = {question.id for question in evaluation.questions if question.series == series}
-        keep = keep[[grid.names[i] in wanted for i in keep]]
+        in_this_series = {question.id for question in evaluation.questions if question.series == series}
+        keep = keep[[grid.names[i] in in_this_series for i in keep]]
     return grid.select(keep)
 
 
 def _is_by_series(scores: Scores, evaluation: Evaluation) -> bool:
-    known = evaluation.questions.by_id
-    return scores.measure.startswith("series_score") or not all(name in known for name in scores.units.ids)
+    by_id = evaluation.questions.by_id
+    return scores.measure.startswith("series_score") or not all(name in by_id for name in scores.units.ids)
 
 
 def _questions(scores: Scores) -> Grid:

@@ -228,13 +228,13 @@ class SensitivityParameters(Parameters):
 
     @model_validator(mode="after")
     def _offered(self) -> SensitivityParameters:
-        for name, value, known in (
+        for name, value, offered_values in (
             ("preset", self.preset, PRESETS),
             ("error", self.error, ERRORS),
             ("bin_width", self.bin_width, (None, *WIDTHS)),
         ):
-            if value not in known:
-                raise ValueError(f"{name} is one of {', '.join(map(str, known))}")
+            if value not in offered_values:
+                raise ValueError(f"{name} is one of {', '.join(map(str, offered_values))}")
         return self
 
 
