@@ -113,16 +113,16 @@ def new_series(
     return _insert(connection, begun, account)
 
 
-def new_question(connection: Connection, task: Task, asked: Question, *, account: int | None) -> Stored:
-    """Add a draft; `asked` has no id yet, and its series lends it its target."""
-    _check_type(task, asked.type)
+def new_question(connection: Connection, task: Task, question: Question, *, account: int | None) -> Stored:
+    """Add a draft; `question` has no id yet, and its series lends it its target."""
+    _check_type(task, question.type)
     keep_others_out(connection)  # the target of its series does not change meanwhile
     if task.unit == "series":
-        if asked.series is None:
+        if question.series is None:
             raise UsageError(f"task {task.name} asks in series: begin one, and add the question to it")
-        first = questions_of_series(connection, asked.series)[0].question
-        asked = replace(asked, target=first.target, target_type=first.target_type, series_type=first.series_type)
-    return _insert(connection, asked, account)
+        first = questions_of_series(connection, question.series)[0].question
+        question = replace(question, target=first.target, target_type=first.target_type, series_type=first.series_type)
+    return _insert(connection, question, account)
 
 
 def change_question(
@@ -151,11 +151,11 @@ def remove_question(connection: Connection, number: str, *, account: int | None)
     """Remove a question with its answers and noted nuggets, also from the test set while nothing depends on it."""
     assignments.keep_others_out(connection)  # before the questions, as everybody who locks both
     keep_others_out(connection)
-    gone = find_stored(connection, number)
-    if gone.draft and gone.question.type == "other" and gone.question.series is not None:
+    stored = find_stored(connection, number)
+    if stored.draft and stored.question.type == "other" and stored.question.series is not None:
         raise UsageError("the other question closes its series; remove the series instead")
-    refuse_where_used(connection, gone, "it stays")
-    _remove(connection, gone, account)
+    refuse_where_used(connection, stored, "it stays")
+    _remove(connection, stored, account)
 
 
 def remove_series(connection: Connection, series: str, *, account: int | None) -> None:
@@ -192,14 +192,14 @@ def keep_others_out(connection: Connection) -> None:
         connection.exec_driver_sql("LOCK TABLE question IN SHARE ROW EXCLUSIVE MODE")
 
 
-def body_of(asked: Question) -> str:
+def body_of(question: Question) -> str:
     """A question as the text that is kept."""
-    return msgspec.json.encode(question_row(asked)).decode()
+    return msgspec.json.encode(question_row(question)).decode()
 
 
 def questions_of_series(connection: Connection, series: str) -> list[Stored]:
     """All questions of a series, those of the test set first; an error where there is none."""
-    # The series stands in the text alone; a part of it finds few rows, which are then looked at.
+    # The series is in the text alone; a part of it finds few rows, which are then checked.
     part = table.c.body.contains(msgspec.json.encode(series).decode(), autoescape=True)
     likely = select(table).where(part).order_by(table.c.draft, table.c.ordinal, table.c.id)
     questions = [stored for row in connection.execute(likely) if (stored := _read(row)).question.series == series]
@@ -219,14 +219,21 @@ def writable_types(task: Task) -> list[str]:
     return [kind for kind in task.types if not (kind == "other" and task.unit == "series")]
 
 
-def _insert(connection: Connection, asked: Question, account: int | None) -> Stored:
+def _insert(connection: Connection, question: Question, account: int | None) -> Stored:
     keep_others_out(connection)
-    made = replace(asked, id=DRAFT + secrets.token_hex(6))
+    draft = replace(question, id=DRAFT + secrets.token_hex(6))
     last = select(func.coalesce(func.max(table.c.ordinal), -1)).where(table.c.draft)
     ordinal = connection.execute(last).scalar_one() + 1
-    values = {"id": made.id, "ordinal": ordinal, "body": body_of(made), "draft": True, "account": account, "at": now()}
+    values = {
+        "id": draft.id,
+        "ordinal": ordinal,
+        "body": body_of(draft),
+        "draft": True,
+        "account": account,
+        "at": now(),
+    }
     connection.execute(insert(table).values(**values))
-    return Stored(made, ordinal, 1, draft=True)
+    return Stored(draft, ordinal, 1, draft=True)
 
 
 def _rewrite(connection: Connection, before: Stored, after: Question, account: int | None) -> Stored:
@@ -242,12 +249,12 @@ def _rewrite(connection: Connection, before: Stored, after: Question, account: i
     return replace(before, question=after, version=before.version + 1)
 
 
-def _remove(connection: Connection, gone: Stored, account: int | None) -> None:
-    number = gone.question.id
-    if not gone.draft:
-        known = known_answers(connection, [number]).get(number, ())
-        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known]
-        was = question_row(gone.question)
+def _remove(connection: Connection, stored: Stored, account: int | None) -> None:
+    number = stored.question.id
+    if not stored.draft:
+        known_list = known_answers(connection, [number]).get(number, ())
+        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known_list]
+        was = question_row(stored.question)
         note_action(connection, "remove-question", account=account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
     for dependent in (nugget, item, assignment):
@@ -261,8 +268,8 @@ def _read(row: Any) -> Stored:
     body = msgspec.json.decode(row.body)
     if not row.draft:
         return Stored(question_of_row(body), row.ordinal, row.version, draft=False)
-    asked = Question(**{name: body.get(name) for name in _FIELDS}, gold=tuple(body.get("gold", ())))
-    return Stored(asked, row.ordinal, row.version, draft=True)
+    question = Question(**{name: body.get(name) for name in _FIELDS}, gold=tuple(body.get("gold", ())))
+    return Stored(question, row.ordinal, row.version, draft=True)
 
 
 # ---- order ----------------------------------------------------------------------------------------------------------
@@ -327,7 +334,7 @@ def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[s
     if not groups:
         return {}
     taken = set(published.ids)
-    series = {known.id: known for known in published.series}
+    series = {group.id: group for group in published.series}
     last = max((int(name) for name in (*taken, *series) if name.isdecimal()), default=0)
     renamed: dict[str, Question] = {}
     for group in groups:
@@ -362,16 +369,16 @@ def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: b
         yield from (Problem("syntax", message, None, None, draft.id) for message in messages)
 
 
-def publish(connection: Connection, task: Task, wanted: Sequence[str], *, account: int | None) -> dict[str, str]:
+def publish(connection: Connection, task: Task, group_names: Sequence[str], *, account: int | None) -> dict[str, str]:
     """Put drafts into the test set, whole series at a time; returns the id that each of them got.
 
-    `wanted` are series, or drafts that are in none. Everything or nothing is published.
+    `group_names` are series, or drafts that are in none. Everything or nothing is published.
     """
     assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
     keep_others_out(connection)
     published = test_set(connection)
-    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(wanted)]
-    if missing := set(wanted) - {group[0].group for group in groups}:
+    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(group_names)]
+    if missing := set(group_names) - {group[0].group for group in groups}:
         raise UsageError(f"{len(missing)} of the drafts are not there any more; look at the page again")
     if not groups:
         raise UsageError("nothing is chosen that could be published")
@@ -393,13 +400,15 @@ def publish(connection: Connection, task: Task, wanted: Sequence[str], *, accoun
 def _laid_in(published: TestSet, new: Sequence[Question]) -> list[Question]:
     """The test set with new questions at its end, or at the end of their series and before its `other` question."""
     order = list(published.questions)
-    for asked in new:
-        places = [at for at, other in enumerate(order) if asked.series is not None and other.series == asked.series]
+    for question in new:
+        places = [
+            at for at, other in enumerate(order) if question.series is not None and other.series == question.series
+        ]
         if not places:
-            order.append(asked)
+            order.append(question)
             continue
         last = places[-1]
-        order.insert(last if order[last].type == "other" and asked.type != "other" else last + 1, asked)
+        order.insert(last if order[last].type == "other" and question.type != "other" else last + 1, question)
     return order
 
 
