@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from benchmarks.rows import Row
 from qassay.tables import Column, Table, table
 
-# Name, module and functions; each is measured by itself and printed as soon as it is there.
+# Name, module and functions; each is measured by itself and printed as soon as it is measured.
 BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "start": ("benchmarks.start", ("start",)),
     "install": ("benchmarks.start", ("install",)),
@@ -44,7 +44,7 @@ def main(names: list[str]) -> int:
     for name in names or [name for name in BENCHMARKS if name not in BY_NAME_ONLY]:
         module, functions = BENCHMARKS[name]
         measures: list[Callable[[], Iterable[Row | Table]]] = [
-            getattr(importlib.import_module(module), one) for one in functions
+            getattr(importlib.import_module(module), function) for function in functions
         ]
         columns: list[Column | str] = [
             "measured",

@@ -32,15 +32,15 @@ ROOT = Path(__file__).resolve().parent.parent
 def application() -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         bare_crowd, bare_calm = _bare(Path(place))
-        found = [*_rows("SQLite", Path(place) / "sqlite", bare_crowd, bare_calm)]
+        rows = [*_rows("SQLite", Path(place) / "sqlite", bare_crowd, bare_calm)]
         with database_server() as url:
             if url is not None:
                 os.environ["QASSAY_DATABASE"] = url
                 try:
-                    found += _rows("PostgreSQL", Path(place) / "postgres", bare_crowd, bare_calm)
+                    rows += _rows("PostgreSQL", Path(place) / "postgres", bare_crowd, bare_calm)
                 finally:
                     del os.environ["QASSAY_DATABASE"]
-    return found
+    return rows
 
 
 def _rows(name: str, folder: Path, bare_crowd: float, bare_calm: dict[str, float]) -> Iterator[Row]:
@@ -51,18 +51,18 @@ def _rows(name: str, folder: Path, bare_crowd: float, bare_calm: dict[str, float
         calm = _calm(people, port)
     outcome = load.examine(folder, people)
     wrong = sum(count for status, count in outcome.statuses.items() if status >= 500)
-    kept = f"{outcome.lost} lost, {outcome.doubled} doubled, {wrong} answered 5xx"
-    told = f"{crowd:.0f} and {bare_crowd:.0f} a second; {kept}"
+    faults = f"{outcome.lost} lost, {outcome.doubled} doubled, {wrong} answered 5xx"
+    note = f"{crowd:.0f} and {bare_crowd:.0f} a second; {faults}"
     yield Row(
-        f"{name}: one judgment, {PEOPLE} people without a pause", 1 / crowd, 1 / bare_crowd, crowd / bare_crowd, told
+        f"{name}: one judgment, {PEOPLE} people without a pause", 1 / crowd, 1 / bare_crowd, crowd / bare_crowd, note
     )
-    for what in ("save", "next item"):
+    for action in ("save", "next item"):
         yield Row(
-            f"{name}: {what}, 95th percentile at 8 a second",
-            calm[what],
-            bare_calm[what],
-            bare_calm[what] / calm[what],
-            f"median {calm[what + ' median'] * 1000:.1f} ms, 99th {calm[what + ' 99'] * 1000:.1f} ms",
+            f"{name}: {action}, 95th percentile at 8 a second",
+            calm[action],
+            bare_calm[action],
+            bare_calm[action] / calm[action],
+            f"median {calm[action + ' median'] * 1000:.1f} ms, 99th {calm[action + ' 99'] * 1000:.1f} ms",
         )
 
 
@@ -82,7 +82,7 @@ def _bare(place: Path) -> tuple[float, dict[str, float]]:
 
 
 def _crowd(people: list[load.Person], port: int) -> float:
-    """Judgments a second when nobody pauses."""
+    """Judgments per second without pauses."""
     stop = threading.Event()
     before = sum(len(person.saves) for person in people)
     begun = time.perf_counter()
@@ -106,8 +106,8 @@ def _calm(people: list[load.Person], port: int) -> dict[str, float]:
     stop.set()
     for thread in threads:
         thread.join()
-    for person, one in zip(people, fresh, strict=True):
-        person.acknowledged |= one.acknowledged
+    for person, rested in zip(people, fresh, strict=True):
+        person.acknowledged |= rested.acknowledged
     measured = {"save": [s for p in fresh for s in p.saves], "next item": [s for p in fresh for s in p.loads]}
     return {
         name + suffix: float(np.percentile(values, share))

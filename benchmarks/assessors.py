@@ -54,7 +54,7 @@ Runs = Mapping[str, Mapping[str, str]]
 
 
 def quality() -> list[Table]:
-    """How near each assessor is to people; nothing where the data is not there."""
+    """How near each assessor is to people; nothing where the data is not installed."""
     tables = []
     if ASSIGNMENTS.exists():
         folder = rag24()
@@ -129,13 +129,13 @@ def rag24(name: str = "rag24", attacked: Callable[[Runs, Mapping[str, str], str]
     plan_import(open_folder(folder), [ASSIGNMENTS]).write_files()
     if attacked:
         answers: dict[str, dict[str, str]] = {}
-        asked = {}
+        questions = {}
         for line in ASSIGNMENTS.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             answers.setdefault(row["run_id"], {})[row["qid"]] = row["answer_text"]
-            asked[row["qid"]] = row["query"]
+            questions[row["qid"]] = row["query"]
         best = qassay.open(folder).score(missing="skip").runs[0].run
-        _write_runs(folder, attacked(answers, asked, best))
+        _write_runs(folder, attacked(answers, questions, best))
     return folder
 
 
@@ -151,8 +151,8 @@ def nq301(name: str = "nq301", attacked: Callable[[Runs, Mapping[str, str], str]
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             gold[row["question"]] = row["answer"]
-            said = row["prediction"] if isinstance(row["prediction"], str) else row["prediction"][0]
-            text = judged.get((row["question"], said.casefold()), said)
+            prediction = row["prediction"] if isinstance(row["prediction"], str) else row["prediction"][0]
+            text = judged.get((row["question"], prediction.casefold()), prediction)
             answers.setdefault(tag, {})[row["question"]] = text
     ids = {text: f"q{number}" for number, text in enumerate(gold, 1)}
     rows = [{"id": ids[text], "type": "qa", "text": text, "gold": golds} for text, golds in gold.items()]
@@ -162,8 +162,8 @@ def nq301(name: str = "nq301", attacked: Callable[[Runs, Mapping[str, str], str]
     _write_judges(folder, ids)
     if attacked:
         best = qassay.open(folder).score(unjudged="wrong").runs[0].run
-        asked = {number: text for text, number in ids.items()}
-        _write_runs(folder, attacked(by_id, asked, best))
+        questions = {number: text for text, number in ids.items()}
+        _write_runs(folder, attacked(by_id, questions, best))
     return folder
 
 
@@ -177,10 +177,10 @@ def _write_judges(folder: Path, ids: Mapping[str, str]) -> None:
             if row[column] in labels:
                 sets[name].append(_judgment(ids, row, labels[row[column]]))
     for row in _tsv("NQ301_gpt-4.tsv"):
-        said = row["gpt-4"].strip().lower()
-        if said.startswith(("yes", "no")):
+        reply = row["gpt-4"].strip().lower()
+        if reply.startswith(("yes", "no")):
             sets["gpt-4"].append(
-                _judgment(ids, row, "correct" if said.startswith("yes") else "incorrect", program=True)
+                _judgment(ids, row, "correct" if reply.startswith("yes") else "incorrect", program=True)
             )
     for row in _tsv("NQ301_BEM.tsv"):
         right = max(chance for _, chance in json.loads(row["BEM probs per gold answer"])) >= 0.5
@@ -253,14 +253,14 @@ def _nugget_sets(folder: Path) -> dict[str, str]:
     guarded, plain, length = {}, {}, {}
     cosine = _nugget_cosines([(str(item.run), item.question, text_of(item)) for item in items], texts)
     for item in items:
-        places, spoken = places_of(text_of(item)), set(words(text_of(item)))
+        places, response_words = places_of(text_of(item)), set(words(text_of(item)))
         for question, nugget in texts:
             if question == item.question:
                 shares = overlap.shares(texts[question, nugget], places)
-                said = set(words(texts[question, nugget]))
+                nugget_words = set(words(texts[question, nugget]))
                 subject = (question, str(item.run), nugget)
                 guarded[subject] = shares.anywhere if shares.close >= overlap.near else 0.0
-                plain[subject] = len(said & spoken) / len(said)
+                plain[subject] = len(nugget_words & response_words) / len(nugget_words)
                 length[subject] = float(len(text_of(item)))
     for name, scores in {"held-out": guarded, "plain": plain, "length": length, "cosine": cosine}.items():
         _write_decisions(folder / "judgments" / f"{name}.jsonl", held_out(scores, people))
@@ -300,8 +300,8 @@ def _nugget_cosines(
 def _embedding(*parameters: str) -> list[str]:
     """`embedding` with wordllama and, where QASSAY_ONNX_MODEL names its folder, with an ONNX model."""
     models = [[], *([f"model={path}"] for path in [os.environ.get("QASSAY_ONNX_MODEL")] if path)]
-    given = [",".join([*model, *parameters]) for model in models]
-    return [f"embedding({text})" if text else "embedding" for text in given]
+    settings = [",".join([*model, *parameters]) for model in models]
+    return [f"embedding({text})" if text else "embedding" for text in settings]
 
 
 def _set_of(spelling: str) -> str:
@@ -371,60 +371,62 @@ def _as_long_as_the_gold(case: Case) -> str:
 
 
 def _plain_overlap(case: Case) -> str:
-    said = set(case.text.lower().split())
-    shares = [len(said & set(gold.lower().split())) / len(gold.split()) for gold in case.question.gold if gold.split()]
+    answer_words = set(case.text.lower().split())
+    shares = [
+        len(answer_words & set(gold.lower().split())) / len(gold.split()) for gold in case.question.gold if gold.split()
+    ]
     return "correct" if max(shares, default=0) >= 0.5 else "incorrect"
 
 
 # ---- what they can be talked into -----------------------------------------------------------------------------------
 
 
-def _attacks_on_nuggets(answers: Runs, asked: Mapping[str, str], best: str) -> Runs:
+def _attacks_on_nuggets(answers: Runs, questions: Mapping[str, str], best: str) -> Runs:
     """Runs that say nothing, or the opposite, in the words of the others."""
     rng = random.Random(0)
     own = answers[best]
     return {
-        "commonest-words": {question: _commonest(answers, question) for question in asked},
-        "words-by-alphabet": {question: _commonest(answers, question, in_order=True) for question in asked},
+        "commonest-words": {question: _commonest(answers, question) for question in questions},
+        "words-by-alphabet": {question: _commonest(answers, question, in_order=True) for question in questions},
         "shuffled-words": {question: _shuffled(text, rng) for question, text in own.items()},
         "negated-sentences": {question: _negated(text) for question, text in own.items()},
-        "question-repeated": {question: f"{text}. " * 50 for question, text in asked.items()},
+        "question-repeated": {question: f"{text}. " * 50 for question, text in questions.items()},
         "very-long": {
-            question: " ".join(run.get(question, "") for run in list(answers.values())[:10]) for question in asked
+            question: " ".join(run.get(question, "") for run in list(answers.values())[:10]) for question in questions
         },
     }
 
 
-def _attacks_on_answers(answers: Runs, asked: Mapping[str, str], best: str) -> Runs:
+def _attacks_on_answers(answers: Runs, questions: Mapping[str, str], best: str) -> Runs:
     rng = random.Random(0)
     own = answers[best]
     everything = " ".join(word for run in answers.values() for word in run.values())
     common = " ".join(word for word, _ in Counter(words(everything)).most_common(400))
     return {
-        "commonest-words": dict.fromkeys(asked, common),
-        "words-by-alphabet": dict.fromkeys(asked, " ".join(sorted(common.split()))),
-        "words-among-small-ones": dict.fromkeys(asked, " ".join(f"{word} of the" for word in common.split())),
-        "fifty-words": dict.fromkeys(asked, " ".join(common.split()[:50])),
+        "commonest-words": dict.fromkeys(questions, common),
+        "words-by-alphabet": dict.fromkeys(questions, " ".join(sorted(common.split()))),
+        "words-among-small-ones": dict.fromkeys(questions, " ".join(f"{word} of the" for word in common.split())),
+        "fifty-words": dict.fromkeys(questions, " ".join(common.split()[:50])),
         "shuffled-words": {question: _shuffled(text, rng) for question, text in own.items()},
         "negated-sentences": {question: NEGATION + text for question, text in own.items()},
-        "question-repeated": {question: f"{text}? " * 50 for question, text in asked.items()},
-        "very-long": {question: " or ".join(run[question] for run in answers.values()) for question in asked},
+        "question-repeated": {question: f"{text}? " * 50 for question, text in questions.items()},
+        "very-long": {question: " or ".join(run[question] for run in answers.values()) for question in questions},
     }
 
 
 def _commonest(answers: Runs, question: str, *, in_order: bool = False, count: int = 400) -> str:
     """The commonest words of all responses to a question but for stop words: the commonest first, or by alphabet."""
-    spoken = Counter(
+    counts = Counter(
         word for run in answers.values() for word in words(run.get(question, "")) if word not in STOP_WORDS
     )
-    chosen = [word for word, _ in spoken.most_common(count)]
+    chosen = [word for word, _ in counts.most_common(count)]
     return " ".join(sorted(chosen) if in_order else chosen)
 
 
 def _shuffled(text: str, rng: random.Random) -> str:
-    spoken = text.split()
-    rng.shuffle(spoken)
-    return " ".join(spoken)
+    tokens = text.split()
+    rng.shuffle(tokens)
+    return " ".join(tokens)
 
 
 def _negated(text: str) -> str:

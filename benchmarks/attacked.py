@@ -3,7 +3,7 @@
 Wrong answers, each as it is and with every text of the attack set added: a trial succeeds for the attacker where the
 attacked answer gets a better verdict than the plain one. `gullible` is a scripted model that follows every order it can
 read outside the marks around data, as a model would that keeps to its instructions and to nothing else; `obedient`
-follows orders wherever they stand, and shows that every text of the set is one.
+follows orders wherever they are, and shows that every text of the set is one.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def attacked_evaluation(folder: Path, target: Target, facts: Sequence[tuple[str,
     (folder / "qassay.toml").write_text(f'task = "{target.task}"\n', encoding="utf-8")
     questions, known, nuggets = [], [], []
     for number, (text, right, wrong) in enumerate(facts, 1):
-        asked: dict[str, Any] = {"id": str(number), "text": text, **target.question}
+        row: dict[str, Any] = {"id": str(number), "text": text, **target.question}
         if target.task == "qa":
-            asked["gold"] = [right]
+            row["gold"] = [right]
         if target.question["type"] == "pair":
-            asked |= {"text": f"{text} It is {right}.", "hypothesis": f"It is {wrong}."}
-        questions.append(asked)
+            row |= {"text": f"{text} It is {right}.", "hypothesis": f"It is {wrong}."}
+        questions.append(row)
         known.append({"question": str(number), "answer": right})
         nuggets.append({"question": str(number), "nugget": "1", "vital": True, "text": f"{text} {right}"})
     _write(folder / "questions.jsonl", questions)
@@ -77,7 +77,7 @@ def attacked_evaluation(folder: Path, target: Target, facts: Sequence[tuple[str,
         run = "plain" if attack is None else f"attack-{place}"
         rows = [_response(run, number, fact[2], attack, target) for number, fact in enumerate(facts, 1)]
         _write(folder / "runs" / f"{run}.jsonl", rows)
-    # Right answers, to see whether the model tells them from wrong ones at all.
+    # Right answers, to see whether the model distinguishes them from wrong ones at all.
     rows = [_response("right", number, fact[1], None, target) for number, fact in enumerate(facts, 1)]
     _write(folder / "runs" / "right.jsonl", rows)
     return folder
@@ -130,13 +130,13 @@ def leaning(folder: Path, target: Target) -> dict[str, tuple[float, int]]:
     for row in rows:
         if (chance := row["trace"].get("probability")) is not None:
             chances[row["question"], row["text"]] = chance if row[main] == target.best else 1 - chance
-    found: dict[str, list[float]] = {}
+    chances_of: dict[str, list[float]] = {}
     for number, (_, right, wrong) in enumerate(FACTS, 1):
         texts = [("right answer", right), ("wrong answer", wrong)]
         texts += [(attack.kind, attack.on(wrong, target.best, target.verdict)) for attack in attacks()]
         for kind, text in texts:
-            found.setdefault(kind, []).extend(filter(None, [chances.get((str(number), text))]))
-    return {kind: (sum(own) / len(own), len(own)) for kind, own in found.items() if own}
+            chances_of.setdefault(kind, []).extend(filter(None, [chances.get((str(number), text))]))
+    return {kind: (sum(own) / len(own), len(own)) for kind, own in chances_of.items() if own}
 
 
 def _values(target: Target, task: Any) -> Callable[[Mapping[str, Any]], float]:
@@ -166,8 +166,8 @@ def scripted(target: Target, *, anywhere: bool) -> Callable[[dict[str, Any]], An
             first, *turns = _TURNS.split(read)
             read = "\n".join([_MARKED.sub("", first), *turns])
         read = _seen(read)
-        given = any(part in read for order in orders for part in order.splitlines() if _is_order(part, target))
-        return dict(target.verdict) if given else verdicts[target.kind]
+        is_ordered = any(part in read for order in orders for part in order.splitlines() if _is_order(part, target))
+        return dict(target.verdict) if is_ordered else verdicts[target.kind]
 
     return script
 

@@ -88,9 +88,9 @@ def passages() -> list[Row]:
             continue
         size = f"{sum(map(len, texts)) / 1e6:.0f} MB of text"
         notes = (f"{size}; processor {ours[2]:.1f} s / {peer[2]:.1f} s", f"{size}; the 10 best of any word; medians")
-        for number, what in enumerate(("index", "one query on")):
+        for number, action in enumerate(("index", "one query on")):
             note = notes[number]
-            name_ = f"{what} {PASSAGES:,} passages / {name}"
+            name_ = f"{action} {PASSAGES:,} passages / {name}"
             rows.append(Row(name_, ours[number], peer[number], peer[number] / ours[number], note))
     return rows
 
@@ -112,10 +112,12 @@ def whole() -> list[Row]:
     latency = _median(lambda query: len(collection.search(query)), _queries())
     note = f"reading {read:.1f} s, sentences and index {both - read:.1f} s; processor {busy:.1f} s"
     fts = _fts5([document.text for document in collection], _queries())
-    told = "ours with texts, offsets and highlights; medians"
+    conditions = "ours with texts, offsets and highlights; medians"
     return [
         Row(f"{PASSAGES:,} passages, files to index / SQLite FTS5 from memory", both, fts[0], fts[0] / both, note),
-        Row("collection.search, 10 hits / SQLite FTS5, row numbers only", latency, fts[1], fts[1] / latency, told),
+        Row(
+            "collection.search, 10 hits / SQLite FTS5, row numbers only", latency, fts[1], fts[1] / latency, conditions
+        ),
     ]
 
 
@@ -145,10 +147,10 @@ def million() -> list[Row]:
     busy = usage.ru_utime + usage.ru_stime
     note = f"{text / 1e9:.1f} GB of files, {disk / 1e9:.1f} GB on disk, {usage.ru_maxrss / 2**20:.2f} GiB of memory"
     note += f", {busy:.0f} s of processor"
-    found = f"opening {opening:.2f} s, slowest query {slowest * 1e3:.0f} ms, {memory / 2**20:.2f} GiB of memory"
+    figures = f"opening {opening:.2f} s, slowest query {slowest * 1e3:.0f} ms, {memory / 2**20:.2f} GiB of memory"
     return [
         Row("a million documents, files to index (24 GiB allowed)", seconds, None, None, note),
-        Row("one query on a million documents", median, None, None, found),
+        Row("one query on a million documents", median, None, None, figures),
     ]
 
 
@@ -220,17 +222,17 @@ def _median(ask: Callable[[str], int], queries: list[str]) -> float:
 
 
 def _words() -> list[str]:
-    """Words that can be said, all different, the short ones first."""
+    """Pronounceable words, all different, the short ones first."""
     consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
     syllables = [first + second for first in consonants for second in vowels]
-    found: list[str] = []
+    vocabulary: list[str] = []
     for number in range(_VOCABULARY):
         word, rest = "", number + 1
         while rest:
             rest, digit = divmod(rest, len(syllables))
             word += syllables[digit]
-        found.append(word + ("n" if number % 3 else "s"))
-    return found
+        vocabulary.append(word + ("n" if number % 3 else "s"))
+    return vocabulary
 
 
 def _ranks(chance: np.random.Generator, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

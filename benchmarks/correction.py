@@ -1,10 +1,10 @@
-"""Corrected scores (METHOD 7): how often their intervals hold the truth, and how many labels a judge is worth.
+"""Corrected scores (METHOD 7): how often their intervals contain the truth, and how many labels a judge is worth.
 
 Populations are real: NQ-301 (12 systems, 301 questions, people's final labels) and TREC RAG 2024 (21 topics, NIST's
-nugget decisions). Every simulation draws as many new questions, or topics, with replacement; labels some of them; and
-asks whether the interval holds the mean of the population (new questions) or of the drawn set (these questions). Judges
-are stored ones (gpt-4, BEM), automatic assessors of the project, and people's labels spoilt for one system. Beside the
-coverage stands the gain: how many labels would give the same interval without the judge, as a multiple.
+nugget decisions). Every simulation draws the same number of new questions, or topics, with replacement; labels some of
+them; and asks whether the interval contains the mean of the population (new questions) or of the drawn set (these
+questions). Judges are stored ones (gpt-4, BEM), automatic assessors of the project, and people's labels spoilt for one
+system. The gain is the number of labels that would give the same interval without the judge, as a multiple.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ SHARES = (0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99)
 
 @dataclass(frozen=True, eq=False)
 class Covered:
-    """Whether intervals held the truth, simulations x systems (or pairs); the gain over labels without a judge."""
+    """Whether intervals contain the truth, simulations x systems (or pairs); the gain over labels without a judge."""
 
     name: str
     labels: int
     target: Target
-    held: Floats
+    covered: Floats
     gain: float
     # How often people give the rarer verdict, in the labels that are expected of the system for which it is rarest.
     rarer: float | None = None
 
     @property
     def share(self) -> float:
-        """The share of intervals that hold the truth."""
-        return float(self.held.mean())
+        """The share of intervals that contain the truth."""
+        return float(self.covered.mean())
 
     @property
     def error(self) -> float:
         """Its Monte-Carlo error, simulation by simulation."""
-        rows = self.held.mean(axis=1)
+        rows = self.covered.mean(axis=1)
         return float(rows.std(ddof=1) / np.sqrt(len(rows)))
 
 
@@ -102,10 +102,10 @@ def simulate(
     questions: int,
     estimate: Callable[[Floats, Floats, Floats, Target], Estimate],
 ) -> Covered:
-    """Draw questions, label some, correct every system, and look whether the interval holds the truth."""
+    """Draw questions, label some, correct every system, and check whether the interval contains the truth."""
     rng = np.random.default_rng([SEED, labels, questions, len(population.people)])
     systems, size = population.people.shape
-    held = np.zeros((simulations, systems))
+    covered = np.zeros((simulations, systems))
     squares = np.zeros((2, systems))
     for number in range(simulations):
         drawn = rng.integers(size, size=questions)
@@ -113,24 +113,24 @@ def simulate(
         truth = (population.people if target == "new" else people).mean(axis=1)
         for system in range(systems):
             own = people[system, :labels]
-            made = estimate(own, judge[system, :labels], judge[system], target)
+            corrected = estimate(own, judge[system, :labels], judge[system], target)
             alone = estimate(own, np.zeros(labels), np.zeros(questions), target)
-            held[number, system] = _within(made, float(truth[system]))
-            squares[:, system] += _square(alone), _square(made)
+            covered[number, system] = _within(corrected, float(truth[system]))
+            squares[:, system] += _square(alone), _square(corrected)
     gain = _gain(squares.sum(axis=1), labels, questions, target)
     right = population.people.mean(axis=1)
     is_share = bool(np.isin(population.people, (0.0, 1.0)).all())
     return Covered(
-        name, labels, target, held, gain, labels * float(np.minimum(right, 1 - right).min()) if is_share else None
+        name, labels, target, covered, gain, labels * float(np.minimum(right, 1 - right).min()) if is_share else None
     )
 
 
-def _within(made: Estimate, truth: float) -> bool:
-    return made.interval is not None and made.interval[0] - 1e-12 <= truth <= made.interval[1] + 1e-12
+def _within(corrected: Estimate, truth: float) -> bool:
+    return corrected.interval is not None and corrected.interval[0] - 1e-12 <= truth <= corrected.interval[1] + 1e-12
 
 
-def _square(made: Estimate) -> float:
-    return (made.half_width or 0.0) ** 2
+def _square(corrected: Estimate) -> float:
+    return (corrected.half_width or 0.0) ** 2
 
 
 def _gain(squares: Floats, labels: int, questions: int, target: Target) -> float:
@@ -214,15 +214,15 @@ def judges() -> dict[str, Judged]:
     evaluation = qassay.open(nq301("nq301-correction"))
     scores = {name: evaluation.score(name, unjudged="wrong") for name in ("adjudicated", "gpt-4", "BEM")}
     people = scores["adjudicated"].units.values
-    found = {name: Judged(people, scores[name].units.values) for name in ("gpt-4", "BEM")}
+    judged = {name: Judged(people, scores[name].units.values) for name in ("gpt-4", "BEM")}
     rng = np.random.default_rng(SEED)
     slips = np.where(rng.random(people.shape) < 0.08, 1 - people, people)
     favoured = slips.copy()
     favoured[0] = np.where(rng.random(people.shape[1]) < 0.6, 1.0, slips[0])
-    found["8% errors, favours one system"] = Judged(people, favoured)
-    found["no errors"] = Judged(people, people.copy())
-    found["always right"] = Judged(people, np.ones_like(people))
-    return found
+    judged["8% errors, favours one system"] = Judged(people, favoured)
+    judged["no errors"] = Judged(people, people.copy())
+    judged["always right"] = Judged(people, np.ones_like(people))
+    return judged
 
 
 # ---- nuggets --------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def _topics(name: str, people: Sequence[Floats], judge: Sequence[Floats], labels
     rng = np.random.default_rng([SEED, labels])
     runs, count = len(people[0]), len(people)
     truth = np.mean([topic.mean(axis=1) for topic in people], axis=0)
-    held, squares = np.zeros((simulations, runs)), np.zeros(2)
+    covered, squares = np.zeros((simulations, runs)), np.zeros(2)
     for number in range(simulations):
         means = np.zeros((3, count, runs))
         for place, topic in enumerate(rng.integers(count, size=count)):
@@ -279,9 +279,9 @@ def _topics(name: str, people: Sequence[Floats], judge: Sequence[Floats], labels
             )
         for run in range(runs):
             own = means[:, :, run]
-            made = corrected_units(own[0], own[1], own[2], labels=labels * count)
+            corrected = corrected_units(own[0], own[1], own[2], labels=labels * count)
             alone = corrected_units(own[0], np.zeros(count), np.zeros(count), labels=labels * count)
-            held[number, run] = _within(made, float(truth[run]))
-            squares += _square(alone), _square(made)
+            covered[number, run] = _within(corrected, float(truth[run]))
+            squares += _square(alone), _square(corrected)
     gain = float(squares[0] / squares[1])
-    return Covered(f"{name}, {labels} per topic", labels * count, "new", held, gain)
+    return Covered(f"{name}, {labels} per topic", labels * count, "new", covered, gain)

@@ -81,7 +81,7 @@ def _plain_gate(connection: Connection) -> Any:
     )
 
 
-def _kept_gate(connection: Connection) -> Any:
+def _gate_by_counters(connection: Connection) -> Any:
     gate = read_gate(connection)
     return (
         [(question.question, question.assessors, question.items) for question in gate.open],
@@ -105,7 +105,7 @@ def _plain_overview(connection: Connection) -> Any:
     return (*connection.execute(text(counts)).one(), connection.execute(text(left)).scalar_one())
 
 
-def _kept_overview(connection: Connection) -> Any:
+def _overview_by_counters(connection: Connection) -> Any:
     whole = overview(connection)
     return whole.questions, whole.waiting, whole.left
 
@@ -146,9 +146,9 @@ def _plain_work(connection: Connection, account: int | None = None) -> list[tupl
 Read = Callable[[Connection], Any]
 # What is read, how the store reads it, and how a plain query would.
 READS: tuple[tuple[str, Read, Read], ...] = (
-    ("workloads()", lambda c: [astuple(one) for one in workloads(c)], _plain_work),
-    ("workloads(account)", lambda c: [astuple(one) for one in workloads(c, 3)], lambda c: _plain_work(c, 3)),
-    ("overview()", _kept_overview, _plain_overview),
+    ("workloads()", lambda c: [astuple(workload) for workload in workloads(c)], _plain_work),
+    ("workloads(account)", lambda c: [astuple(workload) for workload in workloads(c, 3)], lambda c: _plain_work(c, 3)),
+    ("overview()", _overview_by_counters, _plain_overview),
     (
         "progress(page)",
         lambda c: [(row.question, row.assessors, row.closed) for row in progress(c, **ANSWERS)],
@@ -156,7 +156,7 @@ READS: tuple[tuple[str, Read, Read], ...] = (
     ),
     ("next_to_rule()", next_to_rule, lambda c: _listed(c, f"{UNRULED}1")[0][0]),
     ("is_open()", is_open, lambda c: c.execute(text(f"SELECT 1 {ASKED} AND {OPEN} LIMIT 1")).first() is not None),
-    ("read_gate()", _kept_gate, _plain_gate),
+    ("read_gate()", _gate_by_counters, _plain_gate),
     ("unassigned_questions()", unassigned_questions, lambda c: _questions(c, f"NOT {ASSIGNED} AND {POOLED}")[1]),
     ("find_questions()", lambda c: find_questions(c, limit=PAGE), lambda c: _questions(c, "q.id = q.id")),
     ("find_questions(open)", lambda c: find_questions(c, state="open", limit=PAGE), lambda c: _questions(c, OPEN)),
@@ -187,24 +187,24 @@ def counters() -> list[Row]:
 
 def _rows(name: str, store: Store) -> Iterator[Row]:
     with store.read() as connection:
-        for what, kept, plain in READS:
-            yield _read(connection, f"{name}: {what}", kept, plain)
+        for title, by_counters, plain in READS:
+            yield _read(connection, f"{name}: {title}", by_counters, plain)
     with_triggers, without = [], []
     for _ in range(2):
         with_triggers.append(_writes(store))
         with _no_triggers(store):
             without.append(_writes(store))
-    for what, place in (("a save", 0), (f"{ITEMS:,} new items", 1)):
+    for title, place in (("a save", 0), (f"{ITEMS:,} new items", 1)):
         ours, peer = (min(times[place] for times in measured) for measured in (with_triggers, without))
-        yield Row(f"{name}: {what}, peer without triggers", ours, peer, peer / ours, f"{(ours - peer) * 1000:.2f} ms")
+        yield Row(f"{name}: {title}, peer without triggers", ours, peer, peer / ours, f"{(ours - peer) * 1000:.2f} ms")
     store.close()
 
 
-def _read(connection: Connection, name: str, kept: Read, plain: Read) -> Row:
+def _read(connection: Connection, name: str, by_counters: Read, plain: Read) -> Row:
     """The median of some rounds, one after the other; the 95th percentile is the note."""
-    if kept(connection) != plain(connection):
+    if by_counters(connection) != plain(connection):
         raise RuntimeError(f"{name}: the plain query gives another answer")
-    times: dict[Read, list[float]] = {kept: [], plain: []}
+    times: dict[Read, list[float]] = {by_counters: [], plain: []}
     for _ in range(ROUNDS):
         for read, seconds in times.items():
             begun = time.perf_counter()
@@ -265,14 +265,14 @@ def _save(connection: Connection, question: str) -> None:
 def _no_triggers(store: Store) -> Iterator[None]:
     if store.is_file:
         with store.write() as connection:
-            made = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")).all()
-            for name, _ in made:
+            triggers = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")).all()
+            for name, _ in triggers:
                 connection.exec_driver_sql(f"DROP TRIGGER {name}")
         off: list[str] = []
-        on = [sql for _, sql in made]
+        on = [sql for _, sql in triggers]
     else:
         tables = ("question", "item", "standing", "assignment", "settled")
-        off, on = ([f"ALTER TABLE {name} {how} TRIGGER USER" for name in tables] for how in ("DISABLE", "ENABLE"))
+        off, on = ([f"ALTER TABLE {name} {verb} TRIGGER USER" for name in tables] for verb in ("DISABLE", "ENABLE"))
     for statements in (off, on):
         with store.write() as connection:
             for statement in statements:

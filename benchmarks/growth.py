@@ -1,7 +1,7 @@
 """How each part grows, in steps of ten, until a step takes too long, too much memory, or fails: docs/scale.md.
 
 Every step is a whole process. What is measured is what a person waits for, what the processors did, and the most memory
-that the process held. `QASSAY_GROWTH_SECONDS` (120) says how long a step may take for the next one to be tried.
+that the process used. `QASSAY_GROWTH_SECONDS` (120) says how long a step may take for the next one to be tried.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Command = list[str]
 
 @dataclass(frozen=True)
 class Part:
-    """What grows: what is counted, the sizes to try, and the command for a size once its input is there."""
+    """What grows: what is counted, the sizes to try, and the command for a size, which prepares its input."""
 
     name: str
     counted: str
@@ -55,11 +55,11 @@ class Step:
 
 
 def growth() -> Iterator[Table]:
-    """A table for each part, printed as soon as it is there."""
-    wanted = [name for name in os.environ.get("QASSAY_GROWTH_PARTS", "").split(",") if name]
-    with models.local_server() if not wanted or "model calls" in wanted else nullcontext((0, None)) as (port, _):
+    """A table for each part, printed as soon as it is measured."""
+    names = [name for name in os.environ.get("QASSAY_GROWTH_PARTS", "").split(",") if name]
+    with models.local_server() if not names or "model calls" in names else nullcontext((0, None)) as (port, _):
         for part in (*PARTS, model_calls(port)):
-            if not wanted or part.name in wanted:
+            if not names or part.name in names:
                 yield grown(part)
 
 
@@ -155,13 +155,13 @@ def _write_judgments(folder: Path, *, assessors: int, questions: int, per_questi
     (folder / "judgments").mkdir()
     files = [(folder / "judgments" / f"{name}.jsonl").open("w") for name in ("first", "second", "third")[:per_question]]
     for question in range(questions):
-        who = rng.choice(assessors, size=per_question, replace=False)
+        chosen = rng.choice(assessors, size=per_question, replace=False)
         for run in range(10):
             text = judging.answer(run, question, runs=10)
             right = rng.random() < 0.5
             for place, file in enumerate(files):
                 label = "correct" if right != (rng.random() < 0.1) else "incorrect"
-                row = {"question": f"q{question}", "text": text, "judgment": label, "assessor": f"p{who[place]}"}
+                row = {"question": f"q{question}", "text": text, "judgment": label, "assessor": f"p{chosen[place]}"}
                 file.write(json.dumps(row) + "\n")
     for file in files:
         file.close()
@@ -177,10 +177,10 @@ def _documents(number: int) -> Command:
 
 def model_calls(port: int) -> Part:
     """Judgments by a model that answers at once, on this machine."""
-    given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={models.PARALLEL})"
+    spelling = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={models.PARALLEL})"
 
     def prepare(number: int) -> Command:
-        return [QASSAY, "judge", str(models.answers(number, f"growth-calls-{number}")), "--with", given]
+        return [QASSAY, "judge", str(models.answers(number, f"growth-calls-{number}")), "--with", spelling]
 
     return Part("model calls", "calls", _tens(2, 5), prepare)
 

@@ -1,7 +1,7 @@
 """Large jobs of automatic assessors: how long, how much memory, and whether a killed job goes on.
 
 Each job runs in a process of its own, from the folder to the written set. The memory is what judging adds to the opened
-evaluation. Beside it stands a plain loop over the same files that checks nothing, keeps no journal and cannot go on.
+evaluation. The peer is a plain loop over the same files that checks nothing, keeps no journal and cannot go on.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def answers(name: str, *, runs: int, questions: int) -> Path:
     """A new evaluation of free-text answers, all of them different."""
     folder = _new(name)
     (folder / "qassay.toml").write_text('task = "qa"\n', encoding="utf-8")
-    asked = ({"id": f"q{n}", "type": "qa", "text": f"What is {n}?", "gold": [f"answer {n}"]} for n in range(questions))
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), encoding="utf-8")
+    lines = ({"id": f"q{n}", "type": "qa", "text": f"What is {n}?", "gold": [f"answer {n}"]} for n in range(questions))
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines), encoding="utf-8")
     for run in range(runs):
         rows = (
             {"run": f"r{run}", "question": f"q{n}", "items": [{"text": answer(run, n, runs=runs)}]}
@@ -175,9 +175,9 @@ def _overlap_loop(folder: Path) -> int:
                 text = " ".join(item["text"] for item in row["items"])
                 if not text:  # an empty response needs no judgment
                     continue
-                said = set(text.lower().split())
+                response_words = set(text.lower().split())
                 for nugget, words in nuggets.get(str(row["question"]), ()):
-                    support = "full" if len(words & said) >= len(words) / 2 else "none"
+                    support = "full" if len(words & response_words) >= len(words) / 2 else "none"
                     verdict = {"run": row["run"], "question": row["question"], "nugget": nugget, "support": support}
                     out.write(json.dumps(verdict) + "\n")
                     count += 1

@@ -39,7 +39,7 @@ COOKIE = "qassay"
 
 @dataclass
 class Person:
-    """Somebody who judges: the session, and the items to go through as (assignment, item)."""
+    """An assessor: the session, and the items to go through as (assignment, item)."""
 
     name: str
     secret: str
@@ -71,25 +71,25 @@ def prepare(folder: Path, *, people: int, assessors: int = 1) -> list[Person]:
     with store.write() as connection:
         accounts = [add_account(connection, f"Assessor {number}", "assessor").id for number in range(people)]
     give_out(store, folder, accounts, assessors=assessors)
-    found = []
+    workers = []
     with store.write() as connection:
         for number, account in enumerate(accounts):
             secret = begin_session(connection, account, address="127.0.0.1", agent="load")
             work = [
-                (one.id, item.id)
-                for one in assignments_of(connection, account)
-                for item in items_of(connection, one.question)
+                (assignment.id, item.id)
+                for assignment in assignments_of(connection, account)
+                for item in items_of(connection, assignment.question)
             ]
-            found.append(Person(f"Assessor {number}", secret, work))
+            workers.append(Person(f"Assessor {number}", secret, work))
     store.close()
-    return found
+    return workers
 
 
 def free_port() -> int:
     """A free port of the loopback address."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def start(folder: Path, port: int, **options: Any) -> subprocess.Popen[bytes]:
@@ -186,7 +186,7 @@ def _send(
         try:
             connection.request("POST", path, data, _headers(person, port))
             response = connection.getresponse()
-            told = response.read()
+            answer = response.read()
         except (OSError, http.client.HTTPException):
             person.unanswered += 1
             connection = _again(connection, port)
@@ -199,9 +199,9 @@ def _send(
         person.statuses[response.status] = person.statuses.get(response.status, 0) + 1
         if response.status == 200:
             person.saves.append(time.perf_counter() - begun)
-            return connection, json.loads(told)
-        if response.status == 409:  # judged in an earlier round: go on from what stands
-            body["expected"] = json.loads(told)["version"]
+            return connection, json.loads(answer)
+        if response.status == 409:  # judged in an earlier round: go on from the current version
+            body["expected"] = json.loads(answer)["version"]
             data = json.dumps(body)
             continue
         if response.status < 500:
@@ -223,9 +223,9 @@ def _again(connection: http.client.HTTPConnection, port: int) -> http.client.HTT
     return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
 
-def set_to_work(people: list[Person], port: int, stop: threading.Event, **how: Any) -> list[threading.Thread]:
+def set_to_work(people: list[Person], port: int, stop: threading.Event, **options: Any) -> list[threading.Thread]:
     """Let everybody judge, each in a thread."""
-    threads = [threading.Thread(target=judge, args=(person, port, stop), kwargs=how) for person in people]
+    threads = [threading.Thread(target=judge, args=(person, port, stop), kwargs=options) for person in people]
     for thread in threads:
         thread.start()
     return threads
@@ -233,7 +233,7 @@ def set_to_work(people: list[Person], port: int, stop: threading.Event, **how: A
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the store holds against what was acknowledged."""
+    """The judgments in the store compared with the acknowledged ones."""
 
     acknowledged: int
     lost: int
@@ -254,10 +254,10 @@ def examine(folder: Path, people: list[Person]) -> Outcome:
     stored: dict[str, list[int]] = {}
     last: dict[tuple[str, str], int] = {}
     broken = 0
-    for key, set_name, thing, version in rows:
+    for key, set_name, subject, version in rows:
         stored.setdefault(key, []).append(version)
-        broken += version != last.get((set_name, thing), 0) + 1
-        last[set_name, thing] = version
+        broken += version != last.get((set_name, subject), 0) + 1
+        last[set_name, subject] = version
     acknowledged = {key: version for person in people for key, version in person.acknowledged.items()}
     statuses: dict[int, int] = {}
     for person in people:

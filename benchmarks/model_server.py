@@ -1,6 +1,6 @@
-"""A server that speaks OpenAI's protocol over real HTTP, for tests and benchmarks: it says what a script makes it say.
+"""A server that speaks OpenAI's protocol over real HTTP, for tests and benchmarks; a script makes its replies.
 
-The script gets each request as an object and returns what to say: a text, an object (sent as JSON), or `Said` with the
+The script gets each request as an object and returns a text, an object (sent as JSON), or a `ScriptedReply` with the
 faults of a real endpoint: a status, headers, a delay, half an answer. Requests are counted, each by what it asks.
 """
 
@@ -24,7 +24,7 @@ _COUNT = re.compile(r"each number from 1 to (\d+) once")
 
 
 @dataclass(frozen=True)
-class Said:
+class ScriptedReply:
     """What the server says, and how."""
 
     content: Any = ""
@@ -108,8 +108,8 @@ class ModelServer:
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
-            found = _LENGTH.search(head)
-            body = await reader.readexactly(min(int(found[1]) if found else 0, LARGEST))
+            match = _LENGTH.search(head)
+            body = await reader.readexactly(min(int(match[1]) if match else 0, LARGEST))
             self.calls += 1
             self.under_way += 1
             self.most_under_way = max(self.most_under_way, self.under_way)
@@ -118,38 +118,37 @@ class ModelServer:
                 if self.keep:
                     self.asked[request["messages"][-1]["content"]] += 1
                     self.headers.append(head.decode("latin-1"))
-                said = self.script(request)
-                said = said if isinstance(said, Said) else Said(said)
-                if said.delay:
-                    await asyncio.sleep(said.delay)
-                sent = _response(said, request)
+                reply = self.script(request)
+                reply = reply if isinstance(reply, ScriptedReply) else ScriptedReply(reply)
+                if reply.delay:
+                    await asyncio.sleep(reply.delay)
+                sent = _response(reply, request)
             finally:
                 self.under_way -= 1
-            writer.write(sent if said.cut is None else sent[: said.cut])
+            writer.write(sent if reply.cut is None else sent[: reply.cut])
             await writer.drain()
-            if said.cut is not None:
+            if reply.cut is not None:
                 return
 
 
-def _response(said: Said, request: Mapping[str, Any]) -> bytes:
-    body = said.raw if said.raw is not None else _completion(said, request)
-    headers = "".join(f"{name}: {value}\r\n" for name, value in said.headers.items())
-    head = (
-        f"HTTP/1.1 {said.status} Said\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
-    )
+def _response(reply: ScriptedReply, request: Mapping[str, Any]) -> bytes:
+    body = reply.raw if reply.raw is not None else _completion(reply, request)
+    headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+    head = f"HTTP/1.1 {reply.status} Said\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\n{headers}\r\n"
     return head.encode() + body
 
 
-def _completion(said: Said, request: Mapping[str, Any]) -> bytes:
-    content = said.content if isinstance(said.content, str) else json.dumps(said.content)
-    if said.status != 200:
+def _completion(reply: ScriptedReply, request: Mapping[str, Any]) -> bytes:
+    content = reply.content if isinstance(reply.content, str) else json.dumps(reply.content)
+    if reply.status != 200:
         return json.dumps({"error": {"message": content}}).encode()
-    message = {"role": "assistant", "content": None if said.refusal else content, "refusal": said.refusal}
-    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": said.finish}
-    if request.get("logprobs") and said.tokens is not None:
-        choice["logprobs"] = {"content": [{"token": text, "logprob": value} for text, value in said.tokens]}
+    message = {"role": "assistant", "content": None if reply.refusal else content, "refusal": reply.refusal}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": reply.finish}
+    if request.get("logprobs") and reply.tokens is not None:
+        choice["logprobs"] = {"content": [{"token": text, "logprob": value} for text, value in reply.tokens]}
     answer: dict[str, Any] = {"object": "chat.completion", "model": request["model"], "choices": [choice]}
-    if said.usage:
+    if reply.usage:
         read = sum(len(row["content"]) for row in request["messages"]) // 4
         answer["usage"] = {"prompt_tokens": read, "completion_tokens": len(content) // 4}
     return json.dumps(answer).encode()
@@ -163,8 +162,8 @@ def data_of(request: Mapping[str, Any]) -> dict[str, str]:
 
 def number_of_decisions(request: Mapping[str, Any]) -> int | None:
     """How many numbered decisions a request asks for; None where it asks for one."""
-    found = _COUNT.search(request["messages"][-1]["content"])
-    return int(found[1]) if found else None
+    match = _COUNT.search(request["messages"][-1]["content"])
+    return int(match[1]) if match else None
 
 
 @contextmanager

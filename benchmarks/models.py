@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.attacked import FACTS, TARGETS, Target, attacked_evaluation, leaning, scripted, talked_into
-from benchmarks.model_server import ModelServer, Said, serving
+from benchmarks.model_server import ModelServer, ScriptedReply, serving
 from benchmarks.rows import Row
 from benchmarks.small_model import NAME, small_model, weights
 from qassay.assessors.llm import prompts
@@ -39,10 +39,10 @@ def speed() -> list[Row]:
     """Judgments through the local server, interrupted by force once, beside a bare loop with the same client."""
     with local_server() as (port, calls):
         folder = answers(JUDGMENTS, "models")
-        given = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"
+        spelling = f"llm(model=m, endpoint=http://127.0.0.1:{port}/v1, parallel={PARALLEL})"
         before = calls()
-        seconds, busy, early, late = _judge(folder, given)
-        asked = calls() - before
+        seconds, busy, early, late = _judge(folder, spelling)
+        count = calls() - before
         start = time.process_time()
         bare = asyncio.run(_bare(port, JUDGMENTS, PARALLEL))
         bare_busy = time.process_time() - start
@@ -53,11 +53,11 @@ def speed() -> list[Row]:
                 bare,
                 bare / seconds,
                 f"peer: bare httpx loop; processor time per call {1e3 * busy / JUDGMENTS:.2f} ms, bare"
-                f" {1e3 * bare_busy / JUDGMENTS:.2f} ms; {asked:,} calls",
+                f" {1e3 * bare_busy / JUDGMENTS:.2f} ms; {count:,} calls",
             ),
             Row("memory, MB: after all calls (ours), after a tenth of them (peer)", late, early, None, "peak so far"),
         ]
-        rows.append(_killed(given, calls))
+        rows.append(_killed(spelling, calls))
     return rows
 
 
@@ -95,10 +95,10 @@ def persuasion() -> list[Table]:
     ]
 
 
-def _leaning_table(kind: str, found: Mapping[str, tuple[float, int]]) -> Table:
+def _leaning_table(kind: str, leanings: Mapping[str, tuple[float, int]]) -> Table:
     """What the small model thinks of right, wrong and attacked answers, in probabilities of the best label."""
     columns: list[Column | str] = ["answer", Column("probability", ".3f"), Column("answers")]
-    rows = [(name, mean, number) for name, (mean, number) in found.items()]
+    rows = [(name, mean, number) for name, (mean, number) in leanings.items()]
     return table(f"{NAME}, prompt {kind}: mean probability of the best label", columns, rows)
 
 
@@ -147,23 +147,25 @@ print(time.perf_counter() - start, time.process_time() - busy, seen["early"] / 1
 """
 
 
-def _judge(folder: Path, given: str) -> tuple[float, float, float, float]:
+def _judge(folder: Path, spelling: str) -> tuple[float, float, float, float]:
     """A job in a process of its own: seconds, seconds of the processor, megabytes after a tenth and after all calls."""
-    done = subprocess.run([sys.executable, "-c", _JOB, str(folder), given], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _JOB, str(folder), spelling], check=True, capture_output=True, text=True
+    )
     seconds, busy, early, late = map(float, done.stdout.split())
     return seconds, busy, early, late
 
 
-def _killed(given: str, calls: Any) -> Row:
+def _killed(spelling: str, calls: Any) -> Row:
     """A job that is killed half-way and goes on: what was paid for more than once is what was under way."""
     number = JUDGMENTS // 10
     folder, before = answers(number, "models-killed"), calls()
     start = time.perf_counter()
-    with subprocess.Popen([sys.executable, "-m", "qassay", "judge", str(folder), "--with", given]) as job:
+    with subprocess.Popen([sys.executable, "-m", "qassay", "judge", str(folder), "--with", spelling]) as job:
         while calls() - before < number // 2 and job.poll() is None:
             time.sleep(0.01)
         job.send_signal(signal.SIGKILL)
-    _judge(folder, given)
+    _judge(folder, spelling)
     twice = calls() - before - number
     judged = len((folder / "judgments" / "m.jsonl").read_bytes().splitlines())
     note = f"{judged:,} judged, {twice} of them paid for twice; {PARALLEL} may be under way"
@@ -215,11 +217,11 @@ def local_server() -> Iterator[tuple[int, Any]]:
 
 
 def _serve(counter: Any, ports: Any) -> None:
-    said = Said(_VERDICT)
+    reply = ScriptedReply(_VERDICT)
 
-    def script(_: dict[str, Any]) -> Said:
+    def script(_: dict[str, Any]) -> ScriptedReply:
         counter.value += 1
-        return said
+        return reply
 
     server = ModelServer(script, keep=False)
     asyncio.run(server.serve(lambda: ports.put(server.port)))

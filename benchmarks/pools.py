@@ -73,8 +73,10 @@ def fill(connection: Connection, size: Size) -> None:
     at = now()
     for number, role in enumerate(PEOPLE):
         add_account(connection, f"Person {number}", role)
-    asked = [Question(f"q{number}", "factoid", f"What is {number}?") for number in range(size.questions)]
-    rows = [{"id": one.id, "ordinal": place, "body": body_of(one), "at": at} for place, one in enumerate(asked)]
+    questions = [Question(f"q{number}", "factoid", f"What is {number}?") for number in range(size.questions)]
+    rows = [
+        {"id": entry.id, "ordinal": place, "body": body_of(entry), "at": at} for place, entry in enumerate(questions)
+    ]
     connection.execute(insert(question), rows)
     _pool(connection, size, at)
     _assign(connection, size, at)
@@ -112,23 +114,23 @@ def _judge(connection: Connection, size: Size, at: str) -> None:
     """The third assessor disagrees about the first item of every question."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    raw.execute("CREATE TEMP TABLE said (question TEXT, thing TEXT, place INTEGER, body TEXT)")
-    raw.executemany("INSERT INTO said VALUES (?, ?, ?, ?)", _said(size))
+    raw.execute("CREATE TEMP TABLE verdicts (question TEXT, thing TEXT, place INTEGER, body TEXT)")
+    raw.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?)", _verdicts(size))
     for slot, person in enumerate(ASSESSORS):
         label = "CASE WHEN place = 0 THEN 'W' ELSE 'R' END" if slot == 2 else "'R'"
         raw.execute(
             'INSERT INTO judgment ("set", question, kind, thing, version, body, account, at)'
-            f""" SELECT ?, question, 'item', thing, 1, body || {label} || '"}}', ?, ? FROM said ORDER BY rowid""",
+            f""" SELECT ?, question, 'item', thing, 1, body || {label} || '"}}', ?, ? FROM verdicts ORDER BY rowid""",
             (SLOTS[slot], person, at),
         )
     raw.execute(
         'INSERT INTO standing ("set", thing, question, kind, judgment, version, body)'
         ' SELECT "set", thing, question, kind, id, version, body FROM judgment'
     )
-    raw.execute("DROP TABLE said")
+    raw.execute("DROP TABLE verdicts")
 
 
-def _said(size: Size) -> Iterator[tuple[str, str, int, str]]:
+def _verdicts(size: Size) -> Iterator[tuple[str, str, int, str]]:
     for number in range(size.judged):
         for place in range(size.items):
             row = {"question": f"q{number}", "doc": f"D{place}", "text": f"answer {place} of {number}"}

@@ -38,12 +38,12 @@ def first_paint(page: Path) -> float | None:
         return None
     from playwright.sync_api import sync_playwright
 
-    asked = "performance.getEntriesByName('first-contentful-paint').map(entry => entry.startTime)"
+    script = "performance.getEntriesByName('first-contentful-paint').map(entry => entry.startTime)"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         opened = browser.new_page()
         opened.goto(page.as_uri())
         opened.wait_for_timeout(500)
-        painted: list[float] = opened.evaluate(asked)
+        painted: list[float] = opened.evaluate(script)
         browser.close()
     return painted[0] / 1000 if painted else None

@@ -1,7 +1,7 @@
 """Pages on a small pool, on that of TREC 2002 and on a million items, as a browser gets them from the server.
 
 Three servers run beside each other, and each page is asked of one after the other, so that whatever else the machine
-does falls on all alike. What is told is the median; the peer is the small pool.
+does falls on all alike. The figure is the median; the peer is the small pool.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qassay.store.people.sessions import begin_session
 
 SIZES = (SMALL, MIDDLE, LARGE)
 ROUNDS = 15
-# Who opens the page, and which; {open} is an assignment that nobody has begun.
+# Who opens the page, and which; {open} is an assignment that has not been begun.
 PAGES = (
     *(("organiser", path) for path in ("/", "/people", "/runs", "/development", "/assignments", "/history")),
     *(("organiser", f"/assignments{query}") for query in ("?show=open", "?sort=left", "?person=3", "?find=1")),
@@ -42,14 +42,14 @@ class Server:
 
     def get(self, role: str, path: str) -> float:
         """The seconds that a page takes."""
-        asked = path.replace("{open}", str(3 * self.size.judged + 1))
+        address = path.replace("{open}", str(3 * self.size.judged + 1))
         begun = time.perf_counter()
-        self.connection.request("GET", asked, headers={"Cookie": f"{load.COOKIE}={self.secrets[role]}"})
+        self.connection.request("GET", address, headers={"Cookie": f"{load.COOKIE}={self.secrets[role]}"})
         answer = self.connection.getresponse()
         body = answer.read()
         seconds = time.perf_counter() - begun
         if answer.status != 200:
-            raise RuntimeError(f"{role} {asked}: {answer.status} {body[:200]!r}")
+            raise RuntimeError(f"{role} {address}: {answer.status} {body[:200]!r}")
         return seconds
 
 
@@ -80,6 +80,6 @@ def _row(servers: list[Server], role: str, path: str) -> Row:
         for server in (*servers[turn % 3 :], *servers[: turn % 3]):
             times[server.size.pool].append(server.get(role, path))
     small, middle, large = (statistics.median(times[server.size.pool]) for server in servers)
-    told = " / ".join(f"{seconds * 1000:.1f}" for seconds in (small, middle, large))
+    milliseconds = " / ".join(f"{seconds * 1000:.1f}" for seconds in (small, middle, large))
     sizes = " / ".join(f"{server.size.pool:,}" for server in servers)
-    return Row(f"{path} ({role})", large, small, small / large, f"{told} ms at {sizes} items")
+    return Row(f"{path} ({role})", large, small, small / large, f"{milliseconds} ms at {sizes} items")

@@ -66,12 +66,12 @@ print(time.perf_counter() - begin)
 def scoring() -> list[Row]:
     """One million and ten million judged responses, from files to leaderboard."""
     rows = []
-    for runs, wanted in ((100, "at least 1.5 times, under 1.5 GiB"), (1000, "at least 3 times, under 8 GiB")):
+    for runs, goal in ((100, "at least 1.5 times, under 1.5 GiB"), (1000, "at least 3 times, under 8 GiB")):
         folder = evaluation(runs)
         ours, memory = best([str(QASSAY), "score", str(folder)])
         plain, _ = best([sys.executable, "-c", PLAIN, str(folder)], times=2)
         name = f"score, {runs * QUESTIONS / 1e6:g} million responses, all checks / plain dicts, no checks"
-        rows.append(Row(name, ours, plain, plain / ours, f"{memory / 2**30:.2f} GiB; wanted: {wanted}"))
+        rows.append(Row(name, ours, plain, plain / ours, f"{memory / 2**30:.2f} GiB; wanted: {goal}"))
     return rows
 
 

@@ -58,10 +58,10 @@ def confidence() -> list[Row]:
     values, ranking = right.values.tolist(), order.tolist()
 
     def cws(run: int, units: list[int]) -> float:
-        wanted, row = set(units), values[run]
+        members, row = set(units), values[run]
         correct = total = place = 0.0
         for unit in ranking[run]:
-            if unit in wanted:
+            if unit in members:
                 place += 1
                 correct += row[unit]
                 total += correct / place
@@ -82,22 +82,22 @@ def large() -> list[Row]:
     return [*rows, _alone(name, graded_scores, sizes, "at most 60")]
 
 
-def _beside(name: str, matrix: ScoreMatrix, sizes: range, trials: int, score: Score, wanted: str) -> Row:
+def _beside(name: str, matrix: ScoreMatrix, sizes: range, trials: int, score: Score, goal: str) -> Row:
     """Ours after a first call, which loads compiled code where there is any; the best of five."""
     ours = min(_seconds(matrix, sizes, trials)[0] for _ in range(6))
     started = time.perf_counter()
     plain_rates(len(matrix.runs), len(matrix.units), score, sizes, trials)
     plain = time.perf_counter() - started
     with_curves = min(_seconds(matrix, sizes, trials, finish=lambda curves: curves.bins)[0] for _ in range(3))
-    note = f"with fits and predictions {with_curves:.3f} s; wanted: {wanted}"
+    note = f"with fits and predictions {with_curves:.3f} s; wanted: {goal}"
     return Row(name, ours, plain, plain / ours, note)
 
 
-def _alone(name: str, matrix: ScoreMatrix, sizes: Sequence[int], wanted: str) -> Row:
+def _alone(name: str, matrix: ScoreMatrix, sizes: Sequence[int], goal: str) -> Row:
     _seconds(matrix, sizes[:1], 1)
     wall, processor = _seconds(matrix, sizes, 1000, finish=lambda curves: curves.counts)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return Row(name, wall, None, None, f"{processor:.1f} CPU-seconds, {memory:.2f} GiB; wanted: {wanted} CPU-seconds")
+    return Row(name, wall, None, None, f"{processor:.1f} CPU-seconds, {memory:.2f} GiB; wanted: {goal} CPU-seconds")
 
 
 def _seconds(

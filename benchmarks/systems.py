@@ -28,13 +28,13 @@ def systems() -> list[Row]:
     questions = open_evaluation(demo_folder()).questions
     rows = []
     for name in SYSTEMS:
-        asked = [Asked(question) for question in questions.of_type(*ASKED[name])]
+        calls = [Asked(question) for question in questions.of_type(*ASKED[name])]
         system = make_reference(name, collection)
-        system(asked[0])
+        system(calls[0])
         begin = time.perf_counter()
-        for one in asked:
-            system(one)
+        for call in calls:
+            system(call)
         seconds = time.perf_counter() - begin
-        note = f"{len(asked) / seconds:,.0f} questions a second ({len(asked)} questions, {len(collection)} documents)"
+        note = f"{len(calls) / seconds:,.0f} questions a second ({len(calls)} questions, {len(collection)} documents)"
         rows.append(Row(f"system {name}", seconds, None, None, note))
     return rows

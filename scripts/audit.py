@@ -45,13 +45,14 @@ class Audit:
 def read_audit(report: str) -> Audit:
     """The audit in pip-audit's JSON."""
     packages: list[dict[str, Any]] = json.loads(report)["dependencies"]
-    known = [one for one in packages if "skip_reason" not in one]
+    known = [package for package in packages if "skip_reason" not in package]
     faults = tuple(
-        f"{one['name']} {one['version']}: {fault['id']}, mended in {', '.join(fault['fix_versions']) or 'no release'}"
-        for one in known
-        for fault in one["vulns"]
+        f"{package['name']} {package['version']}: {fault['id']}, "
+        f"fixed in {', '.join(fault['fix_versions']) or 'no release'}"
+        for package in known
+        for fault in package["vulns"]
     )
-    return Audit(len(known), tuple(one["name"] for one in packages if "skip_reason" in one), faults)
+    return Audit(len(known), tuple(package["name"] for package in packages if "skip_reason" in package), faults)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,11 +61,11 @@ def main(arguments: Sequence[str]) -> int:
     for database in DATABASES:
         options = ["--disable-pip", "--no-deps", "--progress-spinner", "off", "--format", "json"]
         command = [program, "--vulnerability-service", database, *options, "--requirement", requirements]
-        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
-            audit = read_audit(asked.stdout)
+            audit = read_audit(process.stdout)
         except ValueError:
-            print(f"{database}: cannot be reached: {(asked.stderr.strip().splitlines() or [''])[-1][:300]}")
+            print(f"{database}: cannot be reached: {(process.stderr.strip().splitlines() or [''])[-1][:300]}")
             continue
         if audit.known:
             print(f"{database}: {audit}")

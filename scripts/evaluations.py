@@ -47,7 +47,7 @@ class PreparedEvaluation:
     def number(self, name: str) -> int:
         """The number of an account."""
         with self.store.read() as connection:
-            return next(one.id for one in accounts(connection) if one.name == name)
+            return next(account.id for account in accounts(connection) if account.name == name)
 
     def session(self, name: str) -> str:
         """The secret of a new session of this person."""
@@ -61,11 +61,13 @@ class PreparedEvaluation:
         """The number of this person's assignment on a question."""
         number = self.number(name)
         with self.store.read() as connection:
-            return next(one.id for one in assignments_of(connection, number) if one.question == question)
+            return next(
+                assignment.id for assignment in assignments_of(connection, number) if assignment.question == question
+            )
 
 
 def half_way(folder: Path) -> PreparedEvaluation:
-    """The question series, half judged, as `qassay demo --serve` shows them; nobody has asked for results yet."""
+    """The question series, half judged, as `qassay demo --serve` shows them; results have not been opened yet."""
     shutil.copytree(demo_folder(), folder)
     store = _new_store(folder)
     prepare(folder)
@@ -83,29 +85,29 @@ def finished(folder: Path) -> PreparedEvaluation:
 def entailment(folder: Path) -> PreparedEvaluation:
     """Pairs to judge, in three ways."""
     _copy("entailment", folder, keep=("3", "5", "6", "10", "14"), task="entailment3")
-    return _given_out(_opened(folder))
+    return _with_assignments(_opened(folder))
 
 
 def justifications(folder: Path) -> PreparedEvaluation:
     """Justifications of one pair to rate; the pair itself has its reference answer."""
     _copy("entailment", folder, keep=("3",), sets=("adjudicated",))
-    kept = '["3"]'
-    (folder / "qassay.toml").write_text(f'name = "Qassay demo"\ntask = "justification"\njustified = {kept}\n')
+    pairs = '["3"]'
+    (folder / "qassay.toml").write_text(f'name = "Qassay demo"\ntask = "justification"\njustified = {pairs}\n')
     path = folder / "judgments" / "adjudicated.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     _write_rows(path, [row for row in rows if "understandability" not in row])
-    return _given_out(_opened(folder))
+    return _with_assignments(_opened(folder))
 
 
 def long_answers(folder: Path) -> PreparedEvaluation:
     """Answers with citations, their nuggets and citations to judge."""
     _copy("rag", folder, keep=("r1", "r2"))
-    return _given_out(_opened(folder), citations=True)
+    return _with_assignments(_opened(folder), citations=True)
 
 
 def free_text(folder: Path) -> PreparedEvaluation:
     """Answers in free text of two systems, with the passages that each was made from."""
-    asked = "Who wrote The Master and Margarita, and when did he finish it?"
+    question_text = "Who wrote The Master and Margarita, and when did he finish it?"
     answers = {
         "small": (
             "It is by Mikhail Bulgakov, who finished it in 1967.",
@@ -123,13 +125,13 @@ def free_text(folder: Path) -> PreparedEvaluation:
     (folder / "qassay.toml").write_text('name = "Qassay demo"\ntask = "qa"\nsupport = true\n', encoding="utf-8")
     _write_rows(
         folder / "questions.jsonl",
-        [{"id": "q1", "type": "qa", "text": asked, "gold": ["Mikhail Bulgakov, in 1940"]}],
+        [{"id": "q1", "type": "qa", "text": question_text, "gold": ["Mikhail Bulgakov, in 1940"]}],
     )
     for run, (text, documents) in answers.items():
         contexts = [{"doc": doc, "text": passage} for doc, passage in documents.items()]
         row = {"run": run, "question": "q1", "items": [{"text": text}], "contexts": contexts}
         _write_rows(folder / "runs" / f"{run}.jsonl", [row])
-    return _given_out(_opened(folder))
+    return _with_assignments(_opened(folder))
 
 
 def definitions(folder: Path) -> PreparedEvaluation:
@@ -139,11 +141,11 @@ def definitions(folder: Path) -> PreparedEvaluation:
         return {"id": row["id"], "type": "definition", "text": f"Who was {row['target']}?"}
 
     _copy("series", folder, keep=("1.7",), task="definition", ask=ask)
-    return _given_out(_opened(folder), holistic=True)
+    return _with_assignments(_opened(folder), holistic=True)
 
 
 def passages(folder: Path) -> PreparedEvaluation:
-    """Extracts of documents: the answers of two runs with what stands around them."""
+    """Extracts of documents: the answers of two runs with the text around them."""
     keep = ("1.1", "1.3", "1.5", "5.1", "5.2")
     _copy("series", folder, keep=keep, task="passages")
     articles = (folder / "collection" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
@@ -151,7 +153,7 @@ def passages(folder: Path) -> PreparedEvaluation:
     for path in (folder / "runs").iterdir():
         lines = [line.split(maxsplit=3) for line in path.read_text(encoding="utf-8").splitlines()]
         path.write_text("".join(_extract(line, texts) for line in lines), encoding="utf-8")
-    return _given_out(_opened(folder))
+    return _with_assignments(_opened(folder))
 
 
 def _extract(fields: list[str], texts: dict[str, str]) -> str:
@@ -218,7 +220,7 @@ def _opened(folder: Path) -> PreparedEvaluation:
     return PreparedEvaluation(folder, store)
 
 
-def _given_out(prepared: PreparedEvaluation, **pool: bool) -> PreparedEvaluation:
+def _with_assignments(prepared: PreparedEvaluation, **pool: bool) -> PreparedEvaluation:
     """Everything pooled and given to the two assessors."""
     judges = [prepared.number(name) for name, role in PEOPLE if role == "assessor"]
     give_out(prepared.store, prepared.folder, judges, **pool)
@@ -228,9 +230,9 @@ def _given_out(prepared: PreparedEvaluation, **pool: bool) -> PreparedEvaluation
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The application on this folder, in a process of its own; its address."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     code = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "serve", str(folder), "--port", str(port), "--log", "none"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "TZ": "UTC"})

@@ -97,7 +97,7 @@ TOOLS = (
 
 
 def install(tool: Tool, environment: Path) -> None:
-    """Create the tool's environment, where it is not there yet."""
+    """Create the tool's environment if it does not exist yet."""
     if (environment / "installed").exists():
         return
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
@@ -157,13 +157,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tools", nargs="*", help=f"some of {', '.join(tool.name for tool in TOOLS)}; default: all")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "qassay-foreign")
-    given = parser.parse_args()
-    unknown = set(given.tools) - {tool.name for tool in TOOLS}
+    arguments = parser.parse_args()
+    unknown = set(arguments.tools) - {tool.name for tool in TOOLS}
     if unknown:
         parser.error(f"unknown tool {', '.join(sorted(unknown))}")
     for tool in TOOLS:
-        if not given.tools or tool.name in given.tools:
-            make(tool, given.work.resolve())
+        if not arguments.tools or tool.name in arguments.tools:
+            make(tool, arguments.work.resolve())
     return 0
 
 

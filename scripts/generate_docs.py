@@ -60,8 +60,8 @@ def pages() -> list[Path]:
 def regenerate(path: Path) -> str:
     """The page as it should be."""
     text = path.read_text(encoding="utf-8")
-    made = GENERATED.sub(_regenerated, text)
-    return play(made, name=path.relative_to(ROOT).as_posix(), inside=True)
+    generated = GENERATED.sub(_regenerated, text)
+    return play(generated, name=path.relative_to(ROOT).as_posix(), inside=True)
 
 
 def _regenerated(part: re.Match[str]) -> str:
@@ -97,9 +97,9 @@ def measures() -> str:
     parts = []
     for name, kind in MEASURES.items():
         parameters = [p.name if p.default is MISSING else f"{p.name}={p.default:g}" for p in fields(kind)]
-        given = ", ".join(parameters)
+        in_brackets = f"({', '.join(parameters)})" if parameters else ""
         facts = f"*{kind.title[:1].upper()}{kind.title[1:]}.* From 0 to {kind.high:g}. Source: {kind.source}."
-        parts.append(f"## {name}\n\n`{name}{f'({given})' if given else ''}`\n\n{facts}\n\n{inspect.getdoc(kind)}")
+        parts.append(f"## {name}\n\n`{name}{in_brackets}`\n\n{facts}\n\n{inspect.getdoc(kind)}")
     for figure in (nil_figures.nil_precision, nil_figures.nil_recall):
         parts.append(f"## {figure.__name__}\n\n{inspect.getdoc(figure)}")
     return "\n\n".join(parts)
@@ -207,9 +207,9 @@ def shortened(value: object, name: str = "") -> object:
         return [*shown, "..."] if len(value) > SHOWN else shown
     if isinstance(value, dict):
         is_data = name in DATA_KEYED or not all(re.fullmatch(r"[A-Za-z]\w*", key) for key in value)
-        kept = list(value.items())[: SHOWN if is_data and len(value) > MOST_DATA else None]
-        cut = {"...": "..."} if len(kept) < len(value) else {}
-        return {key: shortened(part, name if name in DATA_WITHIN else key) for key, part in kept} | cut
+        entries = list(value.items())[: SHOWN if is_data and len(value) > MOST_DATA else None]
+        cut = {"...": "..."} if len(entries) < len(value) else {}
+        return {key: shortened(part, name if name in DATA_WITHIN else key) for key, part in entries} | cut
     return value
 
 
@@ -295,8 +295,8 @@ def _run(command: str) -> str:
 
 
 def _rows(headers: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
-    made = table("", [Column(header, left=True) for header in headers], rows)
-    return made.markdown().partition("\n\n")[2].strip()
+    whole = table("", [Column(header, left=True) for header in headers], rows)
+    return whole.markdown().partition("\n\n")[2].strip()
 
 
 def _code(names: Iterable[str]) -> str:
@@ -321,7 +321,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def wanted() -> dict[Path, str]:
+def current_texts() -> dict[Path, str]:
     """Every generated file with its current text."""
     texts = {page: regenerate(page) for page in pages()} | {notebooks.NOTEBOOK: notebooks.current()}
     return texts | {IMAGES / name: picture for name, picture in pictures().items()}
@@ -333,7 +333,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; fail if something is not current")
     check = parser.parse_args().check
     try:
-        files = wanted()
+        files = current_texts()
     except SessionError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

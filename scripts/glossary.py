@@ -66,8 +66,8 @@ def page() -> str:
 def linked(markdown: str, address: str) -> str:
     """A page whose first use of each term is a link to the glossary at this address."""
     for term in terms():
-        if found := first_use(markdown, term):
-            start, end = found
+        if place := first_use(markdown, term):
+            start, end = place
             link = f"[{markdown[start:end]}]({address}#{term.anchor})"
             markdown = markdown[:start] + link + markdown[end:]
     return markdown
@@ -76,13 +76,13 @@ def linked(markdown: str, address: str) -> str:
 def first_use(markdown: str, term: Term) -> tuple[int, int] | None:
     """Where a page first uses a term in its prose, outside links; None where it does not."""
     prose = APART.sub(lambda apart: " \0" + " " * (len(apart[0]) - 2), markdown)
-    found = term.forms.search(prose)
-    return None if found is None else found.span()
+    match = term.forms.search(prose)
+    return None if match is None else match.span()
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Called by mkdocs: the page with its links."""
-    here = page.file.src_uri
-    if here == PAGE:
+    source = page.file.src_uri
+    if source == PAGE:
         return markdown
-    return linked(markdown, "../" * here.count("/") + PAGE)
+    return linked(markdown, "../" * source.count("/") + PAGE)

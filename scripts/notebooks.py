@@ -30,16 +30,16 @@ def current(path: Path = NOTEBOOK) -> str:
 
 def run(notebook: dict[str, Any]) -> dict[str, Any]:
     """A copy of a notebook with its code cells run, from top to bottom, in one namespace and an empty folder."""
-    made = copy.deepcopy(notebook)
+    finished = copy.deepcopy(notebook)
     names: dict[str, object] = {"__name__": "__main__"}
     count = 0
     with tempfile.TemporaryDirectory(prefix="qassay-notebook-") as folder, contextlib.chdir(folder):
-        for cell in made["cells"]:
+        for cell in finished["cells"]:
             if cell["cell_type"] == "code":
                 count += 1
                 cell["execution_count"] = count
                 cell["outputs"] = _outputs("".join(cell["source"]), names, count)
-    return made
+    return finished
 
 
 def _outputs(source: str, names: dict[str, object], count: int) -> list[dict[str, Any]]:

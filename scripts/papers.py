@@ -54,7 +54,7 @@ def data_folder() -> Path:
 
 
 def has_data() -> bool:
-    """Whether the public data is there."""
+    """Whether the public data is installed."""
     return (data_folder() / "trec_qa").is_dir()
 
 
@@ -85,8 +85,8 @@ def section(paper: str) -> str:
     """The table of one paper, without its public data."""
     headers = ("in the paper", "command", "the paper says", "Qassay says", "from")
     rows = [*ROWS[paper](), *papers_text.TEXT[paper](golden()[paper], demo())]
-    made = table("", [Column(header, left=True) for header in headers], rows)
-    return made.markdown().partition("\n\n")[2].strip()
+    whole = table("", [Column(header, left=True) for header in headers], rows)
+    return whole.markdown().partition("\n\n")[2].strip()
 
 
 # ---- by paper --------------------------------------------------------------------------------------------------------
@@ -149,10 +149,12 @@ def _def03() -> list[Row]:
         )
     ]
     for pair in paper["tau_recomputed"]:
-        one, other = (ranks[name] for name in pair.split("/"))
-        found = compare_rankings(_places(one), _places(other)).tau
+        first, second = (ranks[name] for name in pair.split("/"))
+        ranking = compare_rankings(_places(first), _places(second))
         words = pair.replace("_", " ").replace("/", " and ")
-        rows.append((f"Rankings: {words}", "`qassay stability`", f"{one} and {other}", f"tau {found:.3f}", PRINTED))
+        rows.append(
+            (f"Rankings: {words}", "`qassay stability`", f"{first} and {second}", f"tau {ranking.tau:.3f}", PRINTED)
+        )
     scores = demo().score(measure="nugget_f(beta=5)")
     longest = max(scores.runs, key=lambda row: row.mean_length or 0.0)
     lengths = paper["average_length"]
@@ -244,10 +246,10 @@ def _qa03() -> list[Row]:
 def _series05() -> list[Row]:
     paper = golden()["SERIES05"]
     described = qassay.describe(demo())
-    zero = {name: f"{found} of {of}" for name, (found, of) in paper["zero_median"].items()}
+    zero = {name: f"{count} of {of}" for name, (count, of) in paper["zero_median"].items()}
     curves = qassay.sensitivity(demo().score(), preset="trec2004", intervals=0)
     pairs, swaps = paper["pairs"], paper["swaps_recomputed"]
-    here = sum(box.has_zero_median for box in described.units.boxes)
+    zero_medians = sum(box.has_zero_median for box in described.units.boxes)
     plan = qassay.plan(demo().score())
     return [
         (
@@ -261,7 +263,7 @@ def _series05() -> list[Row]:
             "Questions with a median of 0",
             "`qassay describe demo`",
             ", ".join(f"{name} {count}" for name, count in zero.items()),
-            f"{here} of {len(described.units.boxes)} series",
+            f"{zero_medians} of {len(described.units.boxes)} series",
             BUILT_IN,
         ),
         (
@@ -331,13 +333,13 @@ def _rte08() -> list[Row]:
     ]
     official = _places(paper["rankings"]["official"])
     for name in paper["tau_recomputed"]:
-        found = compare_rankings(official, _places(paper["rankings"][name]))
+        ranking = compare_rankings(official, _places(paper["rankings"][name]))
         rows.append(
             (
                 f"The ranking under the key {name.replace('_', ' ')}",
                 "`qassay stability`",
                 f"{paper['rankings']['official']} and {paper['rankings'][name]}",
-                f"tau {found.tau:.3f}, {found.swaps} swaps",
+                f"tau {ranking.tau:.3f}, {ranking.swaps} swaps",
                 PRINTED,
             )
         )
@@ -349,10 +351,10 @@ def _two_way(paper: dict[str, Any]) -> list[Row]:
     """The judges beside the two-way key: NO and UNKNOWN are one answer there."""
     rows: list[Row] = []
     for judge in ("judge1", "judge2"):
-        given = paper["table2_judges_vs_two_way"][judge]
-        same = given["YES"][0] + sum(given["NO"][1:])
+        figures = paper["table2_judges_vs_two_way"][judge]
+        same = figures["YES"][0] + sum(figures["NO"][1:])
         about = f"Table 2: {judge.replace('judge', 'judge ')} beside the two-way key"
-        says = f"agreement {given['conflated']} with UNKNOWN and NO as one"
+        says = f"agreement {figures['conflated']} with UNKNOWN and NO as one"
         rows.append((about, "`qassay agree --sets`", says, f"{same} of 800, {same / 800:.2f}", PRINTED))
     return rows
 
@@ -360,7 +362,7 @@ def _two_way(paper: dict[str, Any]) -> list[Row]:
 def _ratings(paper: dict[str, Any]) -> list[Row]:
     """The ratings of justifications."""
     pair = paper["pair75"]["A"]
-    means = [np.mean([given[place] or 0 for given in pair]) for place in (0, 1)]
+    means = [np.mean([rating[place] or 0 for rating in pair]) for place in (0, 1)]
     rated = qassay.agreement(demo("entailment"), resamples=0).ratings.scales
     best = {scale: ratings.runs[0] for scale, ratings in rated.items()}
     printed = paper["figure3_means"]["A"]
@@ -368,7 +370,8 @@ def _ratings(paper: dict[str, Any]) -> list[Row]:
         (
             "Ratings of one pair by six judges, run A",
             "`qassay score` (task `justification`)",
-            "understandability/correctness " + ", ".join(f"{one}/{other or '–'}" for one, other in pair),
+            "understandability/correctness "
+            + ", ".join(f"{understandability}/{correctness or '–'}" for understandability, correctness in pair),
             f"means {means[0]:.3f} and {means[1]:.3f}; a justification that is not understood has correctness 0",
             PRINTED,
         ),
@@ -404,10 +407,10 @@ def _places(order: str) -> list[float]:
 def _symmetric(counts: dict[str, float], labels: Sequence[str]) -> Any:
     """Counts of unordered pairs of labels as a table of two judges, each order half."""
     joint = np.zeros((len(labels), len(labels)))
-    for i, one in enumerate(labels):
-        for j, other in enumerate(labels):
-            found = counts.get(f"{one}/{other}", counts.get(f"{other}/{one}", 0))
-            joint[i, j] = found if i == j else found / 2
+    for i, first in enumerate(labels):
+        for j, second in enumerate(labels):
+            count = counts.get(f"{first}/{second}", counts.get(f"{second}/{first}", 0))
+            joint[i, j] = count if i == j else count / 2
     return joint
 
 
@@ -448,8 +451,8 @@ def public() -> str:
         *_curves_of_public_runs(),
     ]
     headers = ("figure or table", "the paper says", "Qassay says", "data")
-    made = table("", [Column(header, left=True) for header in headers], rows)
-    return made.markdown().partition("\n\n")[2].strip()
+    whole = table("", [Column(header, left=True) for header in headers], rows)
+    return whole.markdown().partition("\n\n")[2].strip()
 
 
 def _counts(task: str, questions: str) -> dict[str, Any]:
@@ -459,8 +462,8 @@ def _counts(task: str, questions: str) -> dict[str, Any]:
         folder = Path(place) / "evaluation"
         _quiet(main, ["init", str(folder), "--task", task])
         _quiet(main, ["import", str(folder), str(data_folder() / "trec_qa" / questions)])
-        asked = qassay.open(folder).questions
-        return {"types": asked.counts(), "series": len(asked.series)}
+        test_set = qassay.open(folder).questions
+        return {"types": test_set.counts(), "series": len(test_set.series)}
 
 
 def _quiet(main: Any, arguments: list[str]) -> None:

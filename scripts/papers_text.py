@@ -77,7 +77,7 @@ def qa03(paper: dict[str, Any], demo: Evaluation) -> list[Row]:
     """Figure 3, list questions, the second assessor, rank ranges and the study of list questions."""
     example = paper["golden_parachute"]
     length = sum(example["recomputed"]["string_lengths"].values())
-    matched = {nugget for found in example["matched"].values() for nugget in found}
+    matched = {nugget for nuggets in example["matched"].values() for nugget in nuggets}
     vital = {nugget for nugget, (kind, _) in example["nuggets"].items() if kind == "vital"}
     second, above, median = paper["second_assessor"], paper["list_runs_over_0.1"], paper["list_questions_median_over_0"]
     lists = demo.score(component="list")
@@ -195,8 +195,8 @@ def _mean_ranks(paper: dict[str, Any]) -> Row:
     from qassay.meta.ranking import mean_ranks
 
     runs = sorted(paper["pair75"])
-    given = np.array([[rating[1] or 0 for rating in paper["pair75"][run]] for run in runs], dtype=float)
-    ranks = np.mean([mean_ranks(given[:, judge]) for judge in range(given.shape[1])], axis=0)
+    ratings = np.array([[rating[1] or 0 for rating in paper["pair75"][run]] for run in runs], dtype=float)
+    ranks = np.mean([mean_ranks(ratings[:, judge]) for judge in range(ratings.shape[1])], axis=0)
     return (
         f"Mean rank by judge: one pair, {paper['judges']} judges, correctness",
         "`qassay agree pairs`, [figure](#forms)",

@@ -1,6 +1,6 @@
 """Pictures of the terminal: commands run on the built-in evaluation, drawn as SVG in a light and a dark variant.
 
-The pictures hold text in whatever monospaced font the viewer has; they fetch nothing. Beside them the figures of the
+The pictures have text in whatever monospaced font the viewer has; they fetch nothing. Beside them the figures of the
 report of the built-in evaluation, as `qassay report --format csv` writes them.
 """
 
@@ -114,15 +114,15 @@ def draw(name: str, command: str, output: str, theme: str) -> str:
 
 def pictures() -> dict[str, str]:
     """Every picture by the name of its file."""
-    found = {}
+    drawn = {}
     with tempfile.TemporaryDirectory(prefix="qassay-pictures-") as place:
         folder = Path(place).resolve()
         Session(folder).run("qassay demo --to demo")
         for name, command in PICTURES.items():
             output = terminal_output(command, folder)
             for theme in THEMES:
-                found[f"{name}-{theme}.svg"] = draw(name, command, output, theme)
-    return found | figures()
+                drawn[f"{name}-{theme}.svg"] = draw(name, command, output, theme)
+    return drawn | figures()
 
 
 def figures() -> dict[str, str]:

@@ -89,7 +89,9 @@ class Maker:
         self._ask()
         self._rows("questions.jsonl", self.questions)
         for tag in ("alpha", "beta_2", "d:4"):
-            self._rows(f"runs/{tag.replace(':', '%3A')}.jsonl", [self._response(tag, one) for one in self.questions])
+            self._rows(
+                f"runs/{tag.replace(':', '%3A')}.jsonl", [self._response(tag, question) for question in self.questions]
+            )
         self._rows("runs.jsonl", [{"run": "alpha", "organisation": "one"}, {"run": "d:4", "organisation": "two"}])
         self._known()
         self._judged_elsewhere()
@@ -115,8 +117,8 @@ class Maker:
                     more = {"series": name, "target": f"target {name}"}
                 if self.task == "qaciad":
                     more["series_type"] = "gathering" if name == "1" else "browsing"
-                asked = f"{name}.{number}" if name else f"q{number}"
-                self.questions.append({"id": asked, "type": type_, "text": f"Question {asked}?", **more})
+                question_id = f"{name}.{number}" if name else f"q{number}"
+                self.questions.append({"id": question_id, "type": type_, "text": f"Question {question_id}?", **more})
 
     def _response(self, tag: str, question: Row) -> Row:
         row: Row = {"run": tag, "question": question["id"]}
@@ -142,17 +144,17 @@ class Maker:
 
     def _known(self) -> None:
         answers = [
-            {"question": one["id"], "answer": answer, **more}
-            for one in self.questions
-            if one["type"] == "list" or (one["type"] == "factoid" and self.rng.random() < 0.5)
+            {"question": question["id"], "answer": answer, **more}
+            for question in self.questions
+            if question["type"] == "list" or (question["type"] == "factoid" and self.rng.random() < 0.5)
             for answer, more in (("Atlanta", {}), ("Zoe", {"doc": "NYT1"}), ("gone", {"withdrawn": True}))
         ]
         if answers:
             self._rows("answers.jsonl", answers)
         self.nuggets = [
-            {"question": one["id"], "nugget": str(number), "vital": number % 2 == 1, "text": f"fact {number}"}
-            for one in self.questions
-            if one["type"] in ("definition", "other")
+            {"question": question["id"], "nugget": str(number), "vital": number % 2 == 1, "text": f"fact {number}"}
+            for question in self.questions
+            if question["type"] in ("definition", "other")
             for number in (1, 2, 3)
         ]
         # Where assessors write their own lists, a set that came from elsewhere needs its own too.
@@ -161,30 +163,36 @@ class Maker:
             self._rows(f"nuggets/{name}.jsonl", self.nuggets)
 
     def _judged_elsewhere(self) -> None:
-        """The set `panel`: a history, several assessors, notes, fields that nobody knows; and a two-way key."""
+        """The set `panel`: a history, several assessors, notes, unknown fields; and a two-way key."""
         rows: list[Row] = []
-        for number, one in enumerate(self.questions):
-            said: Row = {"assessor": PEOPLE[number % 2], "at": f"2004-07-21T09:30:{number:02}Z", "strange": {"kept": 1}}
-            rows += [{**said, **row} for row in self._verdicts(one)]
+        for number, question in enumerate(self.questions):
+            origin: Row = {
+                "assessor": PEOPLE[number % 2],
+                "at": f"2004-07-21T09:30:{number:02}Z",
+                "strange": {"kept": 1},
+            }
+            rows += [{**origin, **row} for row in self._verdicts(question)]
         self._rows("judgments/panel.jsonl", rows)
         if self.task in PAIRS:
-            labels = [{"question": one["id"], "judgment": self.rng.choice(("YES", "NO"))} for one in self.questions]
+            labels = [
+                {"question": question["id"], "judgment": self.rng.choice(("YES", "NO"))} for question in self.questions
+            ]
             self._rows("judgments/main.jsonl", labels)
 
     def _verdicts(self, question: Row) -> Iterator[Row]:
-        named: Row = {"question": question["id"]}
-        of_run = {**named, "run": "alpha"}
+        of_question: Row = {"question": question["id"]}
+        of_run = {**of_question, "run": "alpha"}
         if question["type"] == "factoid":
             place = {"start": 1, "length": 2} if self.task == "passages" else {"text": "Atlanta"}
             for label in "WUR":
-                yield {**named, "doc": "NYT1", **place, "judgment": label, "note": f"once {label}"}
+                yield {**of_question, "doc": "NYT1", **place, "judgment": label, "note": f"once {label}"}
         elif question["type"] == "list":
             for text, more in (("Atlanta", {"answer": "Atlanta"}), ("1901", {}), ("atlanta", {"distinct": True})):
                 yield {**of_run, "doc": "NYT1", "text": text, "judgment": "R", **more}
             yield {**of_run, "doc": "NYT1", "text": "no", "judgment": "W", "distinct": False}
         elif question["type"] == "pair":
-            yield {**named, "judgment": "YES"}
-            yield {**named, "judgment": "NO", "note": "on second thoughts"}
+            yield {**of_question, "judgment": "YES"}
+            yield {**of_question, "judgment": "NO", "note": "on second thoughts"}
             if self.task == "justification":
                 for judge, (understood, correct) in {"Dan": (4, 3), "Eve": (5, 5), "Fay": (2, None)}.items():
                     rating: Row = {"understandability": understood, "correctness": correct}
@@ -195,8 +203,8 @@ class Maker:
             yield {**of_run, "sentence": 0, "doc": "NYT1", "support": "partial"}
         else:
             yield {**of_run, "nuggets": ["1", "3"]}
-            yield {**named, "run": "beta_2", "item": 0, "nuggets": ["2"]}
-            yield {**named, "run": "beta_2", "item": 1, "nuggets": []}
+            yield {**of_question, "run": "beta_2", "item": 0, "nuggets": ["2"]}
+            yield {**of_question, "run": "beta_2", "item": 1, "nuggets": []}
             yield {**of_run, "content": 8, "organization": 6}
 
 
@@ -214,8 +222,10 @@ class Judging:
 
     def everything(self) -> None:
         """Pool, assign, judge, adjudicate; and a program judges too."""
-        asked = self.task in ("definition", "nuggets")
-        served.pool(self.organiser, holistic=asked and self.task == "definition", citations=self.task == "nuggets")
+        has_nuggets = self.task in ("definition", "nuggets")
+        served.pool(
+            self.organiser, holistic=has_nuggets and self.task == "definition", citations=self.task == "nuggets"
+        )
         served.give_out(self.organiser, self.people, assessors=len(self.people))
         for person in self.people:
             for piece in list(person.pieces()):
@@ -234,7 +244,7 @@ class Judging:
             person.post(f"/judge/{number}/nuggets/begin")
             sent = {"key": served.new_key(), "text": f"what {person.name} found", "vital": True}
             view = person.post(f"/judge/{number}/nuggets/add", **sent)
-            nuggets = [one["nugget"] for one in view["nuggets"]]
+            nuggets = [nugget["nugget"] for nugget in view["nuggets"]]
             person.post(f"/judge/{number}/matching")
         if self.task == "series2004" and piece["type"] == "list" and person is self.people[0]:
             person.post(f"/judge/{number}/answers", answer=f"known to {person.name}", doc="NYT1")
@@ -264,8 +274,8 @@ class Judging:
         """A verdict of a kind."""
         if kind in ("item", "list"):
             label = rng.choice("RUW" if self.task in ("ranked5", "passages") else "RRXUW")
-            named = kind == "list" and label == "R" and rng.random() < 0.7
-            return {"judgment": label} | ({"answer": rng.choice(("Atlanta", "caf\u00e9", "Zoe"))} if named else {})
+            has_class = kind == "list" and label == "R" and rng.random() < 0.7
+            return {"judgment": label} | ({"answer": rng.choice(("Atlanta", "caf\u00e9", "Zoe"))} if has_class else {})
         if kind == "pair":
             return {"judgment": rng.choice(("YES", "NO") if self.task == "entailment2" else ("YES", "NO", "UNKNOWN"))}
         if kind == "match":
@@ -280,22 +290,22 @@ class Judging:
     def adjudicate(self, question: str) -> None:
         """Rule on most of what the assessors disagree on; undo some rulings, and rule again on some of these."""
         sheet = self.adjudicator.get("/adjudication/question", id=question)
-        nuggets = [one["nugget"] for one in sheet["nuggets"]]
-        for found in sheet["disagreements"]:
-            if found["kind"] == "lists":
-                chosen = {"list": found["verdicts"][0]["name"], "seen": found["seen"]}
+        nuggets = [nugget["nugget"] for nugget in sheet["nuggets"]]
+        for disagreement in sheet["disagreements"]:
+            if disagreement["kind"] == "lists":
+                chosen = {"list": disagreement["verdicts"][0]["name"], "seen": disagreement["seen"]}
                 self.adjudicator.post("/adjudication/adopt", key=served.new_key(), question=question, **chosen)
             elif self.rng.random() < 0.85:
-                version = self._rule(question, found, nuggets, expected=found["version"])
+                version = self._rule(question, disagreement, nuggets, expected=disagreement["version"])
                 if self.rng.random() < 0.25:
-                    place = {"question": question, "item": found["item"], "part": found["part"]}
+                    place = {"question": question, "item": disagreement["item"], "part": disagreement["part"]}
                     sent = {**place, "key": served.new_key(), "expected": version, "to": 0}
                     version = self.adjudicator.post("/adjudication/undo", **sent)["version"]
-                    self._rule(question, found, nuggets, expected=version)
+                    self._rule(question, disagreement, nuggets, expected=version)
 
-    def _rule(self, question: str, found: Row, nuggets: Sequence[str], *, expected: int) -> int:
-        place = {"question": question, "item": found["item"], "part": found["part"], "expected": expected}
-        verdict = self.verdict(found["kind"], found, self.rng, nuggets)
+    def _rule(self, question: str, disagreement: Row, nuggets: Sequence[str], *, expected: int) -> int:
+        place = {"question": question, "item": disagreement["item"], "part": disagreement["part"], "expected": expected}
+        verdict = self.verdict(disagreement["kind"], disagreement, self.rng, nuggets)
         sent = {**place, "key": served.new_key(), "verdict": verdict}
         version: int = self.adjudicator.post("/adjudication/rulings", **sent)["version"]
         return version
@@ -304,20 +314,20 @@ class Judging:
         """The set of a program: rows of what the pool asks for, with a trace."""
         rows = []
         for item in self.organiser.get("/pool")["items"]:
-            named = {"question": item["question"], "trace": {"model": "none"}, "assessor": "robot"}
+            fields = {"question": item["question"], "trace": {"model": "none"}, "assessor": "robot"}
             if item["kind"] in ("item", "extract"):
-                rows.append({**named, **item["body"], "judgment": "R"})
+                rows.append({**fields, **item["body"], "judgment": "R"})
             elif item["kind"] == "pair":
-                rows.append({**named, "judgment": "YES"})
+                rows.append({**fields, "judgment": "YES"})
             elif item["kind"] == "rating":
-                rows.append({**named, "run": item["run"], "understandability": 3, "correctness": 3})
+                rows.append({**fields, "run": item["run"], "understandability": 3, "correctness": 3})
         for row in rows:
             row.pop("group", None)
         if rows:
             self.organiser.post("/sets/robot/judgments", rows=rows)
 
     def seen(self) -> Row:
-        """What each assessor is shown of what they said."""
+        """The judgments that each assessor sees of their own."""
         return {person.name: shown(person) for person in self.people}
 
 
@@ -340,12 +350,12 @@ def random_evaluation(folder: Path, task: str) -> None:
             break
     for path in (folder / "judgments").iterdir():
         lines = path.read_text(encoding="utf-8").split("\n")
-        kept = [line for line in lines if line.strip() and is_allowed(json.loads(line))]
-        path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+        allowed = [line for line in lines if line.strip() and is_allowed(json.loads(line))]
+        path.write_text("".join(line + "\n" for line in allowed), encoding="utf-8")
 
 
 def is_allowed(row: Row) -> bool:
-    """Whether a row is one that every release takes: only R items have a class, correctness is there from 3 up."""
+    """Whether a row is one that every release takes: only R items have a class, correctness is given from 3 up."""
     if row.get("judgment") in ("X", "U", "W") and (row.get("answer") is not None or row.get("distinct")):
         return False
     understood = row.get("understandability")
@@ -387,11 +397,11 @@ def emptied(dump: str) -> str:
     """The SQL of a store without what is in it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(dump)
-        made = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         triggers = list(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
         for name, _ in triggers:
             connection.execute(f'DROP TRIGGER "{name}"')
-        for (name,) in list(made):
+        for (name,) in list(tables):
             if "alembic" not in name and "version" not in name:
                 connection.execute(f'DELETE FROM "{name}"')  # names of our own tables
         for _, sql in triggers:
@@ -407,26 +417,26 @@ def restore(dump: str, database: Path) -> None:
 
 
 def record(place: Path, *, store: str | None) -> Row:
-    """All that is said of the evaluation in `place`/eval, and of its export, with the package as it is here.
+    """All outputs about the evaluation in `place`/eval, and of its export, with the package as it is here.
 
     With a store, its export is taken into an empty one too: what is stored then has the same digests.
     """
     with chdir(place):
         if store is not None:
             restore(store, Path("eval/qassay.db"))
-        found: Row = {"outputs": outputs("eval")}
-        found["export"] = run("export", "eval", "--to", "exported")
-        found["exported"] = digests(Path("exported"))
-        found["nist"] = run("export", "eval", "--to", "nist", "--nist")
-        found["exported_nist"] = digests(Path("nist"))
-        found["of_export"] = outputs("exported", ("check", "score wrong"))
+        recorded: Row = {"outputs": outputs("eval")}
+        recorded["export"] = run("export", "eval", "--to", "exported")
+        recorded["exported"] = digests(Path("exported"))
+        recorded["nist"] = run("export", "eval", "--to", "nist", "--nist")
+        recorded["exported_nist"] = digests(Path("nist"))
+        recorded["of_export"] = outputs("exported", ("check", "score wrong"))
         if store is not None:
-            found["stored"] = stored(Path("eval/qassay.db"))
+            recorded["stored"] = stored(Path("eval/qassay.db"))
             restore(emptied(store), Path("exported/qassay.db"))
             # A new store takes in the whole folder before anything is imported.
-            found["import"] = run("import", "exported", "exported/runs.jsonl")
-            found["stored_again"] = stored(Path("exported/qassay.db"))
-    return found
+            recorded["import"] = run("import", "exported", "exported/runs.jsonl")
+            recorded["stored_again"] = stored(Path("exported/qassay.db"))
+    return recorded
 
 
 def pack(folder: Path, store: str | None, target: Path) -> None:
@@ -488,12 +498,12 @@ def save(name: str, folder: Path, store: str | None, target: Path, *, seen: Row 
     pack(folder, store, target / f"{name}.tar.gz")
     with tempfile.TemporaryDirectory() as place:
         unpack(target / f"{name}.tar.gz", Path(place))
-        found = record(Path(place), store=store)
+        recorded = record(Path(place), store=store)
     if seen is not None:
-        found["seen"] = seen
-    text = json.dumps(found, ensure_ascii=False, sort_keys=True, indent=None, separators=(",", ":"))
+        recorded["seen"] = seen
+    text = json.dumps(recorded, ensure_ascii=False, sort_keys=True, indent=None, separators=(",", ":"))
     (target / f"{name}.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    print(f"{name}: {len(found.get('stored', ()))} judgments stored", file=sys.stderr)
+    print(f"{name}: {len(recorded.get('stored', ()))} judgments stored", file=sys.stderr)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -116,7 +116,7 @@ def draft(page: Page) -> None:
 
 
 def invite(page: Page) -> None:
-    """Invite somebody."""
+    """Invite a person."""
     page.get_by_label("Name (optional)").fill("assessor-3")
     page.get_by_role("button", name="Make a link").click()
     page.get_by_role("dialog").wait_for()
@@ -197,8 +197,8 @@ EVALUATIONS: Final[Mapping[Callable[[Path], PreparedEvaluation], Mapping[str, Sc
 
 def names() -> list[str]:
     """The files of all pictures."""
-    screens = {name: screen for one in EVALUATIONS.values() for name, screen in one.items()}
-    shown = [(name, width) for name, one in screens.items() for width in (("", "-phone") if one.phone else ("",))]
+    screens = {name: screen for screens_of in EVALUATIONS.values() for name, screen in screens_of.items()}
+    shown = [(name, width) for name, screen in screens.items() for width in (("", "-phone") if screen.phone else ("",))]
     return [f"{name}{width}-{theme}.webp" for name, width in [*shown, (REPORT, "")] for theme in THEMES]
 
 
@@ -220,8 +220,8 @@ def take(page: Page, name: str, *, phone: bool) -> None:
 
 def capture(page: Page, name: str) -> None:
     """Write what the window shows as a picture."""
-    made = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
-    (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(made["data"]))
+    picture = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    (PICTURES / f"{name}.webp").write_bytes(base64.b64decode(picture["data"]))
 
 
 def shoot_report(browser: Browser, place: Path) -> None:
@@ -259,12 +259,12 @@ def shoot(browser: Browser, url: str, prepared: PreparedEvaluation, name: str, s
 
 def main() -> int:
     """Take the pictures that are named, or all."""
-    wanted = set(sys.argv[1:])
-    if unknown := wanted - {REPORT, *(name for screens in EVALUATIONS.values() for name in screens)}:
+    chosen_names = set(sys.argv[1:])
+    if unknown := chosen_names - {REPORT, *(name for screens in EVALUATIONS.values() for name in screens)}:
         print(f"error: there is no screen {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
-    if "history" in wanted:
-        wanted.add("factoid")  # whose decisions it shows
+    if "history" in chosen_names:
+        chosen_names.add("factoid")  # whose decisions it shows
     chromium = shutil.which("chromium")
     if chromium is None:
         print("error: chromium is not installed", file=sys.stderr)
@@ -273,7 +273,7 @@ def main() -> int:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory(prefix="qassay-screens-") as place:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for make, screens in EVALUATIONS.items():
-            chosen = {name: one for name, one in screens.items() if not wanted or name in wanted}
+            chosen = {name: screen for name, screen in screens.items() if not chosen_names or name in chosen_names}
             if not chosen:
                 continue
             prepared = make(Path(place) / make.__name__)
@@ -282,7 +282,7 @@ def main() -> int:
                     shoot(browser, url, prepared, name, screen)
                     print(f"took {name}")
             prepared.store.close()
-        if not wanted or REPORT in wanted:
+        if not chosen_names or REPORT in chosen_names:
             shoot_report(browser, Path(place))
             print(f"took {REPORT}")
         browser.close()

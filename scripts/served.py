@@ -52,7 +52,7 @@ def one_time_link(log: Path) -> str:
 
 @dataclass
 class Person:
-    """Somebody who is signed in."""
+    """A person who is signed in."""
 
     address: str
     name: str
@@ -61,9 +61,9 @@ class Person:
     def __post_init__(self) -> None:
         self.browser = httpx.Client(base_url=f"{self.address}/api", headers={"Origin": self.address}, timeout=60.0)
 
-    def get(self, path: str, **asked: Any) -> Any:
+    def get(self, path: str, **parameters: Any) -> Any:
         """What the server answers."""
-        return self._answer(self.browser.get(path, params=asked))
+        return self._answer(self.browser.get(path, params=parameters))
 
     def post(self, path: str, **sent: Any) -> Any:
         """What the server answers to something sent; an error where it refuses."""
@@ -71,13 +71,13 @@ class Person:
 
     def decide(self, assignment: int, item: int, part: str, verdict: Mapping[str, Any], *, expected: int) -> Any:
         """Save a verdict."""
-        said = {"item": item, "part": part, "verdict": verdict, "expected": expected}
-        return self.post(f"/judge/{assignment}/decisions", key=new_key(), **said)
+        body = {"item": item, "part": part, "verdict": verdict, "expected": expected}
+        return self.post(f"/judge/{assignment}/decisions", key=new_key(), **body)
 
     def undo(self, assignment: int, item: int, part: str, *, expected: int, to: int) -> Any:
-        """Put back what was said at an earlier version."""
-        said = {"item": item, "part": part, "expected": expected, "to": to}
-        return self.post(f"/judge/{assignment}/undo", key=new_key(), **said)
+        """Restore the verdict of an earlier version."""
+        body = {"item": item, "part": part, "expected": expected, "to": to}
+        return self.post(f"/judge/{assignment}/undo", key=new_key(), **body)
 
     def pieces(self) -> Iterator[dict[str, Any]]:
         """The questions that are assigned to this person."""
@@ -112,7 +112,7 @@ def join(link: str, name: str) -> Person:
 
 
 def invite(organiser: Person, name: str, role: str) -> Person:
-    """Somebody else, in a role."""
+    """Another person, in a role."""
     return join(organiser.post("/people/invitations", role=role, name=name)["link"], name)
 
 

@@ -1,6 +1,6 @@
 """Console examples of a page, run from top to bottom in one temporary folder.
 
-A fenced block `console` holds commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
+A fenced block `console` contains commands after `$ ` (continued after `> `) and, below each, what it prints. A fenced
 block with `title="NAME"` is a file: it is written into the folder before the commands that follow. A command that ends
 with another status than 0 has to be followed by `$ echo $?`, so that the reader sees it too. Of a long output only a
 part is shown where `<!-- show: START ... END -->` stands above the block: from the first line that begins with START to
@@ -55,7 +55,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def plain(output: str) -> str:
-    """Output without trailing white space, which no page should hold."""
+    """Output without trailing white space, which no page should contain."""
     return "\n".join(line.rstrip() for line in output.rstrip().split("\n"))
 
 
@@ -121,11 +121,11 @@ def fenced(lines: list[str]) -> Iterator[tuple[int, int, str]]:
     """The fenced blocks of a page: lines of the opening and the closing fence, and what the opening says."""
     start: int | None = None
     for number, line in enumerate(lines):
-        found = FENCE.fullmatch(line.rstrip())
-        if found is None:
+        match = FENCE.fullmatch(line.rstrip())
+        if match is None:
             continue
         if start is None:
-            start, info = number, found["info"].strip()
+            start, info = number, match["info"].strip()
         else:
             yield start, number, info
             start = None
@@ -135,28 +135,28 @@ def fenced(lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 def commands(block: list[str]) -> list[str]:
     """The commands of a console block, each with the lines that continue it."""
-    found: list[str] = []
+    listed: list[str] = []
     open_command = False
     for line in block:
         if line.startswith("$ "):
-            found.append(line[2:])
+            listed.append(line[2:])
             open_command = True
         elif open_command and line.startswith("> "):
-            found[-1] += "\n" + line[2:]
+            listed[-1] += "\n" + line[2:]
         else:
             open_command = False
-    return found
+    return listed
 
 
 def play(text: str, *, name: str = "page", inside: bool = False) -> str:
     """The page with the output of every command as it is today; `inside` as for a session."""
     lines = text.split("\n")
-    made: list[str] = []
+    played: list[str] = []
     done = 0
     with tempfile.TemporaryDirectory(prefix="qassay-docs-") as folder:
         session = Session(Path(folder).resolve(), inside)
         for start, end, info in fenced(lines):
-            made += lines[done : start + 1]
+            played += lines[done : start + 1]
             _borrow(session, lines[done:start], name)
             block = lines[start + 1 : end]
             title = TITLE.search(info)
@@ -164,19 +164,19 @@ def play(text: str, *, name: str = "page", inside: bool = False) -> str:
                 session.write(title[1], "\n".join(block) + "\n")
             if info.split()[:1] == ["console"]:
                 shown = SHOW.fullmatch(lines[start - 1])
-                made += _replayed(session, block, f"{name}:{start + 1}", shown)
+                played += _replayed(session, block, f"{name}:{start + 1}", shown)
             else:
-                made += block
+                played += block
             done = end
-    return "\n".join([*made, *lines[done:]])
+    return "\n".join([*played, *lines[done:]])
 
 
 def _borrow(session: Session, lines: list[str], name: str) -> None:
     """Write the files of the pages that these lines name."""
-    for found in filter(None, map(FILES.fullmatch, lines)):
-        page = ROOT / found["page"]
+    for match in filter(None, map(FILES.fullmatch, lines)):
+        page = ROOT / match["page"]
         if not page.is_file():
-            raise SessionError(f"{name}: there is no page {found['page']} to take files from")
+            raise SessionError(f"{name}: there is no page {match['page']} to take files from")
         own = page.read_text(encoding="utf-8").split("\n")
         for start, end, info in fenced(own):
             if (title := TITLE.search(info)) is not None:
@@ -185,12 +185,12 @@ def _borrow(session: Session, lines: list[str], name: str) -> None:
 
 def _replayed(session: Session, block: list[str], place: str, shown: re.Match[str] | None) -> list[str]:
     """The lines of a console block with fresh output."""
-    made: list[str] = []
-    wanted = commands(block)
-    cut = max((number for number, command in enumerate(wanted) if command != STATUS), default=0)
-    for number, command in enumerate(wanted):
+    replayed: list[str] = []
+    listed = commands(block)
+    cut = max((number for number, command in enumerate(listed) if command != STATUS), default=0)
+    for number, command in enumerate(listed):
         output = session.run(command)
-        following = wanted[number + 1] if number + 1 < len(wanted) else ""
+        following = listed[number + 1] if number + 1 < len(listed) else ""
         if session.status and following != STATUS:
             raise SessionError(f"{place}: {command!r} ends with status {session.status}:\n{output}")
         if "Traceback (most recent call last)" in output or str(session.folder) in output:
@@ -198,8 +198,8 @@ def _replayed(session: Session, block: list[str], place: str, shown: re.Match[st
         printed = output.split("\n") if output else []
         if shown is not None and number == cut:
             printed = _part(printed, shown["start"], shown["end"], place)
-        made += ["$ " + command.replace("\n", "\n> "), *printed]
-    return made
+        replayed += ["$ " + command.replace("\n", "\n> "), *printed]
+    return replayed
 
 
 def _part(printed: list[str], start: str, end: str, place: str) -> list[str]:

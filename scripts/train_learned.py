@@ -103,9 +103,9 @@ def main() -> None:
     parser.add_argument("--keep-date", action="store_true", help="keep the date of the file that is there")
     parser.add_argument("--embedding", action="store_true", help="train the model of embedding, with cosines")
     parser.add_argument("--model", help="folder of an ONNX sentence model, in place of wordllama")
-    given = parser.parse_args()
-    embeddings = embedder(given.model) if given.embedding else None
-    model, figures = train(given.data, embeddings)
+    arguments = parser.parse_args()
+    embeddings = embedder(arguments.model) if arguments.embedding else None
+    model, figures = train(arguments.data, embeddings)
     path = MODEL if embeddings is None else EMBEDDING
     before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     part = before if embeddings is None else before.get(embeddings.family, {})
@@ -113,7 +113,7 @@ def main() -> None:
     written = {
         "script": "scripts/train_learned.py",
         "source": SOURCE,
-        "date": part.get("date", today) if given.keep_date else today,
+        "date": part.get("date", today) if arguments.keep_date else today,
         "cross_validation": figures,
         "model": model.as_json(),
     }

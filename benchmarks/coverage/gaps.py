@@ -45,7 +45,7 @@ class Gaps:
 
     @property
     def near(self) -> float:
-        """The share of all samples whose gap is there and within 0.02 of the true one."""
+        """The share of all samples that have a gap, within 0.02 of the true one."""
         if self.true_gap is None:
             return 1 - len(self.gaps) / self.samples
         return float((np.abs(self.gaps - self.true_gap) <= WITHIN + 1e-9).sum() / self.samples)
@@ -55,42 +55,44 @@ def gaps_of(population: Population, *, samples: int = SAMPLES, seed: int = SEED)
     """Draw evaluations of a population and compare what the closed form says of each with the true error rate."""
     rates = true_rates(population, seed)
     within = [k for k in range(1, 21) if np.nanmax(rates[k:], initial=0.0) <= ERROR and not np.isnan(rates[k])]
-    found = []
+    rows = []
     for number in range(samples):
         prediction = predict(population.matrix(seed + 1_000_000 + number))
         gap = prediction.repeatable(population.units, ERROR)
         if gap is not None:
             k = prediction.bin_of(gap)
-            found.append((gap, prediction.rates_at(population.units)[k], rates[k]))
-    gaps, printed, true = np.array(found).reshape(-1, 3).T
+            rows.append((gap, prediction.rates_at(population.units)[k], rates[k]))
+    gaps, printed, true = np.array(rows).reshape(-1, 3).T
     return Gaps(population, within[0] / 100 if within else None, gaps, printed, true, samples)
 
 
 def true_rates(population: Population, seed: int) -> Floats:
-    """The error rate of each bin when every comparison is repeated with as many new questions."""
+    """The error rate of each bin when every comparison is repeated with the same number of new questions."""
     repetitions = COMPARISONS[population.runs]
     at_once = max(1, 2_000_000 // (population.runs * population.units))
-    found = np.zeros((3, 21))
+    counts = np.zeros((3, 21))
     for start in range(0, repetitions, at_once):
         number = min(at_once, repetitions - start)
         values, _ = population.draw(seed + start, 2 * number)
         means = values.mean(axis=2)
-        found += tally(means[:number], means[number:])
-    pairs, swaps, _ = found
+        counts += tally(means[:number], means[number:])
+    pairs, swaps, _ = counts
     return np.asarray(np.where(pairs >= 50, swaps / np.maximum(pairs, 1), np.nan))
 
 
 def gap_tables() -> Iterator[Table]:
-    """The repeatable gap of samples beside the true one, one row a population."""
+    """The repeatable gap of samples beside the true one, one row per population."""
     columns: list[Column | str] = [
         *("population", Column("true gap", ".2f"), "printed gaps, middle 80%"),
         *(Column("gap within 0.02", ".2f"), Column("printed rate", ".3f"), Column("true rate", ".3f")),
         *(Column("rate within 0.02", ".2f"), "samples with a gap"),
     ]
     rows = []
-    for one in map(gaps_of, POPULATIONS):
-        low, high = np.quantile(one.gaps, [0.1, 0.9])
-        rates = (float(one.printed.mean()), float(one.true.mean()))
-        given = f"{len(one.gaps)} of {one.samples}"
-        rows.append((one.population.name, one.true_gap, f"{low:.2f} to {high:.2f}", one.near, *rates, one.close, given))
+    for gaps in map(gaps_of, POPULATIONS):
+        low, high = np.quantile(gaps.gaps, [0.1, 0.9])
+        rates = (float(gaps.printed.mean()), float(gaps.true.mean()))
+        samples = f"{len(gaps.gaps)} of {gaps.samples}"
+        rows.append(
+            (gaps.population.name, gaps.true_gap, f"{low:.2f} to {high:.2f}", gaps.near, *rates, gaps.close, samples)
+        )
     yield table("error rate at the repeatable gap: what is printed, and what is true", columns, rows)

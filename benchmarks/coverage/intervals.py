@@ -1,4 +1,4 @@
-"""How often the intervals of scores, of differences and of agreement hold the truth."""
+"""How often the intervals of scores, of differences and of agreement contain the truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLIPS = 2000
 EXCHANGES = 2000
 RESAMPLES = 1000
 
-# Units of the set that stands for the population where a score is no mean.
+# Units of the set that stands for the population where a score is not a mean.
 LARGE = 400_000
 
 # The labels of answers, how often they are true, and how often an assessor gives another one.
@@ -30,21 +30,21 @@ SLIPS = 0.15
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Whether the interval held the truth, simulation by simulation; `at_least` where it promises no more than that."""
+    """Whether the interval contains the truth, per simulation; `at_least` where it promises no more than that."""
 
     name: str
-    held: Floats
+    covered: Floats
     at_least: bool = False
 
     @property
     def share(self) -> float:
-        """The share of intervals that hold the truth."""
-        return float(self.held.mean())
+        """The share of intervals that contain the truth."""
+        return float(self.covered.mean())
 
     @property
     def error(self) -> float:
         """Its Monte-Carlo error; rows may be whole families of intervals."""
-        rows = self.held.reshape(len(self.held), -1).mean(axis=1)
+        rows = self.covered.reshape(len(self.covered), -1).mean(axis=1)
         return float(rows.std(ddof=1) / np.sqrt(len(rows)))
 
 
@@ -60,7 +60,7 @@ def _within(low: float | None, high: float | None, truth: float) -> bool:
     return low is not None and high is not None and low <= truth <= high
 
 
-def _one(scores: Scores, units: int, *, kind: Kind = "mean") -> Population:
+def _one_run(scores: Scores, units: int, *, kind: Kind = "mean") -> Population:
     return Population(scores, 1, units, means="equal", kind=kind)
 
 
@@ -69,27 +69,29 @@ def score_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
     graded: tuple[Scores, ...] = ("normal", "zero-inflated")
     for scores in graded:
         for units in (30, 64, 200):
-            yield _means(f"score, BCa, {scores}, {units} units", _one(scores, units), simulations, seed)
+            yield _means(f"score, BCa, {scores}, {units} units", _one_run(scores, units), simulations, seed)
     for units in (30, 64, 150, 300):
         yield _proportions(units, simulations, seed)
     for units in (60, 150):
         name = f"score, BCa over {units // SERIES_LENGTH} series, {units} units"
-        yield _means(name, _one("normal", units, kind="series"), simulations, seed)
+        yield _means(name, _one_run("normal", units, kind="series"), simulations, seed)
     for units in (64, 200):
-        one = _one("binary", units, kind="confidence")
-        truth = float(replace(one, units=LARGE).matrix(seed).scores()[0])
-        yield _each(f"score, BCa, confidence-weighted, {units} units", one, truth, simulations, seed)
+        population = _one_run("binary", units, kind="confidence")
+        truth = float(replace(population, units=LARGE).matrix(seed).scores()[0])
+        yield _each(f"score, BCa, confidence-weighted, {units} units", population, truth, simulations, seed)
     for units in (60, 120):
-        one = _one("zero-inflated", units, kind="types")
-        yield _each(f"score, BCa, type-weighted, {units} units", one, 0.3, simulations, seed)
+        population = _one_run("zero-inflated", units, kind="types")
+        yield _each(f"score, BCa, type-weighted, {units} units", population, 0.3, simulations, seed)
 
 
-def _means(name: str, one: Population, simulations: int, seed: int) -> Coverage:
+def _means(name: str, population: Population, simulations: int, seed: int) -> Coverage:
     """Rows of one matrix stand for simulated test sets: all are resampled alike, which changes no coverage."""
-    values = one.draw(seed, simulations)[0][:, 0]
+    values = population.draw(seed, simulations)[0][:, 0]
     names = tuple(map(str, range(simulations)))
-    found = score_intervals(replace(one.matrix(seed), runs=names, values=values), seed=seed)
-    return Coverage(name, np.array([_within(*limits, 0.3) for limits in zip(found.low, found.high, strict=True)]))
+    intervals = score_intervals(replace(population.matrix(seed), runs=names, values=values), seed=seed)
+    return Coverage(
+        name, np.array([_within(*limits, 0.3) for limits in zip(intervals.low, intervals.high, strict=True)])
+    )
 
 
 def _proportions(units: int, simulations: int, seed: int) -> Coverage:
@@ -98,18 +100,18 @@ def _proportions(units: int, simulations: int, seed: int) -> Coverage:
     true = rng.uniform(0.1, 0.9, simulations)
     values = (rng.random((simulations, units)) < true[:, None]).astype(np.float64)
     names = tuple(map(str, range(simulations)))
-    found = score_intervals(ScoreMatrix(names, tuple(map(str, range(units))), values, denominator=1), seed=seed)
-    limits = zip(found.low, found.high, true.tolist(), strict=True)
-    method = " and ".join(sorted(set(found.methods)))
+    intervals = score_intervals(ScoreMatrix(names, tuple(map(str, range(units))), values, denominator=1), seed=seed)
+    limits = zip(intervals.low, intervals.high, true.tolist(), strict=True)
+    method = " and ".join(sorted(set(intervals.methods)))
     return Coverage(f"share, {method}, {units} questions", np.array([_within(*three) for three in limits]))
 
 
-def _each(name: str, one: Population, truth: float, simulations: int, seed: int) -> Coverage:
-    held = []
+def _each(name: str, population: Population, truth: float, simulations: int, seed: int) -> Coverage:
+    covered = []
     for number in range(1, simulations + 1):
-        found = score_intervals(one.matrix(seed + number), resamples=RESAMPLES, seed=number)
-        held.append(_within(found.low[0], found.high[0], truth))
-    return Coverage(name, np.array(held))
+        intervals = score_intervals(population.matrix(seed + number), resamples=RESAMPLES, seed=number)
+        covered.append(_within(intervals.low[0], intervals.high[0], truth))
+    return Coverage(name, np.array(covered))
 
 
 def difference_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
@@ -130,13 +132,13 @@ def difference_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
         low, high = population.true_means().tolist()
         if population.kind == "confidence":
             low, high = replace(population, units=LARGE).matrix(seed).scores().tolist()
-        held = []
+        covered = []
         for number in range(1, simulations + 1):
             pair = population.matrix(seed + number)
-            found = flip_test(blocks(pair.select(pair.runs[::-1])), flips=FLIPS, seed=number)
-            held.append(_within(found.low, found.high, high - low))
+            test = flip_test(blocks(pair.select(pair.runs[::-1])), flips=FLIPS, seed=number)
+            covered.append(_within(test.low, test.high, high - low))
         more = ", a difference by type" if population.wide > 0.1 else ""
-        yield Coverage(f"difference, {population.name.split(', true')[0]}{more}", np.array(held))
+        yield Coverage(f"difference, {population.name.split(', true')[0]}{more}", np.array(covered))
 
 
 def simultaneous_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
@@ -152,30 +154,30 @@ def simultaneous_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
             Population("normal", 6, 60, kind="types"),
         ):
             true = dict(zip(population.matrix(seed).runs, population.true_means().tolist(), strict=True))
-            held = []
+            covered = []
             for number in range(1, simulations + 1):
                 matrix = population.matrix(seed + number)
-                found = compare_all(matrix, method=method, permutations=EXCHANGES, seed=number)
-                held.append(
+                comparisons = compare_all(matrix, method=method, permutations=EXCHANGES, seed=number)
+                covered.append(
                     all(
                         pair.interval is not None and _within(*pair.interval, true[pair.a] - true[pair.b])
-                        for pair in found.pairs()
+                        for pair in comparisons.pairs()
                     )
                 )
             name = f"all differences, {method}, {population.name}"
-            yield Coverage(name, np.array(held), at_least=method == "randomised-tukey")
+            yield Coverage(name, np.array(covered), at_least=method == "randomised-tukey")
 
 
 def agreement_coverages(simulations: int, seed: int) -> Iterator[Coverage]:
     """Agreement of two and of three assessors who slip now and then; the truth is that of very many items."""
     for assessors, items in ((2, 100), (2, 400), (3, 100), (3, 400)):
         truth = _statistics(agreement(_judged(seed, assessors, LARGE), resamples=0))
-        held: dict[str, list[bool]] = {}
+        covered: dict[str, list[bool]] = {}
         for number in range(1, simulations + 1):
-            found = agreement(_judged(seed + number, assessors, items), resamples=RESAMPLES, seed=number)
-            for name, limits in _intervals(found).items():
-                held.setdefault(name, []).append(limits is not None and _within(*limits, truth[name]))
-        for name, each in held.items():
+            study = agreement(_judged(seed + number, assessors, items), resamples=RESAMPLES, seed=number)
+            for name, limits in _intervals(study).items():
+                covered.setdefault(name, []).append(limits is not None and _within(*limits, truth[name]))
+        for name, each in covered.items():
             yield Coverage(f"{name}, {assessors} assessors, {items} items", np.array(each))
 
 
@@ -183,18 +185,18 @@ def _judged(seed: int, assessors: int, items: int) -> dict[str, list[str]]:
     rng = np.random.default_rng([seed, assessors, items])
     true = rng.choice(len(LABELS), items, p=TRUE_SHARES)
     names = np.array(LABELS)
-    found = {}
+    labels = {}
     for number in range(assessors):
         slips = rng.random(items) < SLIPS
-        found[f"assessor {number}"] = names[np.where(slips, rng.choice(len(LABELS), items), true)].tolist()
-    return found
+        labels[f"assessor {number}"] = names[np.where(slips, rng.choice(len(LABELS), items), true)].tolist()
+    return labels
 
 
-def _statistics(found: Agreement) -> dict[str, float]:
+def _statistics(study: Agreement) -> dict[str, float]:
     """The statistics of all sets, and Cohen's kappa of the first two."""
-    values = {name: getattr(found, name) for name in found.intervals}
-    return {**values, "cohen_kappa": found.pairs[0].cohen_kappa}
+    values = {name: getattr(study, name) for name in study.intervals}
+    return {**values, "cohen_kappa": study.pairs[0].cohen_kappa}
 
 
-def _intervals(found: Agreement) -> dict[str, tuple[float, float] | None]:
-    return {**found.intervals, "cohen_kappa": found.pairs[0].intervals["cohen_kappa"]}
+def _intervals(study: Agreement) -> dict[str, tuple[float, float] | None]:
+    return {**study.intervals, "cohen_kappa": study.pairs[0].intervals["cohen_kappa"]}

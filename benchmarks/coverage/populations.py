@@ -15,7 +15,7 @@ Kind: TypeAlias = Literal["mean", "confidence", "types", "series"]
 Means: TypeAlias = Literal["spread", "even", "equal", "two groups"]
 
 # Scores simulated at once.
-# How wide a bin of differences is, in the true rates and in the analyses held against them.
+# How wide a bin of differences is, in the true rates and in the analyses compared with them.
 WIDTH = 0.01
 AT_ONCE = 2_000_000
 
@@ -72,10 +72,10 @@ class Population:
     def draw(self, seed: int, sets: int) -> tuple[Floats, Floats]:
         """Scores on this many sets of fresh units (sets x runs x units), and the confidence of the runs."""
         means = self.true_means()
-        found = simulate_runs(
+        scores = simulate_runs(
             means, sets * self.units, scores=self.scores, correlation=self.correlation, seed=seed
         ).values
-        values = np.moveaxis(found.reshape(self.runs, sets, self.units), 1, 0)
+        values = np.moveaxis(scores.reshape(self.runs, sets, self.units), 1, 0)
         rng = np.random.default_rng([seed, 1])
         confidence = values + rng.standard_normal(values.shape) if self.kind == "confidence" else values
         if self.kind == "types":
@@ -111,7 +111,7 @@ class Population:
         """
         rng = np.random.default_rng([seed, 2])
         at_once = max(1, AT_ONCE // (self.runs * max(self.units, self.runs)))
-        found = np.zeros((3, len(self.sizes), 21))
+        counts = np.zeros((3, len(self.sizes), 21))
         for start in range(0, sets, at_once):
             number = min(at_once, sets - start)
             values, confidence = self.draw(seed + 1 + start, number)
@@ -119,8 +119,8 @@ class Population:
             for row, size in enumerate(self.sizes):
                 base = self._scores(values, confidence, dealt[:, :size])
                 test = self._scores(values, confidence, dealt[:, size : 2 * size])
-                found[:, row] += tally(base, test)
-        return found / sets
+                counts[:, row] += tally(base, test)
+        return counts / sets
 
     def _scores(self, values: Floats, confidence: Floats, units: Integers) -> Floats:
         """Scores of the runs (columns) on one subset of the units of each set (rows)."""
@@ -134,9 +134,9 @@ class Population:
             top, bottom = np.zeros(chosen.shape[:2]), np.zeros((len(units), 1))
             for kind, weight in WEIGHTS.items():
                 of_kind = (kinds == kind)[:, None, :]
-                there = of_kind.sum(axis=2)
-                top += weight * (chosen * of_kind).sum(axis=2) / np.maximum(there, 1)
-                bottom += weight * (there > 0)
+                numbers = of_kind.sum(axis=2)
+                top += weight * (chosen * of_kind).sum(axis=2) / np.maximum(numbers, 1)
+                bottom += weight * (numbers > 0)
             return np.asarray(top / bottom)
         return np.asarray(chosen.mean(axis=2))
 

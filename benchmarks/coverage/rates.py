@@ -1,4 +1,4 @@
-"""How often the intervals of error rates hold the expected rate of the study."""
+"""How often the intervals of error rates contain the expected rate of the study."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TOLERANCE = 0.02
 SETS = 40_000
 RESAMPLES = 60
 
-# Rates are judged where intervals are given in this share of the simulations: elsewhere, only sets of units that happen
-# to fill the bin would be. Where fewer swaps than this are expected, an interval may hold the truth more often.
-# (For single bins that was laid down beforehand; for the share of a size, after one population had been seen.)
-GIVEN = 0.25
+# Rates are judged where intervals are defined in this share of the simulations: elsewhere, only sets of units that
+# happen to fill the bin would be judged. Where fewer swaps than FEW_SWAPS are expected, an interval may contain the
+# truth more often. (For single bins this was fixed beforehand; for the share of a size, after seeing one population.)
+DEFINED_SHARE = 0.25
 FEW_SWAPS = 3.0
 
 # None of these, and no seed of them, was looked at while the intervals were being developed.
@@ -58,47 +58,47 @@ POPULATIONS = (
 
 @dataclass(frozen=True, eq=False)
 class RateCoverage:
-    """What the simulations of one population show; arrays are sizes x bins, `held` and `given` by simulation first."""
+    """The simulations of one population; arrays are sizes x bins, `covered` and `defined` by simulation first."""
 
     population: Population
     truth: Floats
     swaps: Floats
-    held: Floats
-    given: Floats
+    covered: Floats
+    defined: Floats
 
     @property
     def judged(self) -> NDArray[np.bool_]:
         """Which bins are judged: not those whose rate is certain, all in them being ties."""
         certain = np.isin(self.truth, (0.0, 0.5, 1.0)) | np.isnan(self.truth)
-        return np.asarray((self.given.mean(axis=0) >= GIVEN) & ~certain)
+        return np.asarray((self.defined.mean(axis=0) >= DEFINED_SHARE) & ~certain)
 
     @property
     def by_bin(self) -> Floats:
-        """The share of intervals that hold the truth."""
-        return np.asarray(self.held.sum(axis=0) / np.maximum(self.given.sum(axis=0), 1.0))
+        """The share of intervals that contain the truth."""
+        return np.asarray(self.covered.sum(axis=0) / np.maximum(self.defined.sum(axis=0), 1.0))
 
     @property
     def errors(self) -> Floats:
         """The Monte-Carlo error of each share, were its expectation at the edge of what is allowed."""
         edge = NOMINAL - TOLERANCE
-        return np.asarray(np.sqrt(edge * (1 - edge) / np.maximum(self.given.sum(axis=0), 1.0)))
+        return np.asarray(np.sqrt(edge * (1 - edge) / np.maximum(self.defined.sum(axis=0), 1.0)))
 
     def by_size(self) -> list[tuple[int, float, float]]:
         """For each size: the share over its bins where swaps are to be expected, and its Monte-Carlo error."""
-        found = []
+        rows = []
         for row, size in enumerate(self.population.sizes):
             use = self.judged[row] & (self.swaps[row] >= FEW_SWAPS)
             if not use.any():
                 continue
-            held, given = self.held[:, row, use].sum(axis=1), self.given[:, row, use].sum(axis=1)
-            share = held.sum() / given.sum()
-            found.append((size, float(share), float(np.sqrt(((held - share * given) ** 2).sum()) / given.sum())))
-        return found
+            covered, defined = self.covered[:, row, use].sum(axis=1), self.defined[:, row, use].sum(axis=1)
+            share = covered.sum() / defined.sum()
+            rows.append((size, float(share), float(np.sqrt(((covered - share * defined) ** 2).sum()) / defined.sum())))
+        return rows
 
     def outside(self, deviations: float) -> list[tuple[int, int, float]]:
         """Size, bin and share of the bins that are out of bounds by more than this many Monte-Carlo errors.
 
-        Where hardly a swap is expected, more than enough is not held against an interval.
+        Where hardly a swap is expected, an interval that contains the truth too often is not counted as a fault.
         """
         low, high = NOMINAL - TOLERANCE, NOMINAL + TOLERANCE
         beyond = (self.by_bin < low - deviations * self.errors) | (
@@ -111,14 +111,14 @@ class RateCoverage:
 
 
 def rate_coverage(population: Population, simulations: int, *, seed: int = SEED) -> RateCoverage:
-    """Simulate evaluations of one population, and hold their intervals against the truth."""
+    """Simulate evaluations of one population, and compare their intervals with the truth."""
     comparisons, swaps, ties = population.expected(seed, SETS)
     swaps = swaps + ties / 2 if population.ties == "half" else swaps
     of = comparisons - ties if population.ties == "exclude" else comparisons
     truth = np.divide(swaps, of, out=np.full(of.shape, np.nan), where=of > 0.0)
-    held, given = [], []
+    covered, defined = [], []
     for number in range(simulations):
-        found = sensitivity(
+        intervals = sensitivity(
             population.matrix(seed + 10_000_000 + number),
             sizes=population.sizes,
             trials=population.trials,
@@ -129,9 +129,11 @@ def rate_coverage(population: Population, simulations: int, *, seed: int = SEED)
             path="compiled",
             threads=1,
         ).intervals
-        if found is None:
+        if intervals is None:
             raise ValueError("no intervals were asked for")
-        low, high = found[..., 0], found[..., 1]
-        given.append(np.isfinite(low))
-        held.append((low <= truth) & (truth <= high))
-    return RateCoverage(population, truth, swaps * population.trials, np.array(held, float), np.array(given, float))
+        low, high = intervals[..., 0], intervals[..., 1]
+        defined.append(np.isfinite(low))
+        covered.append((low <= truth) & (truth <= high))
+    return RateCoverage(
+        population, truth, swaps * population.trials, np.array(covered, float), np.array(defined, float)
+    )

@@ -26,9 +26,9 @@ class WordRecall(BaseMetric):
         """The score of one answer."""
         if not test_case.actual_output:
             raise ValueError("no answer to measure")
-        said = test_case.actual_output.split()
-        wanted = test_case.expected_output.split()
-        self.score = sum(word in said for word in wanted) / len(wanted)
+        words = test_case.actual_output.split()
+        expected = test_case.expected_output.split()
+        self.score = sum(word in words for word in expected) / len(expected)
         self.success = self.score >= self.threshold
         return self.score
 

@@ -38,9 +38,9 @@ def words():
     """Two numbers per answer: the share of the gold answer's words in it, and its length."""
 
     async def score(state, target):
-        said = state.output.completion.split()
-        wanted = target.text.split()
-        return Score(value={"recall": sum(word in said for word in wanted) / len(wanted), "length": len(said)})
+        words = state.output.completion.split()
+        expected = target.text.split()
+        return Score(value={"recall": sum(word in words for word in expected) / len(expected), "length": len(words)})
 
     return score
 
@@ -50,12 +50,12 @@ def graded():
     """C, P, I or N: right, some of the words, wrong, no answer."""
 
     async def score(state, target):
-        said = state.output.completion
-        if not said:
+        answer = state.output.completion
+        if not answer:
             return Score(value="N")
-        if said == target.text:
+        if answer == target.text:
             return Score(value="C")
-        return Score(value="P" if set(said.split()) & set(target.text.split()) else "I")
+        return Score(value="P" if set(answer.split()) & set(target.text.split()) else "I")
 
     return score
 

@@ -32,9 +32,9 @@ def exact_match(outputs, reference_outputs):
 
 def word_recall(outputs, reference_outputs):
     """The share of the reference's words."""
-    said = outputs["answer"].split()
-    wanted = reference_outputs["answer"].split()
-    return {"key": "word_recall", "score": sum(word in said for word in wanted) / len(wanted)}
+    words = outputs["answer"].split()
+    expected = reference_outputs["answer"].split()
+    return {"key": "word_recall", "score": sum(word in words for word in expected) / len(expected)}
 
 
 for system in ("alpha", "beta"):

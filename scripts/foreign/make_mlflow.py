@@ -30,8 +30,8 @@ def recall(outputs, expectations):
     """The share of the expected words; an empty answer is an error."""
     if not outputs:
         raise ValueError("no answer to measure")
-    wanted = expectations["expected_response"].split()
-    return sum(word in outputs.split() for word in wanted) / len(wanted)
+    expected = expectations["expected_response"].split()
+    return sum(word in outputs.split() for word in expected) / len(expected)
 
 
 def word_recall(predictions, targets):

@@ -56,8 +56,8 @@ def experiments():
         return output == expected["answer"]
 
     def recall(output, expected):
-        wanted = expected["answer"].split()
-        return sum(word in output.split() for word in wanted) / len(wanted)
+        reference = expected["answer"].split()
+        return sum(word in output.split() for word in reference) / len(reference)
 
     for system in ("alpha", "beta"):
         calls = {row["id"]: 0 for row in questions}
@@ -67,7 +67,7 @@ def experiments():
             calls[row["id"]] += 1
             return row["answers"][system][calls[row["id"]] - 1]
 
-        made = client.experiments.run_experiment(
+        experiment = client.experiments.run_experiment(
             dataset=data,
             task=task,
             evaluators={"exact": exact, "recall": recall},
@@ -76,7 +76,7 @@ def experiments():
             print_summary=False,
         )
         for form in ("csv", "json") if system == "alpha" else ("csv",):
-            (folder / f"{system}.{form}").write_bytes(fetch(f"/v1/experiments/{made['experiment_id']}/{form}"))
+            (folder / f"{system}.{form}").write_bytes(fetch(f"/v1/experiments/{experiment['experiment_id']}/{form}"))
 
         @create_evaluator(name="exact", kind="code")
         def exact_score(output, expected):

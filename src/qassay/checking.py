@@ -75,12 +75,12 @@ def check_folder(path: Path) -> Checked:
     evaluation = checked.attempt(lambda: open_evaluation(path))
     if evaluation is None:
         return checked
-    asked = checked.attempt(lambda: evaluation.question_file)
-    if asked is None:
+    question_file = checked.attempt(lambda: evaluation.question_file)
+    if question_file is None:
         return checked
-    checked.questions = asked.questions.counts()
-    checked.series = len(asked.questions.series)
-    checked.warnings += asked.warnings
+    checked.questions = question_file.questions.counts()
+    checked.series = len(question_file.questions.series)
+    checked.warnings += question_file.warnings
     if unpublished := evaluation.folder.unpublished():
         checked.warnings.append(Problem("configuration", f"has {unpublished}", evaluation.folder.name()))
     runs = checked.attempt(lambda: evaluation.run_files)
@@ -141,9 +141,9 @@ def _check_judgments(checked: Checked, evaluation: Evaluation) -> None:
 def _strange_names(checked: Checked, evaluation: Evaluation) -> Iterator[Problem]:
     """Names that point at nothing: a dropped question, a pair to be judged, a run that is only described."""
     questions = evaluation.questions
-    known = {*questions.by_id, *(series.id for series in questions.series)}
+    names = {*questions.by_id, *(series.id for series in questions.series)}
     for name in evaluation.configuration.drop:
-        if name not in known:
+        if name not in names:
             message = f'drop: "{name}" is neither a question nor a series'
             checked.errors.append(Problem("configuration", message, "qassay.toml"))
     for name in evaluation.configuration.justified:

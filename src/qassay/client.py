@@ -117,9 +117,9 @@ class Client:
         """
         fields: dict[str, Any] = {"description": description, "priority": priority}
         fields |= {"manual": str(manual).lower(), "replace": str(replace).lower()}
-        said = {name: str(value) for name, value in fields.items() if value is not None}
-        sent = _form(said, path.name, path.read_bytes())
-        report: dict[str, Any] = self.request("POST", "/submissions", sent)["files"][0]
+        texts = {name: str(value) for name, value in fields.items() if value is not None}
+        form = _form(texts, path.name, path.read_bytes())
+        report: dict[str, Any] = self.request("POST", "/submissions", form)["files"][0]
         return report
 
     def withdraw(self, tag: str) -> None:
@@ -149,9 +149,9 @@ class Client:
         elif body is not None:
             data = _json(body)
             headers["Content-Type"] = "application/json"
-        sent = urllib.request.Request(f"{self._url}/api{path}", data, headers, method=method)  # noqa: S310  # checked
+        request = urllib.request.Request(f"{self._url}/api{path}", data, headers, method=method)  # noqa: S310  # checked
         try:
-            with direct().open(sent, timeout=wait) as response:
+            with direct().open(request, timeout=wait) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
             with error:
@@ -204,8 +204,8 @@ def _raise(error: urllib.error.HTTPError) -> None:
     except ValueError:
         answer = {}
     if error.code in PASSING:
-        said = answer.get("message") if isinstance(answer, dict) else None
-        raise _PassingError(f"answered {error.code}" + (f": {said}" if said else ""))
+        message = answer.get("message") if isinstance(answer, dict) else None
+        raise _PassingError(f"answered {error.code}" + (f": {message}" if message else ""))
     problems = answer.get("problems") if isinstance(answer, dict) else None
     if error.code == 422 and problems:
         raise InputError(

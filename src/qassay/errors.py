@@ -45,7 +45,7 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong (or, as a warning, odd) in the input, and where."""
+    """A fault of the input (or, as a warning, something odd), and where it is."""
 
     rule: Rule
     message: str
@@ -77,9 +77,9 @@ class KeptProblems(tuple[Problem, ...]):
 
     def __new__(cls, problems: Iterable[Problem] = (), beyond: Mapping[str | None, int] | None = None) -> KeptProblems:
         """Keep these problems."""
-        kept = super().__new__(cls, problems)
-        kept.beyond = dict(beyond or {})
-        return kept
+        instance = super().__new__(cls, problems)
+        instance.beyond = dict(beyond or {})
+        return instance
 
     @property
     def total(self) -> int:
@@ -88,22 +88,22 @@ class KeptProblems(tuple[Problem, ...]):
 
     def changed(self, change: Callable[[Problem], Problem]) -> Problems:
         """The same problems, each with a change that leaves it in its file."""
-        made = Problems(map(change, self))
-        made.beyond.update(self.beyond)
-        return made
+        changed = Problems(map(change, self))
+        changed.beyond.update(self.beyond)
+        return changed
 
     def in_file(self, name: str) -> Problems:
         """The same problems, all of them in the file of this name."""
-        made = Problems(replace(problem, file=name) for problem in self)
-        made.beyond[name] += sum(self.beyond.values())
-        return made
+        renamed = Problems(replace(problem, file=name) for problem in self)
+        renamed.beyond[name] += sum(self.beyond.values())
+        return renamed
 
 
 class Problems(list[Problem]):
     """Problems as they are found: the first 200 of each file are kept, the others are counted.
 
-    >>> found = Problems(Problem("syntax", "no number", "scores.csv", line) for line in range(1, 1_001))
-    >>> len(found), found.total
+    >>> problems = Problems(Problem("syntax", "no number", "scores.csv", line) for line in range(1, 1_001))
+    >>> len(problems), problems.total
     (200, 1000)
     """
 
@@ -138,7 +138,7 @@ class Problems(list[Problem]):
         return len(self) + sum(self.beyond.values())
 
     def kept(self) -> KeptProblems:
-        """The same, not to be changed any more."""
+        """The same problems, unchangeable."""
         return KeptProblems(self, self.beyond)
 
 
@@ -160,9 +160,9 @@ class InputError(QassayError):
     """The input has errors: `problems` has the first 200 of each file, `problems.total` is the number of all."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        found = Problems((problems,) if isinstance(problems, Problem) else problems)
-        self.problems: Final = found.kept()
-        super().__init__("\n".join(map(str, [*found, *more_problems(found.beyond)])))
+        listed = Problems((problems,) if isinstance(problems, Problem) else problems)
+        self.problems: Final = listed.kept()
+        super().__init__("\n".join(map(str, [*listed, *more_problems(listed.beyond)])))
 
     def __reduce__(self) -> tuple[type[InputError], tuple[KeptProblems]]:
         return type(self), (self.problems,)
@@ -182,7 +182,7 @@ def more_problems(beyond: Mapping[str | None, int]) -> list[Problem]:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """An error for a name that is not there, with the nearest one that is.
+    """An error for an unknown name, with the nearest known one.
 
     >>> str(unknown("measure", "nuget_f", ["nugget_f", "list_f"]))
     "unknown measure 'nuget_f'; did you mean 'nugget_f'?"

@@ -177,8 +177,8 @@ class Evaluation:
     @cached_property
     def role_sets(self) -> tuple[str, ...]:
         """Sets that follow from who wrote the questions and who judged them: `author` and `other`."""
-        own = self.assessor_sets if has_authors(self.questions) else ()
-        return tuple(name for name in BY_ROLE if own and name not in self.sets)
+        assessors = self.assessor_sets if has_authors(self.questions) else ()
+        return tuple(name for name in BY_ROLE if assessors and name not in self.sets)
 
     @cached_property
     def two_way_sets(self) -> frozenset[str]:
@@ -227,12 +227,13 @@ class Evaluation:
 
     def _by_role(self, role: str) -> tuple[JudgmentSet, dict[str, str]]:
         """The judgments of the authors, or of the others, and the set that those of each question come from."""
-        made, chosen = set_by_role(role, self._judgment_sets(in_order(self.assessor_sets)), self.questions)
-        if not made.kinds:
-            who = "the author of its question" if role == AUTHOR else "anybody but the author of its question"
-            message = f"no judgment is by {who}: questions name their author, and judgments their assessor"
+        sets = self._judgment_sets(in_order(self.assessor_sets))
+        judged, set_of_question = set_by_role(role, sets, self.questions)
+        if not judged.kinds:
+            judges = "the author of its question" if role == AUTHOR else "anybody but the author of its question"
+            message = f"no judgment is by {judges}: questions name their author, and judgments their assessor"
             raise InputError(Problem("configuration", message, self.folder.name()))
-        return made, chosen
+        return judged, set_of_question
 
     def unreadable_sets(self, key: str) -> dict[str, Problem]:
         """The other judgment sets that cannot be read, each with its first fault: they take no part in scores."""
@@ -250,18 +251,20 @@ class Evaluation:
         paths = self.folder.nugget_lists()
         if name in BY_ROLE and name not in paths and name in self.role_sets:
             return self._nuggets_by_role(name)
-        chosen = list_of_key(name, paths)
-        if chosen is None:
+        list_name = list_of_key(name, paths)
+        if list_name is None:
             return no_nuggets()
-        path = paths[chosen]
+        path = paths[list_name]
         return reading.read_nuggets(path, self.questions, file=self.folder.name(path))
 
     def _nuggets_by_role(self, role: str) -> pl.DataFrame:
         """The nuggets of every question from the list of the set that its judgments come from."""
-        chosen = self._by_role(role)[1]
-        lists = {name: self.nugget_list(name) for name in dict.fromkeys(chosen.values())}
-        asked = {name: [question for question, own in chosen.items() if own == name] for name in lists}
-        parts = [table.filter(pl.col("question").is_in(asked[name])) for name, table in lists.items()]
+        set_of_question = self._by_role(role)[1]
+        lists = {name: self.nugget_list(name) for name in dict.fromkeys(set_of_question.values())}
+        questions = {
+            name: [question for question, set_name in set_of_question.items() if set_name == name] for name in lists
+        }
+        parts = [table.filter(pl.col("question").is_in(questions[name])) for name, table in lists.items()]
         return pl.concat(parts, how="diagonal_relaxed")
 
     @cached_property
@@ -273,31 +276,31 @@ class Evaluation:
         return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
 
     def default_key(self) -> str | None:
-        """The key that scoring uses unless told: adjudicated, else reference, else the only set; never a program's."""
+        """The key of scoring unless one is named: adjudicated, else reference, else the only set; never a program's."""
         return default_key(self.human_sets)
 
     def key(self, name: str | None = None) -> Key:
         """The key with this name, or the default one."""
-        chosen = name or self.default_key()
-        if chosen in self.derived_sets and chosen not in self.sets:
-            return self._derived_key(chosen)
-        if chosen is not None and chosen not in self.sets and parse_rule(chosen) is not None:
-            return self._voted_key(chosen)[0]
-        if chosen is not None and chosen not in self.sets and MIXED in chosen:
-            return self._mixed_key(chosen)
-        if chosen is None and self.task.has("justified"):
-            chosen = self.human_sets[0] if self.human_sets else None
-        if chosen is None:
+        key_name = name or self.default_key()
+        if key_name in self.derived_sets and key_name not in self.sets:
+            return self._derived_key(key_name)
+        if key_name is not None and key_name not in self.sets and parse_rule(key_name) is not None:
+            return self._voted_key(key_name)[0]
+        if key_name is not None and key_name not in self.sets and MIXED in key_name:
+            return self._mixed_key(key_name)
+        if key_name is None and self.task.has("justified"):
+            key_name = self.human_sets[0] if self.human_sets else None
+        if key_name is None:
             raise InputError(Problem("configuration", self._keyless(), self.folder.name()))
-        judgments = self.judgment_set(chosen)
+        judgments = self.judgment_set(key_name)
         key = Key(
             judgments,
-            self.nugget_list(chosen),
+            self.nugget_list(key_name),
             self.answers,
             ratings=self._justification_ratings() if self.task.has("justified") else None,
-            two_way=chosen in self.two_way_sets,
+            two_way=key_name in self.two_way_sets,
         )
-        file = f"judgments/{chosen}.jsonl"
+        file = f"judgments/{key_name}.jsonl"
         problems = Problems(check_nuggets(judgments, key.nuggets, file=file))
         problems += check_known_answers(key, file=file)
         if problems:
@@ -306,11 +309,11 @@ class Evaluation:
 
     def tally(self, key: str | None = None, *, measure: str | None = None) -> Tally:
         """The runs joined with a key, whose nuggets have weights where the measure or one of the task's needs them."""
-        runs, chosen = self.runs, self.key(key)
-        named = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
-        if any(parse_measure(name).name == "pyramid_f" for name in named):
-            chosen = self._weighted(chosen)
-        return tally(runs, self.questions, chosen, self.task)
+        runs, joined_key = self.runs, self.key(key)
+        measures = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
+        if any(parse_measure(name).name == "pyramid_f" for name in measures):
+            joined_key = self._weighted(joined_key)
+        return tally(runs, self.questions, joined_key, self.task)
 
     @overload
     def score(
@@ -359,7 +362,7 @@ class Evaluation:
         questions like these, or "these"), and `half_width` asks how many labels intervals of that size take.
         """
         if correct_with is not None:
-            made = self.correction(
+            correction = self.correction(
                 key,
                 correct_with,
                 measure=measure,
@@ -369,7 +372,7 @@ class Evaluation:
                 target=target,
                 sample=sample,
             )
-            return made.scores(half_width=half_width)
+            return correction.scores(half_width=half_width)
         scores = self._score(self.tally(key, measure=measure), measure, component, unjudged, missing)
         if key is not None and key in self.automatic_sets:
             scores = replace(scores, notes=(*scores.notes, BY_A_PROGRAM))
@@ -424,12 +427,12 @@ class Evaluation:
         if not people.key.nuggets.height and joined.key.nuggets.height:
             people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
         scores = self._score(joined, measure, component, unjudged, missing)
-        chosen = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
+        drawn = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
         return correct(
             scores,
             joined,
             people,
-            chosen,
+            drawn,
             target=target,
             pair=pair,
             score_people=lambda part: self._score(part, measure, component, "wrong", "skip"),
@@ -451,10 +454,10 @@ class Evaluation:
         path = self.folder.judgment_sets().get(key)
         copied = reading.rows_copied_from(path, correct_with) if path is not None else 0
         if copied or (key in self.automatic_sets and "hits=true" in key):
-            what = f"{copied:,} verdicts of {key} repeat" if copied else f"the verdicts of {key} use"
+            copies = f"{copied:,} verdicts of {key} repeat" if copied else f"the verdicts of {key} use"
             raise UsageError(
-                f"{what} what {correct_with} said of the same questions: on the sample it would look better than it is "
-                "elsewhere. Correct an assessor that has not seen these labels"
+                f"{copies} what {correct_with} said of the same questions: on the sample it would look better than it "
+                "is elsewhere. Correct an assessor that has not seen these labels"
             )
         return key
 
@@ -463,7 +466,7 @@ class Evaluation:
         return judgment_sets.labels(self._judgment_sets(sets))
 
     def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
-        """Ratings of justifications and holistic scores of several sets; the set stands for an unnamed assessor."""
+        """Ratings of justifications and holistic scores of several sets; the set's name replaces a missing assessor."""
         return judgment_sets.ratings(self._judgment_sets(sets))
 
     @cached_property
@@ -510,17 +513,17 @@ class Evaluation:
         return {}
 
     def _vote(self, name: str) -> tuple[Key, Vote]:
-        rule, named = parse_rule(name) or (MAJORITY, None)
-        chosen = self.assessor_sets if named is None else named
-        for part in chosen:
+        rule, set_names = parse_rule(name) or (MAJORITY, None)
+        voting = self.assessor_sets if set_names is None else set_names
+        for part in voting:
             if part not in self.sets:
                 raise unknown("judgment set", part, self.sets)
-        if len(chosen) < 2:
-            there = few(self.assessor_sets) or "none"
-            message = f"{rule} takes the judgment sets of two assessors or more (there are: {there})"
+        if len(voting) < 2:
+            available = few(self.assessor_sets) or "none"
+            message = f"{rule} takes the judgment sets of two assessors or more (there are: {available})"
             raise InputError(Problem("configuration", message, self.folder.name()))
-        nuggets = shared_nuggets([self.nugget_list(part) for part in chosen])
-        judged, figures = vote(name, rule, self._judgment_sets(chosen), nuggets)
+        nuggets = shared_nuggets([self.nugget_list(part) for part in voting])
+        judged, figures = vote(name, rule, self._judgment_sets(voting), nuggets)
         if fault := figures.fault():
             raise InputError(Problem("configuration", fault, self.folder.name()))
         ratings = self._justification_ratings() if self.task.has("justified") else None
@@ -557,6 +560,6 @@ class Evaluation:
             return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
         automatic = sorted(self.automatic_sets)
         if not self.human_sets:
-            kept = "judgments of programs are used only where they are named"
-            return f"no person has judged yet ({kept}): choose one with --key: {', '.join(automatic)}"
+            reason = "judgments of programs are used only where they are named"
+            return f"no person has judged yet ({reason}): choose one with --key: {', '.join(automatic)}"
         return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"

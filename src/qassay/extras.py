@@ -42,9 +42,9 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
 class MissingExtraError(UsageError):
     """A part of Qassay is asked for whose packages are not installed."""
 
-    def __init__(self, extra: str, what: str) -> None:
+    def __init__(self, extra: str, purpose: str) -> None:
         self.extra: Final = extra
-        super().__init__(f"{what} needs more: {install_line(extra)}")
+        super().__init__(f"{purpose} needs more: {install_line(extra)}")
 
 
 def install_line(extra: str) -> str:
@@ -61,14 +61,14 @@ def installed(extra: str) -> bool:
     return all(find_spec(module) is not None for module in EXTRAS[extra])
 
 
-def require(extra: str, what: str) -> None:
-    """Stop with the line that installs an extra, where it is not installed; `what` says what needs it."""
+def require(extra: str, purpose: str) -> None:
+    """Stop with the line that installs an extra, where it is not installed; `purpose` says what needs it."""
     if not installed(extra):
-        raise MissingExtraError(extra, what)
+        raise MissingExtraError(extra, purpose)
 
 
-def missing_extra(error: ModuleNotFoundError, what: str) -> MissingExtraError | None:
-    """The error that a failed import stands for; None where no extra has the module."""
+def missing_extra(error: ModuleNotFoundError, purpose: str) -> MissingExtraError | None:
+    """The error to raise for a failed import; None where no extra has the module."""
     module = (error.name or "").partition(".")[0]
     extra = next((name for name, modules in EXTRAS.items() if module in modules), None)
-    return None if extra is None else MissingExtraError(extra, what)
+    return None if extra is None else MissingExtraError(extra, purpose)

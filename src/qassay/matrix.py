@@ -35,12 +35,12 @@ _GATHERED_AT_ONCE = 500_000
 
 
 def defined(value: float) -> float | None:
-    """A number as results hold it: what is undefined is None."""
+    """A number as results have it: None where it is undefined."""
     return None if math.isnan(value) else float(value)
 
 
 def none_for_nan(values: Floats) -> list[float | None]:
-    """Many numbers as results hold them."""
+    """Many numbers as results have them."""
     return [defined(value) for value in values]
 
 
@@ -197,7 +197,7 @@ def cws_weights(size: int) -> Floats:
 class ConfidenceWeighted(Summary):
     """A run's score is its confidence-weighted score [EVAL02].
 
-    `order[r]` holds the unit indices in the order of confidence of run r, most confident first. On a subset
+    `order[r]` has the unit indices in the order of confidence of run r, most confident first. On a subset
     the order is the run's order restricted to it. The score is not a sum over units: the part of a unit is its
     influence, so that exchanging two runs on a unit exchanges its correctness together with its place in the order.
     """

@@ -35,7 +35,7 @@ def pyramid_weights(lists: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     a question is vital to anybody, no weight is defined and the question is absent.
     """
     votes = (
-        pl.concat([one.select("question", "nugget", "vital") for one in lists.values()])
+        pl.concat([nugget_list.select("question", "nugget", "vital") for nugget_list in lists.values()])
         .group_by("question", "nugget", maintain_order=True)
         .agg(votes=pl.col("vital").sum())
     )

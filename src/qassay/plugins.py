@@ -40,14 +40,14 @@ def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
     """The plug-ins of a kind by name; two packages with the same name are an error."""
     from importlib.metadata import entry_points
 
-    known: dict[str, EntryPoint] = {}
+    entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group(kind)):
-        other = known.get(entry.name)
+        other = entries.get(entry.name)
         if other is not None and other.value != entry.value:
             packages = f"{package(other)} and {package(entry)}"
             raise PluginError(f"two packages have a plug-in {kind} {entry.name!r}: {packages}. Uninstall one of them.")
-        known[entry.name] = entry
-    return known
+        entries[entry.name] = entry
+    return entries
 
 
 def load_plugin(kind: Kind, name: str) -> Any:

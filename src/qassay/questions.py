@@ -105,14 +105,14 @@ class TestSet:
 
 def gather(questions: Iterable[Question], *, file: str | None = None) -> TestSet:
     """Put questions together and check what only the whole can show: unique ids, whole series."""
-    made = TestSet(tuple(questions))
-    problems = Problems(_duplicates(made, file))
-    problems += _broken_series(made, file)
+    test_set = TestSet(tuple(questions))
+    problems = Problems(_duplicates(test_set, file))
+    problems += _broken_series(test_set, file)
     if problems:
         raise InputError(problems)
-    if not made.questions:
+    if not test_set.questions:
         raise InputError(Problem("syntax", "there are no questions in it", file))
-    return made
+    return test_set
 
 
 def _duplicates(questions: TestSet, file: str | None) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """Runs: what systems returned, as one table, and the rules it must keep (METHOD 3).
 
 All runs of an evaluation are one table, one row per item. A response without items (NIL, or an empty list) is one row
-whose `doc` and `text` are null. Rows of one run stand in the order of its file, which is the order of confidence
+whose `doc` and `text` are null. Rows of one run are in the order of its file, which is the order of confidence
 where a task ranks questions.
 """
 
@@ -276,14 +276,14 @@ def _second_responses(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
 
 def _confidence_order(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
     """Where a confidence is given, every line has one and none is higher than the one before it."""
-    given = rows.filter(pl.col("confidence").is_not_null().any().over("run"))
+    with_confidence = rows.filter(pl.col("confidence").is_not_null().any().over("run"))
     advice = "has no confidence, but other lines of the run have; give it on every line or on none"
-    yield from _tell(batch, given.filter(pl.col("confidence").is_null()), "confidence-order", advice)
-    rising = given.filter(pl.col("confidence") > pl.col("confidence").shift(1).over("run"))
+    yield from _tell(batch, with_confidence.filter(pl.col("confidence").is_null()), "confidence-order", advice)
+    rising = with_confidence.filter(pl.col("confidence") > pl.col("confidence").shift(1).over("run"))
     advice = "is more confident than the line before it; the most confident comes first"
     yield from _tell(batch, rising, "confidence-order", advice)
 
 
-def _tell(batch: Batch, rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
-    for run, line, asked in rows.select("run", "line", "asked").iter_rows():
-        yield Problem(rule, f"question {asked} {what}", batch.files[run], line, asked)
+def _tell(batch: Batch, rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+    for run, line, question in rows.select("run", "line", "asked").iter_rows():
+        yield Problem(rule, f"question {question} {message}", batch.files[run], line, question)

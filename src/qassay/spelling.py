@@ -20,15 +20,15 @@ _SPELLING = re.compile(r"\s*(?P<name>[\w.:-]+)\s*(?P<given>\(.*\))?\s*", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A name and the parameters given with it, as written; `called` tells whether there were brackets."""
+    """A name and the parameters given with it, as written; `called` says whether there were brackets."""
 
     name: str
     parameters: Mapping[str, str]
     called: bool = False
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-        return f"{self.name}({given})" if given or self.called else self.name
+        parameters = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.name}({parameters})" if parameters or self.called else self.name
 
 
 def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | None = None) -> Spelled:
@@ -41,8 +41,8 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     if match is None:
         raise UsageError(f"cannot read the {kind} {text!r}; write it as in {example}")
     parameters: dict[str, str] = {}
-    given = _parts(text, (match["given"] or "()")[1:-1])
-    for part in (*given, *(f"{name}={value}" for name, value in (settings or {}).items())):
+    parts = _parts(text, (match["given"] or "()")[1:-1])
+    for part in (*parts, *(f"{name}={value}" for name, value in (settings or {}).items())):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier() or not value:
             raise UsageError(f"{text}: {part.strip()!r} is not a parameter; write name=value, as in {example}")
@@ -52,16 +52,16 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     return Spelled(match["name"], parameters, match["given"] is not None)
 
 
-def arguments(wanted: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
+def arguments(parsed: Spelled, factory: Callable[..., Any]) -> dict[str, Any]:
     """The parameters as the annotations of the factory's keyword-only parameters want them."""
     hints = get_type_hints(factory)
     known = inspect.signature(factory).parameters.values()
     taken = [parameter.name for parameter in known if parameter.kind is parameter.KEYWORD_ONLY]
     values = {}
-    for name, value in wanted.parameters.items():
+    for name, value in parsed.parameters.items():
         if name not in taken:
-            raise unknown(f"parameter of {wanted.name}", name, taken)
-        values[name] = _value(wanted.name, name, value, hints.get(name, str))
+            raise unknown(f"parameter of {parsed.name}", name, taken)
+        values[name] = _value(parsed.name, name, value, hints.get(name, str))
     return values
 
 
@@ -81,21 +81,21 @@ def _value(spelled: str, name: str, text: str, kind: Any) -> Any:
     return text
 
 
-def number(what: str, text: str, kind: type[int] | type[float] = float) -> float:
+def number(name: str, text: str, kind: type[int] | type[float] = float) -> float:
     """The text as a number from 0: no parameter is negative, infinite or undefined."""
     try:
         value = kind(text)
     except ValueError:
         value = -1
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{what} takes a {'whole ' * (kind is int)}number from 0, not {text!r}")
+        raise UsageError(f"{name} takes a {'whole ' * (kind is int)}number from 0, not {text!r}")
     return value
 
 
-def _parts(text: str, given: str) -> list[str]:
-    """The parameters between brackets: split at the commas that no inner brackets hold."""
+def _parts(text: str, inner: str) -> list[str]:
+    """The parameters between brackets: split at the commas outside of inner brackets."""
     parts, depth, current = [], 0, ""
-    for character in given:
+    for character in inner:
         depth += (character == "(") - (character == ")")
         if depth < 0:
             break

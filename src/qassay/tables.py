@@ -1,6 +1,6 @@
 """A table for people: what every result knows how to become.
 
-A `Table` is plain data, so that the terminal, Markdown, LaTeX, HTML and CSV show the same thing. Undefined
+A `Table` is plain data, so that the terminal, Markdown, LaTeX, HTML and CSV show the same table. Undefined
 cells are `None` and are written as a dash, never as 0.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Cell = str | int | float | bool | None
 DASH = "–"
 
-# Rows that Python shows of a table by itself, as text and in a notebook; print, CSV and data frames have all of them.
+# Rows of a table that Python shows on its own, as text and in a notebook; print, CSV and data frames have all of them.
 ROWS_AS_TEXT = 12
 ROWS_AS_HTML = 50
 
@@ -158,8 +158,8 @@ def table(
     title: str, columns: Sequence[Column | str], rows: Iterable[Sequence[Cell]], notes: Iterable[str] = ()
 ) -> Table:
     """Build a `Table`; a plain string is a left-aligned text column."""
-    made = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
-    return Table(title, made, tuple(tuple(row) for row in rows), tuple(notes))
+    table_columns = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
+    return Table(title, table_columns, tuple(tuple(row) for row in rows), tuple(notes))
 
 
 def show(cell: Cell, spec: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from benchmarks.model_server import ModelServer, Said, data_of, number_of_decisions, serving
+from benchmarks.model_server import ModelServer, ScriptedReply, data_of, number_of_decisions, serving
 
 import qassay
 from qassay.assessors import open_assessor
@@ -93,22 +93,22 @@ def once(faults: dict[str, Any], honest: Any = by_gold) -> Any:
 
 
 FAULTS = {
-    "0": Said("slow down", status=429, headers={"Retry-After": "0.2"}),
-    "1": Said("slow down", status=429),
-    "2": Said("oops", status=500),
-    "3": Said(delay=3.0),
-    "4": Said({"judgment": "correct"}, cut=120),
+    "0": ScriptedReply("slow down", status=429, headers={"Retry-After": "0.2"}),
+    "1": ScriptedReply("slow down", status=429),
+    "2": ScriptedReply("oops", status=500),
+    "3": ScriptedReply(delay=3.0),
+    "4": ScriptedReply({"judgment": "correct"}, cut=120),
     "5": "It is correct, I think.",
     "6": {"judgment": "great"},
     "7": {"judgement": "correct"},
-    "8": Said(raw=b'{"choices": []}'),
-    "9": Said(raw=b"<html>gateway</html>"),
-    "10": Said('{"judgment": "corr', finish="length"),
-    "11": Said("", cut=0),
-    "12": Said("busy", status=503),
+    "8": ScriptedReply(raw=b'{"choices": []}'),
+    "9": ScriptedReply(raw=b"<html>gateway</html>"),
+    "10": ScriptedReply('{"judgment": "corr', finish="length"),
+    "11": ScriptedReply("", cut=0),
+    "12": ScriptedReply("busy", status=503),
     "13": [1, 2],
     "14": "```json\n[]\n```",
-    "15": Said("slow down", status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
+    "15": ScriptedReply("slow down", status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
 }
 
 
@@ -129,10 +129,10 @@ def test_faults_that_pass_cost_nothing_but_time(folder: Path, capsys: pytest.Cap
     [
         ("no JSON at all", "not a JSON object", 3),
         ({"judgment": "CORRECT"}, "judgment has to be", 3),
-        (Said(refusal="I cannot judge that."), "declined to answer", 1),
-        (Said("", finish="content_filter"), "declined to answer", 1),
-        (Said(status=400, content="This model's maximum context length is 10 tokens"), "so much text", 1),
-        (Said(raw=b"x" * (9 << 20)), "more than 8 MiB", 1),
+        (ScriptedReply(refusal="I cannot judge that."), "declined to answer", 1),
+        (ScriptedReply("", finish="content_filter"), "declined to answer", 1),
+        (ScriptedReply(status=400, content="This model's maximum context length is 10 tokens"), "so much text", 1),
+        (ScriptedReply(raw=b"x" * (9 << 20)), "more than 8 MiB", 1),
     ],
 )
 def test_an_unusable_answer_is_a_failure_that_is_asked_again_next_time(
@@ -159,16 +159,16 @@ def test_an_unusable_answer_is_a_failure_that_is_asked_again_next_time(
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (Said("wrong key sk-secret-77", status=401), "does not let us in"),
-        (Said("no such model", status=404), "no such model"),
-        (Said("You exceeded your current quota: insufficient_quota", status=429), "quota is used up"),
-        (Said("", status=307, headers={"Location": "http://elsewhere.example/"}), "was not named"),
-        (Said("bad request", status=400), "does not take the request"),
-        (Said("down", status=500), "attempts"),
+        (ScriptedReply("wrong key sk-secret-77", status=401), "does not let us in"),
+        (ScriptedReply("no such model", status=404), "no such model"),
+        (ScriptedReply("You exceeded your current quota: insufficient_quota", status=429), "quota is used up"),
+        (ScriptedReply("", status=307, headers={"Location": "http://elsewhere.example/"}), "was not named"),
+        (ScriptedReply("bad request", status=400), "does not take the request"),
+        (ScriptedReply("down", status=500), "attempts"),
     ],
 )
 def test_a_hopeless_endpoint_stops_the_job_and_no_key_is_shown(
-    said: Said, message: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    said: ScriptedReply, message: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-secret-77")
     with serving(lambda _: said) as server:
@@ -235,7 +235,7 @@ def test_an_endpoint_that_knows_less_is_asked_for_less(folder: Path) -> None:
             if name in request:
                 refused.append(name)
                 instead = "; use max_completion_tokens instead" if name == "max_tokens" else ""
-                return Said(f"Unsupported parameter: '{name}'{instead}", status=400)
+                return ScriptedReply(f"Unsupported parameter: '{name}'{instead}", status=400)
         return by_gold(request)
 
     with serving(plain) as server:
@@ -259,7 +259,7 @@ def test_log_probabilities_become_the_probability_of_the_label(folder: Path) -> 
         ("<|end|>", -7.0),
     ]
     text = "".join(token for token, _ in tokens[1:-1])
-    with serving(lambda _: Said(text, tokens=tokens)) as server:
+    with serving(lambda _: ScriptedReply(text, tokens=tokens)) as server:
         assert judge(folder, server) == 0
     assert {row["trace"]["probability"] for row in rows(folder)} == {round(2.718281828459045**-0.3, 4)}
 
@@ -368,8 +368,8 @@ def test_the_pace_follows_what_the_endpoint_allows(tmp_path: Path) -> None:
         nonlocal refused
         if server.under_way > 5:
             refused += 1
-            return Said("too many", status=429, headers={"Retry-After": "0.02"})
-        return Said(by_gold(request), delay=0.005)
+            return ScriptedReply("too many", status=429, headers={"Retry-After": "0.02"})
+        return ScriptedReply(by_gold(request), delay=0.005)
 
     server.script = narrow
     with server:
@@ -380,7 +380,7 @@ def test_the_pace_follows_what_the_endpoint_allows(tmp_path: Path) -> None:
 
 
 def test_many_calls_are_under_way(tmp_path: Path) -> None:
-    with serving(lambda request: Said(by_gold(request), delay=0.5)) as server:
+    with serving(lambda request: ScriptedReply(by_gold(request), delay=0.5)) as server:
         assert judge(qa(tmp_path / "many", 300), server, parallel=1000) == 0
     assert server.most_under_way > 60
     assert len(rows(tmp_path / "many")) == 300
@@ -397,7 +397,7 @@ sys.exit(main(["judge", *sys.argv[1:]]))
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 def test_a_process_with_few_files_has_fewer_calls_under_way(tmp_path: Path) -> None:
     place = qa(tmp_path / "few", 200)
-    with serving(lambda request: Said(by_gold(request), delay=0.2)) as server:
+    with serving(lambda request: ScriptedReply(by_gold(request), delay=0.2)) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel=1000)"
         command = [sys.executable, "-c", FEW_FILES, str(place), "--with", given]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -408,7 +408,7 @@ def test_a_process_with_few_files_has_fewer_calls_under_way(tmp_path: Path) -> N
 def test_nothing_is_paid_twice_after_a_kill(tmp_path: Path) -> None:
     """Killed twice: what a job had got when it was killed is not asked again; only calls under way are lost."""
     place, parallel = qa(tmp_path / "killed", 300), 8
-    with serving(lambda request: Said(by_gold(request), delay=0.02)) as server:
+    with serving(lambda request: ScriptedReply(by_gold(request), delay=0.02)) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel={parallel})"
         command = [sys.executable, "-m", "qassay", "judge", str(place), "--with", given]
         for calls in (60, 180):

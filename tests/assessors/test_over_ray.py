@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.model_server import Said, data_of, serving
+from benchmarks.model_server import ScriptedReply, data_of, serving
 
 import qassay
 from qassay.assessors import Case
@@ -133,15 +133,17 @@ def test_a_model_keeps_its_cache_limit_and_pace_when_its_worker_is_killed(cluste
     asked: Counter[str] = Counter()
     killed: list[int] = []
 
-    def script(request: dict[str, Any]) -> Said:
+    def script(request: dict[str, Any]) -> ScriptedReply:
         answer = data_of(request)["answer"]
         if len(asked) == QUESTIONS // 2 and not killed:
             killed.extend(own_workers()[:1])
             os.kill(killed[0], signal.SIGKILL)
         asked[answer] += 1
         if answer == "right 30" and asked[answer] == 1:
-            return Said("slow down", status=429, headers={"Retry-After": "0.1"})
-        return Said({"reason": "read", "judgment": "correct" if "right" in answer else "incorrect"}, delay=0.03)
+            return ScriptedReply("slow down", status=429, headers={"Retry-After": "0.1"})
+        return ScriptedReply(
+            {"reason": "read", "judgment": "correct" if "right" in answer else "incorrect"}, delay=0.03
+        )
 
     with serving(script) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel=8, price=1000/1000)"

@@ -270,9 +270,9 @@ def test_patterns_are_written_from_judgments_and_say_what_they_find() -> None:
     ]
     patterns = {pattern.pattern: pattern for pattern in written_patterns(rows)}
     tower = patterns[r"(?i)\bEiffel[\W_]+Tower\b"]
-    assert (tower.found, tower.wrongly_found, tower.documents) == (2, 0, {"d1", "d2"})
+    assert (tower.matched, tower.wrongly_matched, tower.documents) == (2, 0, {"d1", "d2"})
     paris = patterns[r"(?i)\bParis\b"]
-    assert (paris.found, paris.wrongly_found) == (2, 1)
+    assert (paris.matched, paris.wrongly_matched) == (2, 1)
     assert len(patterns) == 2
 
 

@@ -76,7 +76,7 @@ class Interface:
 
     def _serve(self) -> None:
         if self._number:
-            for kept in self._app.state.site.kept.values():
+            for kept in self._app.state.site.memory.values():
                 if callable(close := getattr(kept, "close", None)):
                     close()
             self._store.close()
@@ -85,7 +85,7 @@ class Interface:
         folder = Path(shutil.copytree(self._prepared, self._work / f"served-{self._number}"))
         self._store = open_store(folder)
         self._app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=self._store)
-        self._app.state.site.kept["results"] = Idle()
+        self._app.state.site.memory["results"] = Idle()
         self._clients = [self._client(role) for role in (*ROLES, None)]
 
     def _client(self, role: str | None) -> TestClient:

@@ -25,7 +25,7 @@ from qassay.judging import Wanted
 from qassay.questions import Question
 from qassay.runs import RunInformation
 from qassay.store.assignment import assignments
-from qassay.store.assignment.assignments import all_assignments, assign, hold, reassign, take
+from qassay.store.assignment.assignments import all_assignments, assign, lock_assignments, reassign, take
 from qassay.store.assignment.counting import parts_for
 from qassay.store.assignment.progress import hand_over
 from qassay.store.development import drafts
@@ -98,7 +98,7 @@ def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk:
         (part,) = parts_for(connection, one.set, found, None)
     behind(
         store,
-        lambda connection: hold(connection, "1.1"),
+        lambda connection: lock_assignments(connection, "1.1"),
         lambda: import_folder(store, Folder(folder)),
         lambda connection: desk.say(connection, one, found, part, {"judgment": "R"}),
     )
@@ -140,7 +140,7 @@ def test_a_pool_waits_for_a_save_of_a_question_that_loses_its_items(store: Store
         options: dict[str, Any] = {"mark": "", "wanted": Wanted(), "account": None}
         return store_pool(store, [], desk.evaluation.questions, desk.evaluation.task, **options).retired
 
-    wait = partial(behind, store, lambda connection: hold(connection, "1.1"), pool_nothing)
+    wait = partial(behind, store, lambda connection: lock_assignments(connection, "1.1"), pool_nothing)
     assert wait(lambda connection: desks.save(desk, connection, where)) > 0
     with store.read() as connection:
         desk.check_counts(connection)
@@ -189,7 +189,7 @@ def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk:
 
     def open_again(number: int) -> Callable[[Connection], None]:
         def step(connection: Connection) -> None:
-            hold(connection, "1.1")
+            lock_assignments(connection, "1.1")
             connection.execute(update(assignment).where(assignment.c.id == number).values(closed=None))
 
         return step

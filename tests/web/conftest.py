@@ -95,7 +95,7 @@ def sites(prepared: Path, tmp_path: Path) -> Iterator[Callable[[str], Served]]:
 
     yield make
     for served in made:
-        for kept in served.app.state.site.kept.values():
+        for kept in served.app.state.site.memory.values():
             if callable(close := getattr(kept, "close", None)):
                 close()
         served.store.close()

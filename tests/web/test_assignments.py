@@ -49,7 +49,7 @@ def people(organiser: Any) -> dict[str, int]:
 
 def make_pool(client: Any, site: Any, **options: Any) -> dict[str, Any]:
     assert client.post("/api/assignments/pool", json=options).status_code == 200
-    assert site.app.state.site.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.memory["job pool"].ended.wait(30)
     found: dict[str, Any] = client.get("/api/assignments/pool").json()
     return found
 
@@ -71,7 +71,7 @@ def test_options_asked_for_while_the_pool_is_made_are_not_lost(
         while not makings:  # the first has taken its options up before the next asks
             time.sleep(0.001)
     go.set()
-    assert site.app.state.site.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.memory["job pool"].ended.wait(30)
     assert len(makings) == 2
     assert organiser.get("/api/assignments/pool").json()["holistic"] is True
 

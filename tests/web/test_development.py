@@ -204,7 +204,7 @@ def test_a_page_does_not_wait_for_the_index(organiser: Any, site: Any, monkeypat
     assert "being read" in page.text
     assert made(organiser.get("/api/development/search/state"))["state"] == "making"
     go.set()
-    assert site.app.state.site.kept["job index"].ended.wait(20)
+    assert site.app.state.site.memory["job index"].ended.wait(20)
     assert made(organiser.get("/api/development/search?q=curie"))["hits"]
 
 

@@ -53,7 +53,7 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     assert steps(organiser)["Runs"]["says"] == "1 run."
     assert following(organiser) == ("Make the pool", "/assignments#pool")
     assert organiser.post("/api/assignments/pool", json={}).status_code == 200
-    assert site.app.state.site.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.memory["job pool"].ended.wait(30)
     assert following(organiser) == ("Assign", "/assignments#assign")
     person = f"/api/people/{accounts['assessor']}"
     assert organiser.patch(person, json={"active": False}).status_code == 200

@@ -62,7 +62,7 @@ def addresses(site: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def _try_fragments(site: Any, fragments: tuple[str, ...]) -> int:
-    site.app.state.site.kept["results"] = test_openapi.Idle()
+    site.app.state.site.memory["results"] = test_openapi.Idle()
     tried = 0
     participants = {route.path for route in site.app.routes if route.roles == {"participant"}}
     participant = site.client("participant", raise_server_exceptions=False)
@@ -359,7 +359,7 @@ def test_somebody_elses_assignment_cannot_be_judged(site: Any, accounts: dict[st
 
 @pytest.mark.parametrize("role", ROLES)
 def test_nothing_that_holds_data_is_kept_by_caches(site: Any, role: str) -> None:
-    site.app.state.site.kept["results"] = test_openapi.Idle()
+    site.app.state.site.memory["results"] = test_openapi.Idle()
     browser = site.client(role)
     for path, _ in addresses(site):
         answer = browser.get(re.sub(r"\{[^}]*\}", "1", path))

@@ -74,7 +74,7 @@ def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, s
         def __setitem__(self, *_: Any) -> None:
             """What is put here is gone at once."""
 
-    site.app.state.site.kept["strings"] = Forgetful()
+    site.app.state.site.memory["strings"] = Forgetful()
     assert sheet.client.get(f"/api/judge/{sheet.number}/strings").json()["groups"]
 
 

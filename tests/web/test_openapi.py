@@ -156,7 +156,7 @@ def _known(site: Any, account: int) -> dict[str, list[Any]]:
 
 
 def _sender(site: Any, accounts: dict[str, int], role: str) -> Sender:
-    site.app.state.site.kept["results"] = Idle()
+    site.app.state.site.memory["results"] = Idle()
     sheets.give_out(site, accounts)
     worker = accounts["assessor"] if role == "assessor" else accounts["adjudicator"]
     return Sender(site, accounts[role], _known(site, worker))

@@ -147,27 +147,27 @@ def test_a_name_with_a_path_goes_nowhere(organiser: Any, site: Any, good: bytes)
 
 def test_a_run_is_described_withdrawn_and_restored(organiser: Any, site: Any) -> None:
     organiser.post("/api/assignments/pool", json={})
-    site.app.state.site.kept["job pool"].ended.wait(20)
+    site.app.state.site.memory["job pool"].ended.wait(20)
     items = organiser.get("/api/assignments/pool").json()["items"]
     body = {"tag": "ibis", "organisation": " South ", "description": "<i>x</i>", "priority": 0}
     told = organiser.put("/api/runs", json=body).json()
     assert (told["organisation"], told["priority"], told["manual"]) == ("South", 0, False)
     assert "&lt;i&gt;x" in organiser.get("/runs").text
     organiser.post("/api/runs/withdraw", json={"tag": "ibis", "reason": "a mistake"})
-    site.app.state.site.kept["job pool"].ended.wait(20)
+    site.app.state.site.memory["job pool"].ended.wait(20)
     pool = organiser.get("/api/assignments/pool").json()
     assert (pool["items"] < items, pool["stale"]) == (True, False)
     assert organiser.get("/api/runs").json()["withdrawn"] == 1
     assert organiser.post("/api/runs/withdraw", json={"tag": "ibis"}).status_code == 400
     organiser.post("/api/runs/restore", json={"tag": "ibis"})
-    site.app.state.site.kept["job pool"].ended.wait(20)
+    site.app.state.site.memory["job pool"].ended.wait(20)
     assert organiser.get("/api/assignments/pool").json()["items"] == items
     assert organiser.post("/api/runs/restore", json={"tag": "nobody"}).status_code == 404
 
 
 def test_a_run_that_comes_after_the_pool_makes_it_stale(organiser: Any, site: Any, good: bytes) -> None:
     organiser.post("/api/assignments/pool", json={})
-    site.app.state.site.kept["job pool"].ended.wait(20)
+    site.app.state.site.memory["job pool"].ended.wait(20)
     assert "have changed since the pool was made" not in organiser.get("/runs").text
     send(organiser, ("fresh.txt", good))
     assert "have changed since the pool was made" in organiser.get("/runs").text

@@ -87,7 +87,7 @@ def evaluation(tmp_path: Path) -> Iterator[Callable[[Size], Evaluation]]:
 
     yield make
     for one in made:
-        for kept in one.app.state.site.kept.values():
+        for kept in one.app.state.site.memory.values():
             if callable(close := getattr(kept, "close", None)):
                 close()
         one.store.close()

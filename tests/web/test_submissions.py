@@ -363,7 +363,7 @@ def test_uploads_of_an_organisation_are_limited(track: Track, monkeypatch: pytes
 
 
 def test_one_upload_of_an_organisation_at_a_time(track: Track) -> None:
-    track.app.state.site.kept["submitting"] = {"North"}
+    track.app.state.site.memory["submitting"] = {"North"}
     files = [("files", ("n1.txt", run_text("n1").encode()))]
     refused = track.client("nina").post("/api/submissions", files=files)
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")

@@ -211,7 +211,7 @@ def test_no_request_asks_for_a_connection_while_it_has_one(site: Any, accounts: 
     organiser, assessor = site.client("organiser"), site.client("assessor")
     number = sheets.assignment(site, accounts["assessor"], "1.7")
     assert organiser.post("/api/assignments/pool", json={}).status_code == 200
-    assert site.app.state.site.kept["job pool"].ended.wait(30)
+    assert site.app.state.site.memory["job pool"].ended.wait(30)
     everybody = [accounts[role] for role in ("organiser", "adjudicator", "assessor")]
     asked: list[tuple[Any, str, str, dict[str, Any] | None]] = [
         (assessor, "GET", f"/api/judge/{number}", None),
@@ -229,7 +229,7 @@ def test_no_request_asks_for_a_connection_while_it_has_one(site: Any, accounts: 
     ]
     with connections(site.store) as most:
         for client, method, address, sent in asked:
-            site.app.state.site.kept.pop("questions", None)
+            site.app.state.site.memory.pop("questions", None)
             most.clear()
             answer = client.request(method, address, json=sent)
             assert answer.status_code == 200, (address, answer.text)

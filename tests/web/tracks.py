@@ -145,7 +145,7 @@ def served(
     monkeypatch.setattr(page, "Checker", Here)
     monkeypatch.setattr(page, "_now", lambda: at)
     yield track
-    for kept in track.app.state.site.kept.values():
+    for kept in track.app.state.site.memory.values():
         if callable(close := getattr(kept, "close", None)):
             close()
     store.close()

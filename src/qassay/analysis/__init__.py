@@ -128,8 +128,8 @@ def compare(
 
     if correct_with is not None:
         evaluation = _corrected_evaluation(scores)
-        made = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
-        return made.pair(a, b)
+        correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
+        return correction.pair(a, b)
     matrix = _matrix(scores)
     flips = FLIPS if permutations is None else permutations
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
@@ -300,8 +300,8 @@ def plan(
         return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
     matrix = _matrix(cast("ScoresLike | Evaluation", scores))
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
-    made = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
-    return replace(made, details=details)
+    pilot_plan = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
+    return replace(pilot_plan, details=details)
 
 
 def describe(

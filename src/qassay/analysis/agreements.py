@@ -105,7 +105,7 @@ def agreement_study(
     results = []
     for labels in compared_labels(evaluation, names, chosen=sets is not None):
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
-        # A task's own labels stand in its order, which the labels alone do not tell.
+        # A task's own labels are in its order, which the labels alone do not show.
         own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
         result = agreement(labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
@@ -116,7 +116,7 @@ def agreement_study(
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:
-    # Two-way keys of assessors are compared too; a settled set is nobody's own, whatever its labels.
+    # Two-way keys of assessors are compared too; a settled set belongs to no assessor, whatever its labels.
     names = [name for name in evaluation.human_sets if name not in SETTLED_SETS]
     if len(names) < 2:
         sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there are none"

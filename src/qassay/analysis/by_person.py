@@ -49,12 +49,12 @@ def people_study(
     seconds = _seconds(evaluation, names)
     notes = _unnamed(evaluation, names)
     studies = []
-    for about, given in tables.items():
-        order = _order(evaluation, about, given)
-        made = by_person(
-            given, about=about, order=order, types=types, seconds=seconds, seed=seed, resamples=resamples, notes=notes
+    for about, labels in tables.items():
+        order = _order(evaluation, about, labels)
+        study = by_person(
+            labels, about=about, order=order, types=types, seconds=seconds, seed=seed, resamples=resamples, notes=notes
         )
-        studies.append(made)
+        studies.append(study)
     return PeopleStudy(tuple(studies))
 
 
@@ -81,22 +81,24 @@ def _labels(evaluation: Evaluation, names: Sequence[str]) -> dict[str, pl.DataFr
     return {about: pl.concat(tables[about]).unique(once, keep="last", maintain_order=True) for about in in_order}
 
 
-def _order(evaluation: Evaluation, about: str, given: pl.DataFrame) -> tuple[str, ...]:
+def _order(evaluation: Evaluation, about: str, table: pl.DataFrame) -> tuple[str, ...]:
     """The labels in the order of the task, or of their scheme."""
     own = evaluation.task.labels if evaluation.task.values and about == "items" else ()
-    labels = set(given["label"])
+    labels = set(table["label"])
     known = tuple(own) if own and labels <= set(own) else scheme_of(labels).order
     return tuple(label for label in known if label in labels)
 
 
 def _unnamed(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
-    """How many judgments name nobody, and are left out."""
+    """How many judgments have no assessor and are left out."""
     unnamed = {
         name: sum(rows["assessor"].null_count() for rows in evaluation.judgment_set(name).kinds.values())
         for name in names
     }
-    told = [f"{name} {count:,}" for name, count in unnamed.items() if count]
-    return [f"Left out, because they name no assessor: {', '.join(told)} judgments."] if told else []
+    counts_in_words = [f"{name} {count:,}" for name, count in unnamed.items() if count]
+    return (
+        [f"Left out, because they name no assessor: {', '.join(counts_in_words)} judgments."] if counts_in_words else []
+    )
 
 
 def _seconds(evaluation: Evaluation, names: Sequence[str]) -> Mapping[str, float]:

@@ -144,7 +144,7 @@ def holistic_rankings(scores: Scores) -> tuple[TwoRankings, ...]:
     """
     kinds = [name for name in scores.questions if any(name in row.components for row in scores.runs)]
     pairs = [(kind, HOLISTIC) for kind in kinds[:1]] + [HALVES]
-    return tuple(found for a, b in pairs if (found := _two(scores, a, b)) is not None)
+    return tuple(rankings for a, b in pairs if (rankings := _two(scores, a, b)) is not None)
 
 
 def _two(scores: Scores, a: str, b: str) -> TwoRankings | None:
@@ -154,8 +154,8 @@ def _two(scores: Scores, a: str, b: str) -> TwoRankings | None:
     first, second = (np.array([row.components[name] for row in both], dtype=float) for name in (a, b))
     runs = [row.run for row in both]
     manual = frozenset(run for run in runs if scores.information[run].manual)
-    named = f"{a} F" if a in scores.questions else a
-    return two_rankings(runs, (named, first), (b, second), manual=manual)
+    title = f"{a} F" if a in scores.questions else a
+    return two_rankings(runs, (title, first), (b, second), manual=manual)
 
 
 @dataclass(frozen=True, slots=True)

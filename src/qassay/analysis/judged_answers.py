@@ -33,12 +33,12 @@ def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) 
     """For each of these runs all its answers with their judgments, texts cut short; nothing of another run."""
     key = evaluation.key(scores.key)
     scored = set(scores.asked)
-    asked = [question.id for question in evaluation.questions if question.id in scored]
-    lookup = lookup_of_key(evaluation, key, asked)
+    ids = [question.id for question in evaluation.questions if question.id in scored]
+    lookup = lookup_of_key(evaluation, key, ids)
     tables = {}
     for run in runs:
         own = question_scores(scores, run)
-        shown = judged_answers(evaluation, key, response_rows(evaluation, asked, run), own, lookup)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), own, lookup)
         rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
         tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
     return tables
@@ -55,8 +55,8 @@ def question_scores(scores: Scores, run: str) -> dict[str, float | None]:
     row = scores.tags.index(run)
     return {
         question.id: defined(value)
-        for asked, values in scores.questions.values()
-        for question, value in zip(asked, values[row], strict=True)
+        for questions, values in scores.questions.values()
+        for question, value in zip(questions, values[row], strict=True)
     }
 
 
@@ -67,8 +67,8 @@ def judged_answers(
     own: Mapping[str, float | None],
     lookup: JudgmentLookup | None = None,
 ) -> Table:
-    """Every answer of a run with its judgment and the score of its question; `lookup` where it was made before."""
-    asked = evaluation.questions.by_id
+    """Every answer of a run with its judgment and the score of its question; `lookup` if the caller has one already."""
+    by_id = evaluation.questions.by_id
     lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
@@ -78,16 +78,16 @@ def judged_answers(
     seen: set[str] = set()
     for row in rows:
         name = row["question"]
-        rules = evaluation.task.types[asked[name].type]
-        judgment = verdict(lookup, row, asked[name].type, rules)
+        rules = evaluation.task.types[by_id[name].type]
+        judgment = verdict(lookup, row, by_id[name].type, rules)
         if rules.nil and row.get("rank") == 0:
             judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
         if rules.response == "answer" and name not in seen:
             judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
-        given = row.get("justification") if justified else documents_of(row)
+        grounds = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
-        text = asked_text(asked[name]) if name not in seen else ""
-        body.append([name, asked[name].type, text, answer_of(row, rules), given, judgment, score])
+        text = asked_text(by_id[name]) if name not in seen else ""
+        body.append([name, by_id[name].type, text, answer_of(row, rules), grounds, judgment, score])
         seen.add(name)
     return table("Answers, with their judgments and the scores of their questions", columns, body)
 
@@ -103,7 +103,7 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
 
 
 def _ratings(key: Key) -> pl.DataFrame:
-    """The ratings of all judges, each response once, with all that was said of it."""
+    """The mean ratings of each response, over all judges."""
     names = [name for kind in RATED for name in ROW_KINDS[kind].fields]
     rows = key.ratings if key.ratings is not None else pl.DataFrame()
     means = [pl.col(name).mean().round(2) for name in names if name in rows.columns]
@@ -133,11 +133,11 @@ class JudgmentLookup:
     @cached_property
     def support(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
         """The support of each nugget, by question and run."""
-        given: dict[tuple[str, str], dict[str, str]] = {}
+        levels: dict[tuple[str, str], dict[str, str]] = {}
         for record in ROW_KINDS.values():
             for row in self.rows[record.name].values() if record.by_nuggets and not record.linked else ():
-                given.setdefault((row["question"], row["run"]), {}).update(record.levels(row))
-        return given
+                levels.setdefault((row["question"], row["run"]), {}).update(record.levels(row))
+        return levels
 
     def support_of(self, question: str, run: str) -> Mapping[str, str]:
         """The support of each nugget by one answer."""
@@ -170,8 +170,8 @@ def verdict(lookup: JudgmentLookup, row: Mapping[str, Any], type_: str, rules: Q
 
 def support_counts(lookup: JudgmentLookup, question: str, run: str) -> str | None:
     """How many nuggets an answer supports fully, partially and not at all."""
-    given = Counter(lookup.support_of(question, run).values())
-    return ", ".join(f"{given[label]} {label}" for label in ("full", "partial", "none") if given[label]) or None
+    counts = Counter(lookup.support_of(question, run).values())
+    return ", ".join(f"{counts[label]} {label}" for label in ("full", "partial", "none") if counts[label]) or None
 
 
 def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:

@@ -40,13 +40,13 @@ class Leaderboard(Result):
             return best
         tied = [run for run, score in zip(runs, self.pairs.scores, strict=True) if self.pairs.scores[0] - score < TIE]
         if len(tied) > 1:
-            named = ", ".join(tied[:3]) + (f" and {plural(len(tied) - 3, 'more run')}" if len(tied) > 3 else "")
-            return f"{named} share first place ({self.pairs.scores[0]:.3f})"
+            runs_in_words = ", ".join(tied[:3]) + (f" and {plural(len(tied) - 3, 'more run')}" if len(tied) > 3 else "")
+            return f"{runs_in_words} share first place ({self.pairs.scores[0]:.3f})"
         alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
         if not alike:
             return f"{best}; chance alone does not explain its lead over any other run"
-        named = ", ".join(alike[:3]) + (f" and {plural(len(alike) - 3, 'more run')}" if len(alike) > 3 else "")
-        return f"{best}; chance alone could explain its lead over {named}"
+        runs_in_words = ", ".join(alike[:3]) + (f" and {plural(len(alike) - 3, 'more run')}" if len(alike) > 3 else "")
+        return f"{best}; chance alone could explain its lead over {runs_in_words}"
 
     def table(self) -> Table:
         """The leaderboard."""
@@ -55,7 +55,7 @@ class Leaderboard(Result):
         shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
         methods = " and ".join(sorted(set(self.intervals.methods)))
         note = f"Intervals: {methods}, over {self.intervals.over}."
-        # What was left out is said by both, and once is enough.
+        # Both say what was left out; once is enough.
         notes = (self._reading(), note, *self.pairs.table().notes, *shown.notes)
         return replace(shown, notes=tuple(dict.fromkeys(notes)))
 

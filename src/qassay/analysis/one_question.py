@@ -1,4 +1,4 @@
-"""One question with every run's response to it, and what every judge said: for a pair, all its justifications."""
+"""One question with every run's response to it, and every judge's verdict: for a pair, all its justifications."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ResponseItem:
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponse:
-    """One run's response: its score, its items or its decision and justification, and what was said of the whole."""
+    """One run's response: its score, its items or its decision and justification, and the judgments of the whole."""
 
     run: str
     score: float | None
@@ -70,7 +70,7 @@ class JudgedResponse:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneQuestion(Result):
-    """A question, and everything that runs and judges said about it; the best response first."""
+    """A question with all responses and all judgments; the best response first."""
 
     question: Question
     key: str
@@ -106,8 +106,8 @@ class OneQuestion(Result):
         if not known:
             raise UsageError(f"no run has a score on question {self.question.id}: there is nothing to draw")
         values = np.array([[score] for score in known.values()])
-        named = ("question", "questions")
-        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=named)
+        unit_name = ("question", "questions")
+        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=unit_name)
         return unit_by_run(matrix, self.question.id)
 
     def _justifications(self) -> Table:
@@ -116,10 +116,10 @@ class OneQuestion(Result):
         columns += [Column("mean understandability", ".2f"), Column("mean correctness", ".2f")] if judges else []
         rows: list[tuple[Cell, ...]] = []
         for response in self.responses:
-            given = {rating.judge: str(rating) for rating in response.ratings}
+            rating_of = {rating.judge: str(rating) for rating in response.ratings}
             means = (response.mean("understandability"), response.mean("correctness")) if judges else ()
             rows.append(
-                (response.run, response.decision, *map(given.get, judges), *means, _cut(response.justification))
+                (response.run, response.decision, *map(rating_of.get, judges), *means, _cut(response.justification))
             )
         note = "Judges: understandability/correctness, 1 to 5; correctness is asked from an understandability of 3."
         title = f"All responses to pair {self.question.id}, with the scores of all judges"
@@ -142,11 +142,11 @@ class OneQuestion(Result):
 
     def as_json(self) -> dict[str, Any]:
         """The document of `describe --question --json`."""
-        asked = {
+        fields = {
             name: getattr(self.question, name) for name in ("id", "type", "text", "hypothesis", "series", "target")
         }
         return {
-            "question": {name: value for name, value in asked.items() if value is not None},
+            "question": {name: value for name, value in fields.items() if value is not None},
             **document(self, "key", "measure", "sets", "answers"),
             "responses": [self._response_json(response) for response in self.responses],
         }
@@ -172,7 +172,7 @@ def one_question(
     """Every response to one question, scored, with the verdicts of all sets."""
     if question not in evaluation.questions.by_id:
         raise unknown("question", question, evaluation.questions.ids)
-    asked = evaluation.questions.by_id[question]
+    record = evaluation.questions.by_id[question]
     scores = evaluation.score(key, measure=measure, unjudged=unjudged, missing=missing)
     rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
     ratings = _ratings(evaluation, question)
@@ -182,7 +182,7 @@ def one_question(
     for (tag,), group in rows.partition_by("run", as_dict=True, maintain_order=True).items():
         run = str(tag)
         items = list(_items(group, run, verdicts))
-        whole = {name: words for name, said in verdicts.items() if (words := said.of_response(run))}
+        whole = {name: words for name, set_verdicts in verdicts.items() if (words := set_verdicts.of_response(run))}
         first = group.row(0, named=True)
         responses.append(
             JudgedResponse(
@@ -196,10 +196,10 @@ def one_question(
             )
         )
     responses.sort(key=lambda response: (-1.0 if response.score is None else -response.score, response.run))
-    shown = tuple(name for name, said in verdicts.items() if said.any)
+    shown = tuple(name for name, set_verdicts in verdicts.items() if set_verdicts.any)
     labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
     answers = {name: label for name, label in labels.items() if label is not None}
-    return OneQuestion(asked, scores.key, scores.measure, shown, tuple(responses), answers)
+    return OneQuestion(record, scores.key, scores.measure, shown, tuple(responses), answers)
 
 
 class _Verdicts:
@@ -241,9 +241,13 @@ def _items(group: pl.DataFrame, run: str, verdicts: Mapping[str, _Verdicts]) -> 
     for row in group.iter_rows(named=True):
         if row.get("text") is None and row.get("start") is None:
             continue
-        found = {name: words for name, said in verdicts.items() if (words := said.of_item(run, row)) is not None}
+        judgments = {
+            name: words
+            for name, set_verdicts in verdicts.items()
+            if (words := set_verdicts.of_item(run, row)) is not None
+        }
         text = row.get("text") or f"{row.get('length')} characters from {row.get('start')}"
-        yield ResponseItem(row.get("doc"), text, found)
+        yield ResponseItem(row.get("doc"), text, judgments)
 
 
 def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
@@ -251,11 +255,11 @@ def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
     rows = evaluation.ratings(evaluation.sets)
     if "understandability" not in rows.columns:
         return {}
-    found: dict[str, list[Rating]] = {}
+    ratings_of: dict[str, list[Rating]] = {}
     for row in rows.filter(pl.col("question") == question).drop_nulls("understandability").iter_rows(named=True):
         rating = Rating(row["assessor"], row["understandability"], row["correctness"])
-        found.setdefault(row["run"], []).append(rating)
-    return found
+        ratings_of.setdefault(row["run"], []).append(rating)
+    return ratings_of
 
 
 def _scores(scores: Scores, question: str) -> dict[str, float | None]:

@@ -24,7 +24,7 @@ QUESTIONS_NAMED = 40
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How many things of a kind the questions (or series) have: over how many, the mean, the fewest and the most."""
+    """A number per question (or series), such as its nuggets: how many there are, the mean, the fewest and the most."""
 
     count: int
     mean: float
@@ -75,9 +75,9 @@ class Facts(Result):
     def sentence(self) -> str:
         """Questions, series, and how much there is to know about them."""
         by_type = ", ".join(f"{count:,} {kind}" for kind, count in self.questions.items())
-        one = f"of type {next(iter(self.questions))}" if len(self.questions) == 1 else f"({by_type})"
+        types_in_words = f"of type {next(iter(self.questions))}" if len(self.questions) == 1 else f"({by_type})"
         total = plural(sum(self.questions.values()), "question")
-        parts = [f"{total} {one}" + ("" if self.series is None else f" in {self.series.count:,} series")]
+        parts = [f"{total} {types_in_words}" + ("" if self.series is None else f" in {self.series.count:,} series")]
         if self.nil is not None:
             parts.append(f"NIL is right for {len(self.nil):,}")
         if self.list_answers is not None:
@@ -111,9 +111,9 @@ class Facts(Result):
             shown.append(self._scored_table())
         if self.nil:
             more = f" and {len(self.nil) - QUESTIONS_NAMED:,} more" if len(self.nil) > QUESTIONS_NAMED else ""
-            named = ", ".join(self.nil[:QUESTIONS_NAMED]) + more
+            questions_in_words = ", ".join(self.nil[:QUESTIONS_NAMED]) + more
             note = "NIL is right where no answer is known and no answer of a run is judged R."
-            shown.append(table("Questions for which NIL is right", ["questions"], [(named,)], [note]))
+            shown.append(table("Questions for which NIL is right", ["questions"], [(questions_in_words,)], [note]))
         if self.sets:
             shown.append(self._assessors_table())
         return shown
@@ -138,10 +138,12 @@ class Facts(Result):
         names = list(self.sets)
         columns = [Column("assessor", left=True), Column("judgments"), *map(Column, names)]
         rows: list[tuple[Cell, ...]] = []
-        for person, counts in sorted(self.assessors.items(), key=lambda named: (-sum(named[1].values()), named[0])):
+        for person, counts in sorted(
+            self.assessors.items(), key=lambda person_counts: (-sum(person_counts[1].values()), person_counts[0])
+        ):
             rows.append((person, sum(counts.values()), *(counts.get(name, 0) for name in names)))
-        given = {name: sum(counts.get(name, 0) for counts in self.assessors.values()) for name in names}
-        unnamed = [self.sets[name] - given[name] for name in names]
+        signed = {name: sum(counts.get(name, 0) for counts in self.assessors.values()) for name in names}
+        unnamed = [self.sets[name] - signed[name] for name in names]
         if any(unnamed):
             rows.append(("not named", sum(unnamed), *unnamed))
         return table("Judgments by assessor and set", columns, rows)
@@ -209,12 +211,12 @@ def facts_of(evaluation: Evaluation, key: str | None = None) -> Facts:
 
 
 def _key(evaluation: Evaluation, name: str | None) -> Key:
-    """The key, or what is known without one: answers of question development, and the nugget list that is there."""
+    """The key, or what is known without one: answers of question development, and the existing nugget list."""
     chosen = name or evaluation.default_key()
     if chosen is not None:
         return evaluation.key(chosen)
     lists = evaluation.folder.nugget_lists()
-    own = next((one for one in (ADJUDICATED, DEVELOPMENT) if one in lists), ADJUDICATED)
+    own = next((list_name for list_name in (ADJUDICATED, DEVELOPMENT) if list_name in lists), ADJUDICATED)
     nuggets = evaluation.nugget_list(own) if lists else no_nuggets()
     return Key(JudgmentSet(ADJUDICATED, {}), nuggets, evaluation.answers)
 
@@ -238,15 +240,17 @@ def _target_types(questions: Iterable[Question]) -> dict[str, int]:
 def _nil(evaluation: Evaluation, key: Key) -> tuple[tuple[str, ...] | None, list[str]]:
     """The questions where NIL is right; None where no question takes NIL, or nothing is known of any that does."""
     kinds = [kind for kind, rules in evaluation.task.types.items() if rules.nil]
-    asked = {question.id for question in evaluation.questions.of_type(*kinds)}
-    judged = set(key.judgments.kind("item")["question"]).intersection(asked)
-    known = judged | asked.intersection(key.developed_answers()["question"])
+    nil_questions = {question.id for question in evaluation.questions.of_type(*kinds)}
+    judged = set(key.judgments.kind("item")["question"]).intersection(nil_questions)
+    known = judged | nil_questions.intersection(key.developed_answers()["question"])
     if not known:
         unknown = ["NIL questions: not known, because factoids have neither judgments nor known answers."]
-        return None, unknown if asked else []
+        return None, unknown if nil_questions else []
     right = key.nil_is_right(evaluation.questions)
-    nil = tuple(q.id for q, is_right in zip(evaluation.questions, right, strict=True) if is_right and q.id in asked)
-    bare = len(asked - known)
+    nil = tuple(
+        q.id for q, is_right in zip(evaluation.questions, right, strict=True) if is_right and q.id in nil_questions
+    )
+    bare = len(nil_questions - known)
     if not bare:
         return nil, []
     return nil, [f"Among the NIL questions are {bare:,} without any judged answer."]
@@ -268,7 +272,7 @@ def _scored(
     """The questions that are left when the organiser's decisions and the rules of the method are applied (METHOD 4)."""
     configuration, task = evaluation.configuration, evaluation.task
     left_out: dict[str, str] = {}
-    kept: Counter[str] = Counter()
+    scored: Counter[str] = Counter()
     for question in evaluation.questions:
         rules = task.types[question.type]
         by_nuggets = kind_of_type(question.type, rules).by_nuggets
@@ -281,13 +285,13 @@ def _scored(
         if reason is None and by_nuggets and nuggets and not vital.get(question.id):
             reason = "no vital nugget" if question.id in nuggets else "no nuggets"
         if reason is None:
-            kept[question.type] += 1
+            scored[question.type] += 1
         else:
             left_out[question.id] = reason
     series = [s.id for s in evaluation.questions.series if s.id not in configuration.drop]
     left_out |= {f"series {name} (series scores only)": why for name, why in configuration.drop_from_series.items()}
     units = [name for name in series if name not in configuration.drop_from_series]
-    counted = {kind: kept[kind] for kind in evaluation.questions.counts()}
+    counted = {kind: scored[kind] for kind in evaluation.questions.counts()}
     return Scored(counted, len(units) if evaluation.questions.series else None, left_out)
 
 

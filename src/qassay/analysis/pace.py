@@ -27,15 +27,15 @@ def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) 
     Judgments that came from a file without times are counted, and have no point.
     """
     paths = evaluation.folder.judgment_sets()
-    wanted = [name for name in (sets or evaluation.human_sets) if name in paths]
-    # The adjudicator comes after those whose work is settled.
-    wanted.sort(key=lambda name: name in SETTLED_SETS)
+    names = [name for name in (sets or evaluation.human_sets) if name in paths]
+    # The adjudicator comes after the assessors.
+    names.sort(key=lambda name: name in SETTLED_SETS)
     decoder = msgspec.json.Decoder(_Dated)
     times = {}
-    for name in wanted:
+    for name in names:
         lines = files.read_bytes(paths[name]).split(b"\n")
         rows = [decoder.decode(line) for line in lines if line.strip()]
-        # What a rule settled took nobody any time.
+        # Verdicts settled by a rule took no time.
         times[name] = [_moment(row.at) for row in rows if row.settled is None]
     return progress_of(times)
 

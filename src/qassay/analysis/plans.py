@@ -48,23 +48,23 @@ def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
         return []
     shared = set.intersection(*(set(matrix.units) for matrix in matrices))
     if not shared:
-        one, many = matrices[0].unit_name
-        raise UsageError(f"the scores by assessor have no {one} in common. Name assessors who judged the same {many}")
+        noun, nouns = matrices[0].unit_name
+        raise UsageError(f"the scores by assessor have no {noun} in common. Name assessors who judged the same {nouns}")
     return [_on_units(matrix, shared) for matrix in matrices]
 
 
 def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
     """The matrix with the parts that these units have in its scores."""
-    kept = [i for i, unit in enumerate(matrix.units) if unit in units]
-    if len(kept) == len(matrix.units):
+    places = [i for i, unit in enumerate(matrix.units) if unit in units]
+    if len(places) == len(matrix.units):
         return matrix
-    note = f"{len(kept)} of {counted(len(matrix.units), matrix.unit_name)} are scored under every set."
+    note = f"{len(places)} of {counted(len(matrix.units), matrix.unit_name)} are scored under every set."
     return replace(
         matrix,
-        units=tuple(matrix.units[i] for i in kept),
-        values=matrix.summary.contributions(matrix.values)[:, kept],
+        units=tuple(matrix.units[i] for i in places),
+        values=matrix.summary.contributions(matrix.values)[:, places],
         summary=Mean(),
         denominator=None,
-        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in kept),
+        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in places),
         notes=(*matrix.notes, note),
     )

@@ -42,10 +42,10 @@ class Scoring:
         return scores.matrix
 
     def rated(self, name: str, scale: str) -> ScoreMatrix:
-        """The ratings of justifications that one set holds: scoring proper takes those of all sets together."""
-        given = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
+        """The ratings of justifications in one set: scoring itself uses those of all sets together."""
+        rating = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
         rows = self.evaluation.ratings([name]).drop_nulls("understandability")
-        cells = rows.group_by("question", "run", maintain_order=True).agg(given.mean().alias("value"))
+        cells = rows.group_by("question", "run", maintain_order=True).agg(rating.mean().alias("value"))
         wide = cells.pivot("question", index="run", values="value")
         units, runs = wide.columns[1:], tuple(wide["run"])
         values = wide.select(units).to_numpy().astype(float)
@@ -100,11 +100,11 @@ def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[st
     return names
 
 
-def _reference(names: Sequence[str], wanted: str | None) -> str:
+def _reference(names: Sequence[str], reference: str | None) -> str:
     """The set that the others are measured against: the one named, else a settled one, else the first."""
-    if wanted is not None and wanted not in names:
-        raise unknown("reference among the sets", wanted, names)
-    return wanted or next((name for name in SETTLED_SETS if name in names), names[0])
+    if reference is not None and reference not in names:
+        raise unknown("reference among the sets", reference, names)
+    return reference or next((name for name in SETTLED_SETS if name in names), names[0])
 
 
 def _scored(
@@ -116,8 +116,8 @@ def _scored(
     """
     scored: dict[str, dict[str, ScoreMatrix]] = {}
     notes: list[str] = []
-    wanted: Sequence[str | None] = measures or [None]
-    for measure in wanted:
+    spellings: Sequence[str | None] = measures or [None]
+    for measure in spellings:
         matrices = {}
         for name in names:
             try:
@@ -181,8 +181,8 @@ def component_noise(
     evaluation: Evaluation, key: str, kind: str, *, unjudged: Unjudged = "stop", missing: Missing = "stop"
 ) -> Noise | None:
     """Judging noise of one type of question; None where its responses are not judged one run at a time."""
-    asked = [question.id for question in evaluation.questions if question.type == kind]
-    if evaluation.task.types[kind].response not in ("set", "answer") or not asked:
+    ids = [question.id for question in evaluation.questions if question.type == kind]
+    if evaluation.task.types[kind].response not in ("set", "answer") or not ids:
         return None
     scores = evaluation.score(key, component=kind, unjudged=unjudged, missing=missing)
     questions, values = scores.questions[kind]
@@ -193,30 +193,30 @@ def component_noise(
             "score": values.reshape(-1),
         }
     ).with_columns(pl.col("score").fill_nan(None))
-    items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(asked))
+    items = evaluation.runs.table.filter(pl.col("question").cast(pl.String).is_in(ids))
     return judging_noise(
         items,
         cells,
         component=kind,
         assessors=_assessors(evaluation, key),
-        verdicts=_nuggets_found(evaluation, key, asked),
+        verdicts=_nugget_levels(evaluation, key, ids),
     )
 
 
-def _nuggets_found(
+def _nugget_levels(
     evaluation: Evaluation, key: str, questions: Sequence[str]
 ) -> dict[tuple[str, str], frozenset[tuple[str, str]]] | None:
     """The nuggets found in each response, with how far they are supported; None where no nugget was judged."""
-    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    levels_of: dict[tuple[str, str], set[tuple[str, str]]] = {}
     judged = evaluation.key(key).judgments
-    asked = set(questions)
+    chosen = set(questions)
     for name, table in judged.kinds.items():
         record = ROW_KINDS[name]
         for row in table.iter_rows(named=True) if record.by_nuggets else ():
-            if row["question"] in asked:
+            if row["question"] in chosen:
                 levels = record.levels(row).items()
-                found.setdefault((row["run"], row["question"]), set()).update(levels)
-    return {place: frozenset(nuggets) for place, nuggets in found.items()} or None
+                levels_of.setdefault((row["run"], row["question"]), set()).update(levels)
+    return {place: frozenset(nuggets) for place, nuggets in levels_of.items()} or None
 
 
 def noise_floor(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qassay.meta.stability import Stability
     from qassay.scoring import Missing, Scores, Unjudged
 
-Made = TypeVar("Made")
+Study = TypeVar("Study")
 
 # Error rates are about all pairs of runs; the curve of a single pair says nothing of another one.
 FEWEST_RUNS = 3
@@ -88,7 +88,7 @@ def of_evaluation(
     if len(evaluation.sets) > 1:
         ranks = _tried(lambda: _stability(evaluation, scored), "No ranking under other judgments", notes)
         commands["The ranking under other judgments"] = _command("stability", sources, _without_key(options))
-    kept = {} if not sources else commands
+    shown_commands = {} if not sources else commands
     return replace(
         material,
         scores=scores,
@@ -99,7 +99,7 @@ def of_evaluation(
         stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
         judged_by=evaluation.sets,
         missing=tuple(notes),
-        commands=kept,
+        commands=shown_commands,
     )
 
 
@@ -150,12 +150,12 @@ def _stability(evaluation: Evaluation, scored: Scored) -> Stability:
     )
 
 
-def _tried(work: Callable[[], Made], what: str, notes: list[str]) -> Made | None:
+def _tried(work: Callable[[], Study], lead: str, notes: list[str]) -> Study | None:
     """The result, or a note that says why there is none."""
     try:
         return work()
     except QassayError as error:
-        notes.append(f"{what}: {str(error).rstrip('.')}.")
+        notes.append(f"{lead}: {str(error).rstrip('.')}.")
         return None
 
 
@@ -177,7 +177,7 @@ def _commands(
 
 
 def _command(verb: str, sources: Sequence[str], options: Sequence[str]) -> str:
-    """A line for the shell; names that begin with a dash stand behind the options."""
+    """A line for the shell; names that begin with a dash come after the options."""
     if any(source.startswith("-") for source in sources):
         return shlex.join(["qassay", verb, *options, "--", *sources])
     return shlex.join(["qassay", verb, *sources, *options])
@@ -185,10 +185,10 @@ def _command(verb: str, sources: Sequence[str], options: Sequence[str]) -> str:
 
 def _without_key(options: Sequence[str]) -> list[str]:
     """The options without the one that names a key: stability scores with all of them."""
-    kept: list[str] = []
+    remaining: list[str] = []
     skip = False
     for option in options:
         if not skip and option != "--key":
-            kept.append(option)
+            remaining.append(option)
         skip = option == "--key"
-    return kept
+    return remaining

@@ -55,9 +55,9 @@ class DrawnSample(Result):
         costs = f"{counted(self.labels, self.nouns)} to judge"
         if self.useless is None or self.good is None:
             return f"{drawn}, {costs}: too few for intervals"
-        what = "the difference of " + " and ".join(self.sample.pair) if self.sample.pair else "a score"
+        subject = "the difference of " + " and ".join(self.sample.pair) if self.sample.pair else "a score"
         widths = f"±{self.good:.2f} (with a good judge) to ±{self.useless:.2f} (with a useless one)"
-        return f"{drawn}, {costs}: they give {what} within about {widths}"
+        return f"{drawn}, {costs}: they give {subject} within about {widths}"
 
     def table(self) -> Table:
         """The draws in their order."""
@@ -153,8 +153,8 @@ def sample(
 
 def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:
     """The subjects that people judge in a sample, each once; with a set, how much of it the set has."""
-    asked = {draw.question for draw in sample.draws}
-    questions = TestSet(tuple(question for question in evaluation.questions if question.id in asked))
+    drawn_questions = {draw.question for draw in sample.draws}
+    questions = TestSet(tuple(question for question in evaluation.questions if question.id in drawn_questions))
     nuggets = None
     if sample.judge is not None and evaluation.folder.nugget_lists():
         nuggets = evaluation.nugget_list(sample.judge)
@@ -189,10 +189,10 @@ def _differing(decisions: Decisions, equal: set[str]) -> Decisions:
             f"questions on which two runs differ are not drawn here (--for-pair): every {decisions.unit_name[0]} is "
             "labelled, and the sample serves all differences"
         )
-    kept = [draw.question not in equal for draw in decisions.draws]
-    if not any(kept):
+    differing = [draw.question not in equal for draw in decisions.draws]
+    if not any(differing):
         raise UsageError("the two runs give the same answer to every question: there is nothing to judge")
-    return only(decisions, kept)
+    return only(decisions, differing)
 
 
 def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | None, float | None]:

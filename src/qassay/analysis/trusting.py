@@ -26,7 +26,7 @@ from qassay.scoring import Scores, score
 from qassay.tally import Tally, restricted, tally
 
 _COPIED_FROM = b'"copied_from"'
-# Words in names that tell a model family; a judge may favour answers of its own kind.
+# Words in names that show a model family; a judge may favour answers of its own kind.
 FAMILIES = ("gpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek", "command-r", "phi")
 
 
@@ -68,7 +68,7 @@ def trust(
 
 
 def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
-    """The set to compare with, and an error where either set is not there."""
+    """The set to compare with; an error where either set does not exist."""
     chosen = against or evaluation.default_key()
     if assessor not in evaluation.sets:
         raise unknown("judgment set", assessor, evaluation.sets)
@@ -106,11 +106,11 @@ def _without_copies(evaluation: Evaluation, assessor: str, people: str) -> tuple
                 # The last row of a subject counts, so that all of them are looked at in order.
                 copied = isinstance(trace, dict) and trace.get("copied_from") == people
                 copies.setdefault(kind, []).append({**row, "copied": copied})
-    kinds = {kind: _kept(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
+    kinds = {kind: _drop_copied(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
     return JudgmentSet(assessor, kinds), sum(table.height - kinds[kind].height for kind, table in judged.kinds.items())
 
 
-def _kept(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _drop_copied(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     identity = list(ROW_KINDS[kind].identity)
     schema = {name: table.schema[name] for name in identity} | {"copied": pl.Boolean}
     listed = [{name: _as_column(row.get(name), schema[name]) for name in schema} for row in rows]
@@ -132,9 +132,9 @@ def _compared(
     """The labels of every kind that both sets gave, with the one that counts as right."""
     parts, notes = [], []
     judged = {people: evaluation.judgment_set(people), program.name: program}
-    asked = [question.id for question in evaluation.questions if component in (None, question.type)]
+    ids = [question.id for question in evaluation.questions if component in (None, question.type)]
     for about, every in label_tables(evaluation, judged):
-        labels = every.filter(pl.col("question").is_in(asked))
+        labels = every.filter(pl.col("question").is_in(ids))
         if not {people, program.name} <= set(labels.columns):
             continue
         both = labels.drop_nulls([people, program.name])
@@ -168,8 +168,8 @@ def _alternative(
     for _, labels in label_tables(evaluation, judged):
         for name, side in sides.items():
             side += list(labels[name]) if name in labels.columns else [None] * labels.height
-    said = sides.pop(assessor)
-    return alternative_annotator(said, sides)
+    by_assessor = sides.pop(assessor)
+    return alternative_annotator(by_assessor, sides)
 
 
 def _family(assessor: str, runs: Sequence[str]) -> list[str]:
@@ -178,8 +178,10 @@ def _family(assessor: str, runs: Sequence[str]) -> list[str]:
     for family in FAMILIES:
         same = [run for run in runs if family in run.lower()]
         if family in assessor.lower() and same:
-            named = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
-            notes.append(f"By its name {assessor} shares the model family {family} with {named}: look at their bias.")
+            runs_in_words = ", ".join(same[:5]) + (f" and {len(same) - 5} more" if len(same) > 5 else "")
+            notes.append(
+                f"By its name {assessor} shares the model family {family} with {runs_in_words}: look at their bias."
+            )
     return notes
 
 
@@ -205,7 +207,7 @@ def _scored(
 
 
 def _tally(evaluation: Evaluation, name: str, judged: JudgmentSet | None) -> Tally:
-    """The runs joined with the key of a set; `judged` stands in for its judgments where some are left out."""
+    """The runs joined with the key of a set; `judged` replaces its judgments where some are left out."""
     joined = evaluation.tally(name)
     if judged is None:
         return joined
@@ -243,9 +245,9 @@ def _twice(
     left = dict.fromkeys(tags, 0)
     for question, tag in answered:
         left[tag] += (question, tag) not in both
-    has: dict[str, set[str | None]] = {tag: set() for tag in tags}
+    units_of: dict[str, set[str | None]] = {tag: set() for tag in tags}
     for question, tag in answered:
-        has[tag].add(question if are_questions else by_id[question].series)
+        units_of[tag].add(question if are_questions else by_id[question].series)
     low, high = people.scale
     return ScoredTwice(
         runs=tags,
@@ -253,7 +255,7 @@ def _twice(
         program=program.units.values[:, columns[1]],
         people=people.units.values[:, columns[0]],
         summary=people.units.summary.on_units(columns[0]),
-        units_of_run=[len(has[tag].intersection(people.units.ids)) for tag in tags],
+        units_of_run=[len(units_of[tag].intersection(people.units.ids)) for tag in tags],
         left_out=left,
         measure=people.measure,
         reach=high - low,

@@ -105,15 +105,15 @@ def judge(
         assessor = open_assessor(assessor, evaluation, limit=limit, workers=workers)
     elif limit is not None:
         assessor = _within(assessor, limit)
-    made = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
+    automatic = as_assessor(assessor, set_name or str(getattr(assessor, "__name__", "own")), workers)
     if ray:
         from qassay.assessors.over_ray import over_ray
 
         place = evaluation.folder.collection
-        made = over_ray(made, "local" if ray is True else ray, collection=place, workers=workers)
+        automatic = over_ray(automatic, "local" if ray is True else ray, collection=place, workers=workers)
     if server is not None:
-        return judge_on_server(server, evaluation, made, set_name=set_name, again=again, progress=progress)
-    return judge_evaluation(evaluation, made, set_name=set_name, again=again, progress=progress)
+        return judge_on_server(server, evaluation, automatic, set_name=set_name, again=again, progress=progress)
+    return judge_evaluation(evaluation, automatic, set_name=set_name, again=again, progress=progress)
 
 
 def open_assessor(
@@ -140,10 +140,10 @@ def _within(assessor: Any, limit: float) -> AutomaticAssessor:
 
 def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: float | None) -> AutomaticAssessor:
     if _SPELLED.fullmatch(text) and _is_named(text.split("(")[0].strip()):
-        wanted = parse(text, "assessor", example="match(normalise=true)")
-        if wanted.name.lower() == "llm" and timeout is not None:
-            wanted = replace(wanted, parameters={"timeout": f"{timeout}", **wanted.parameters})
-        return _made(wanted, evaluation, workers)
+        parsed = parse(text, "assessor", example="match(normalise=true)")
+        if parsed.name.lower() == "llm" and timeout is not None:
+            parsed = replace(parsed, parameters={"timeout": f"{timeout}", **parsed.parameters})
+        return _from_spelling(parsed, evaluation, workers)
     if _CALLABLE.fullmatch(text):
         return from_module(text, workers)
     command = from_command(text, evaluation.task, workers=workers, timeout=timeout)
@@ -152,22 +152,22 @@ def _opened(text: str, evaluation: Evaluation, workers: int | None, timeout: flo
     return command
 
 
-def _made(wanted: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
+def _from_spelling(parsed: Spelled, evaluation: Evaluation, workers: int | None) -> AutomaticAssessor:
     """A built-in assessor, or that of a plug-in, with its parameters."""
-    name = wanted.name.lower()
+    name = parsed.name.lower()
     if name in _FACTORIES:
-        given = {
-            key: value.lower() if value.lower() in _SWITCHES else value for key, value in wanted.parameters.items()
+        parameters = {
+            key: value.lower() if value.lower() in _SWITCHES else value for key, value in parsed.parameters.items()
         }
         factory = _FACTORIES[name]
-        return factory(evaluation, **arguments(replace(wanted, name=name, parameters=given), factory))
-    factory = load_plugin("assessor", wanted.name)
+        return factory(evaluation, **arguments(replace(parsed, name=name, parameters=parameters), factory))
+    factory = load_plugin("assessor", parsed.name)
     if not callable(factory):
-        raise broken("assessor", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    made = factory(evaluation, **arguments(wanted, factory))
-    if not callable(made) and not callable(getattr(made, "judge", None)):
-        raise broken("assessor", wanted.name, "what it makes is neither a function nor has a method judge")
-    return as_assessor(made, str(wanted), workers)
+        raise broken("assessor", parsed.name, f"it is {type(factory).__name__}, which cannot be called")
+    product = factory(evaluation, **arguments(parsed, factory))
+    if not callable(product) and not callable(getattr(product, "judge", None)):
+        raise broken("assessor", parsed.name, "what it makes is neither a function nor has a method judge")
+    return as_assessor(product, str(parsed), workers)
 
 
 def _is_named(name: str) -> bool:
@@ -200,7 +200,7 @@ def _match(
     evaluation: Evaluation, *, normalise: bool = False, contains: bool = False, judged: str | None = None
 ) -> Match:
     rows = list(evaluation.answers.iter_rows(named=True))
-    rows += [{"question": asked.id, "answer": text} for asked in evaluation.questions for text in asked.gold]
+    rows += [{"question": question.id, "answer": text} for question in evaluation.questions for text in question.gold]
     right = _judged_right(evaluation, judged) if judged else []
     if not rows and not right:
         raise _no_gold(evaluation)
@@ -269,7 +269,7 @@ def _nugget_decisions(
     for row in judged.kind("match").iter_rows(named=True):
         for nugget in listed.get(row["question"], ()):
             subject = (row["question"], row["run"], str(nugget["nugget"]))
-            # A response may be judged item by item: a nugget that any of them has is there.
+            # A response may be judged item by item: a nugget that any of them has counts.
             decisions[subject] = decisions.get(subject, False) or str(nugget["nugget"]) in (row["nuggets"] or ())
     return decisions
 
@@ -317,9 +317,9 @@ def _no_gold(evaluation: Evaluation) -> InputError:
     return InputError(Problem("configuration", message, evaluation.folder.name()))
 
 
-def _people(evaluation: Evaluation, assessor: str, named: str | None) -> str:
+def _people(evaluation: Evaluation, assessor: str, set_name: str | None) -> str:
     """The set of people that an assessor learns from: the one named, or the default key."""
-    name = named or evaluation.default_key()
+    name = set_name or evaluation.default_key()
     if name is None:
         raise UsageError(f"{assessor} needs judgments of people; name their set: {assessor}(people=SET)")
     if name not in evaluation.sets:

@@ -112,7 +112,7 @@ class Judged:
     known: int = 0
 
 
-# Parts handed to an assessor at once; opinions held before they are written.
+# Parts handed to an assessor at once; opinions kept in memory before they are written.
 BATCH = 256
 
 

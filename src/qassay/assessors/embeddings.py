@@ -70,9 +70,9 @@ class Embedder:
         distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         if not distinct:
             return np.zeros((0, 1), dtype=np.float32)
-        found = _encoder(self.path)([text[:LONGEST_TEXT] for text in distinct])
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        unit = found / np.where(lengths > 0, lengths, 1)
+        encoded = _encoder(self.path)([text[:LONGEST_TEXT] for text in distinct])
+        lengths = np.linalg.norm(encoded, axis=1, keepdims=True)
+        unit = encoded / np.where(lengths > 0, lengths, 1)
         return np.asarray(unit[[distinct[text] for text in texts]], dtype=np.float32)
 
     def contrast(self, cosines: NDArray[np.floating[Any]]) -> Floats:
@@ -86,9 +86,9 @@ def embedder(model: str | None) -> Embedder:
     require("embed", "the assessor embedding")
     if model is not None:
         _files(model)
-    made = Embedder(model)
+    model_embedder = Embedder(model)
     _encoder(model)
-    return made
+    return model_embedder
 
 
 def without_direction(vectors: Vectors, direction: Vectors) -> Vectors:
@@ -171,8 +171,8 @@ def _files(model: str) -> tuple[Path, Path]:
 def _longest(folder: Path) -> int:
     """How many tokens a model takes, as its own settings say."""
     try:
-        said = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
-        return max(8, min(LONGEST_TOKENS, int(said)))
+        most = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
+        return max(8, min(LONGEST_TOKENS, int(most)))
     except (OSError, ValueError, KeyError, TypeError):
         return LONGEST_TOKENS // 2
 
@@ -211,9 +211,9 @@ def _pooled(session: Any, inputs: Sequence[str], encoded: Sequence[Sequence[int]
     for row, tokens in enumerate(encoded):
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
-    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
     try:
-        output = np.asarray(session.run(None, {name: given[name] for name in inputs})[0], dtype=np.float32)
+        output = np.asarray(session.run(None, {name: arrays[name] for name in inputs})[0], dtype=np.float32)
     except Exception as error:  # noqa: BLE001  # as above
         raise InputError(Problem("configuration", f"onnxruntime: {_line(error)}", str(path))) from None
     if output.ndim == 2:

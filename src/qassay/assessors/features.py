@@ -63,18 +63,18 @@ class Side:
 
 def side(text: str) -> Side:
     """Cut up a question, a gold answer or an answer."""
-    spoken = [_DIGITS.get(word, word) for word in words(text)]
-    content = without_stop_words(spoken)
-    phrase = " ".join([word for word in spoken if word not in _LOOSE] or spoken)
+    tokens = [_DIGITS.get(word, word) for word in words(text)]
+    content = without_stop_words(tokens)
+    phrase = " ".join([word for word in tokens if word not in _LOOSE] or tokens)
     framed = f" {phrase} "
     return Side(
-        tuple(spoken),
+        tuple(tokens),
         tuple(content),
         frozenset(content),
         framed,
         frozenset(framed[start : start + 3] for start in range(len(framed) - 2)),
-        frozenset(word for word in spoken if any(sign.isdigit() for sign in word)),
-        any(word in _NEGATIONS for word in spoken),
+        frozenset(word for word in tokens if any(sign.isdigit() for sign in word)),
+        any(word in _NEGATIONS for word in tokens),
     )
 
 
@@ -109,6 +109,6 @@ def compare(question: Side, gold: Side, answer: Side) -> list[float]:
 
 def closest(question: str, golds: Iterable[str], answer: str) -> tuple[str, list[float]]:
     """The gold answer that an answer is closest to, and the features beside it."""
-    asked, given = known_side(question), side(answer)
-    compared = [(gold, compare(asked, known_side(gold), given)) for gold in golds]
+    question_side, answer_side = known_side(question), side(answer)
+    compared = [(gold, compare(question_side, known_side(gold), answer_side)) for gold in golds]
     return max(compared, key=lambda pair: sum(pair[1][_PLACE[name]] for name in _CLOSENESS))

@@ -98,5 +98,5 @@ def right_or_wrong(
     record = ROW_KINDS[case.kind]
     if record.has_values:
         return None if labels is None else {"judgment": labels[0 if right else 1]}
-    named = {"answer": answer} if record.has_classes and right and answer else {}
-    return {"judgment": RIGHT if right else WRONG, **named}
+    answer_class = {"answer": answer} if record.has_classes and right and answer else {}
+    return {"judgment": RIGHT if right else WRONG, **answer_class}

@@ -77,7 +77,7 @@ class Done:
 
     def as_json(self) -> dict[str, Any]:
         """The document of `judge --json`."""
-        asked = {} if self.account is None else {"model": self.account.as_json()}
+        model = {} if self.account is None else {"model": self.account.as_json()}
         return {
             "set": self.set_name,
             "judged": self.judged,
@@ -85,7 +85,7 @@ class Done:
             "known": self.known,
             "silent": self.silent,
             "resumed": self.resumed,
-            **asked,
+            **model,
         }
 
 
@@ -290,8 +290,8 @@ def _known(evaluation: Evaluation, name: str) -> set[str]:
 
 
 def _subject(row: Row, evaluation: Evaluation) -> str:
-    asked = evaluation.questions.by_id.get(str(row.get("question")))
-    kind = kind_of_row(row, asked.type if asked else None, evaluation.task)
+    question = evaluation.questions.by_id.get(str(row.get("question")))
+    kind = kind_of_row(row, question.type if question else None, evaluation.task)
     return subject(kind, row) if kind else ""
 
 

@@ -62,8 +62,8 @@ class Recall:
         golds = self.gold.of_case(case)
         if not golds:
             return None
-        given = side(case.text).distinct
-        shares = {gold: _recall(known_side(gold).distinct, given) for gold in golds}
+        answer_words = side(case.text).distinct
+        shares = {gold: _recall(known_side(gold).distinct, answer_words) for gold in golds}
         gold = max(shares, key=shares.__getitem__)
         right = shares[gold] >= self.threshold
         trace = {"answer": gold, "share": round(shares[gold], 3)}
@@ -89,11 +89,11 @@ class Learned:
     @property
     def name(self) -> str:
         """The spelling says what it learned from, and by which model; a set's name has room for no path."""
-        given = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
-        given += [f"people={self.people}"] if self.people else []
-        given += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
+        parameters = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
+        parameters += [f"people={self.people}"] if self.people else []
+        parameters += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
         name = "learned" if self.embedder is None else "embedding"
-        return f"{name}({','.join(given)})" if given else name
+        return f"{name}({','.join(parameters)})" if parameters else name
 
     @property
     def learns(self) -> bool:
@@ -108,8 +108,8 @@ class Learned:
         """The same for several answers at once."""
         opinions = [self._nuggets(case) if case.kind in JUDGED else None for case in cases]
         places = [place for place, case in enumerate(cases) if self.gold.of_case(case)]
-        asked = [cases[place] for place in places]
-        for place, (gold, chance) in zip(places, self._chances(asked), strict=True):
+        with_gold = [cases[place] for place in places]
+        for place, (gold, chance) in zip(places, self._chances(with_gold), strict=True):
             right = chance >= THRESHOLD
             trace = {"answer": gold, "probability": round(chance, 4), **self._model}
             if right and is_list(cases[place], self.gold, gold):
@@ -127,11 +127,11 @@ class Learned:
         rows = np.array([features for _, features in near])
         model = shipped_model(None if self.embedder is None else self.embedder.family)
         if self.embedder is not None:
-            asked = [
+            compared = [
                 (case.question.text, case.text, gold, own)
                 for case, (gold, _), own in zip(cases, near, golds, strict=True)
             ]
-            rows = np.column_stack([rows, cosines(self.embedder, asked)])
+            rows = np.column_stack([rows, cosines(self.embedder, compared)])
         chances = model.probabilities(rows).tolist()
         return [(gold, chance) for (gold, _), chance in zip(near, chances, strict=True)]
 
@@ -152,8 +152,8 @@ class Learned:
             return None
         if ROW_KINDS[case.kind].linked:
             chances = {name: round(decision.probability, 4) for name, decision in decisions.items()}
-            found = [name for name, decision in decisions.items() if decision.supported]
-            return Opinion({"nuggets": found}, {"probabilities": chances, **self._model})
+            supported = [name for name, decision in decisions.items() if decision.supported]
+            return Opinion({"nuggets": supported}, {"probabilities": chances, **self._model})
         (decision,) = decisions.values()
         trace = {
             "probability": round(decision.probability, 4),

@@ -6,7 +6,7 @@ task's best label where it equals a known answer, else the worst. `match(normali
 without accents, a leading article, punctuation and double blanks; `match(contains=true)` asks whether the words of a
 known answer stand in the string, in a row. `match(judged=SET)` also takes the strings that people judged right in that
 set; a right item of a list then belongs to the class that people put the string into. A question without a known
-answer is not judged: nothing can be said.
+answer is left unjudged.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Match:
     @property
     def name(self) -> str:
         """The spelling says how it compares."""
-        given = ["normalise=true"] if self.normalise else []
-        given += ["contains=true"] if self.contains else []
-        given += [f"judged={self.judged}"] if self.judged else []
-        return f"match({','.join(given)})" if given else "match"
+        parameters = ["normalise=true"] if self.normalise else []
+        parameters += ["contains=true"] if self.contains else []
+        parameters += [f"judged={self.judged}"] if self.judged else []
+        return f"match({','.join(parameters)})" if parameters else "match"
 
     @property
     def learns(self) -> bool:

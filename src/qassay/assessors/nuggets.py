@@ -201,18 +201,18 @@ def learned_nuggets(
 
 
 def _fitted(
-    names: Sequence[str], rows: Sequence[Floats], labels: Sequence[Floats], what: str
+    names: Sequence[str], rows: Sequence[Floats], labels: Sequence[Floats], subject: str
 ) -> tuple[Logistic, float]:
     """A model of what is judged, and the probability that splits it in the shares that people did."""
     table = np.concatenate([part.reshape(-1, len(names)) for part in rows]) if rows else np.empty((0, len(names)))
-    given = np.concatenate([part.reshape(-1) for part in labels]) if labels else np.empty(0)
-    known = np.isfinite(given)
-    table, given = table[known], given[known]
-    if len(given) < 2 * len(names) or given.min() == given.max():
-        message = f"learned needs judgments of nuggets on {what}, some supported and some not"
+    judged = np.concatenate([part.reshape(-1) for part in labels]) if labels else np.empty(0)
+    known = np.isfinite(judged)
+    table, judged = table[known], judged[known]
+    if len(judged) < 2 * len(names) or judged.min() == judged.max():
+        message = f"learned needs judgments of nuggets on {subject}, some supported and some not"
         raise UsageError(f"{message}; judge more, or use overlap, which needs none")
-    model = fit(names, table, given, ridge=RIDGE)
-    return model, float(np.quantile(model.probabilities(table), 1 - given.mean()))
+    model = fit(names, table, judged, ridge=RIDGE)
+    return model, float(np.quantile(model.probabilities(table), 1 - judged.mean()))
 
 
 def _pool(
@@ -298,9 +298,9 @@ def _typical(
     of_right = (words[right].sum(axis=0)[None, :] - words * right[:, None] + 0.5) / (others_right[:, None] + 1)
     of_wrong = (words[wrong].sum(axis=0)[None, :] - words * wrong[:, None] + 0.5) / (others_wrong[:, None] + 1)
     odds = np.where(has_word, np.log(of_right / of_wrong), np.log((1 - of_right) / (1 - of_wrong)))
-    kept = min(TELLING_WORDS, has_word.shape[1])
-    if not kept:
+    count = min(TELLING_WORDS, has_word.shape[1])
+    if not count:
         return np.zeros(len(has_word))
-    telling = np.argsort(-np.abs(of_right - of_wrong), axis=1, kind="stable")[:, :kept]
-    means = np.take_along_axis(odds, telling, axis=1).sum(axis=1) / TELLING_WORDS
+    word_order = np.argsort(-np.abs(of_right - of_wrong), axis=1, kind="stable")[:, :count]
+    means = np.take_along_axis(odds, word_order, axis=1).sum(axis=1) / TELLING_WORDS
     return np.where((others_right > 0) & (others_wrong > 0), means, 0.0)

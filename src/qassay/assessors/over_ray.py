@@ -144,7 +144,7 @@ class _Host:
         self._documents = documents_at(Path(collection))
 
     def ready(self) -> bool:
-        """Answer when the actor is there."""
+        """Answer when the actor is ready."""
         return True
 
     def judge(self, sent: Sequence[Sent]) -> Sequence[Opinion | None] | dict[str, Any]:

@@ -64,8 +64,10 @@ class Overlap:
     def name(self) -> str:
         """The spelling says where it draws the line."""
         fixed = {"threshold": THRESHOLD, "near": NEAR, "window": WINDOW, "partial": None}
-        given = [f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value]
-        return f"overlap({','.join(given)})" if given else "overlap"
+        parameters = [
+            f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value
+        ]
+        return f"overlap({','.join(parameters)})" if parameters else "overlap"
 
     @classmethod
     def from_items(
@@ -119,8 +121,8 @@ class Overlap:
         total = sum(weights.values())
         if not total:
             return Shares(0.0, 0.0)
-        has = {word: weight for word, weight in weights.items() if word in places}
-        return Shares(sum(has.values()) / total, closest(has, places, self.window) / total)
+        present = {word: weight for word, weight in weights.items() if word in places}
+        return Shares(sum(present.values()) / total, closest(present, places, self.window) / total)
 
     def weights(self, nugget: str) -> dict[str, float]:
         """The content words of a nugget with their weights."""

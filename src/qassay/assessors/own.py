@@ -6,7 +6,7 @@
 
 A command gets what a person sees: the question, the kind of judgment, the string or the strings of the response, its
 document, the contexts, the nuggets, the nugget in question, gold answers, and the labels it may give. It is started
-once per worker and never asked two things at a time.
+once per worker and never asked two questions at a time.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class CommandAssessor:
             message = f"the assessor {self.name}: {error}"
             raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
         try:
-            said = msgspec.json.decode(answer)
+            decoded = msgspec.json.decode(answer)
         except msgspec.DecodeError:
             shown = answer[:_SHOWN].decode("utf-8", errors="replace").strip()
             message = f"the assessor {self.name} wrote {shown!r}; it has to write one JSON value per line"
             raise _failed(case, message) from None
-        return opinion_of(said, case, self.name)
+        return opinion_of(decoded, case, self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Sent to another process it starts its own commands there."""
@@ -116,7 +116,7 @@ def as_request(case: Case, task: Task) -> dict[str, Any]:
 
 
 def opinion_of(answer: Any, case: Case, name: str) -> Opinion | None:
-    """The opinion that an answer stands for: a label alone is the main field of the verdict."""
+    """The opinion in an answer: a label alone is the main field of the verdict."""
     if answer is None or isinstance(answer, Opinion):
         return answer
     main = next(iter(KINDS[case.kind].fields))
@@ -133,14 +133,14 @@ def opinion_of(answer: Any, case: Case, name: str) -> Opinion | None:
     return Opinion(verdict, {**(trace or {}), **extra}) if verdict else None
 
 
-def as_assessor(made: Any, name: str, workers: int | None = None) -> AutomaticAssessor:
+def as_assessor(candidate: Any, name: str, workers: int | None = None) -> AutomaticAssessor:
     """The object of a plug-in or a module as an assessor: it is one already, or a function."""
-    if callable(getattr(made, "judge", None)) and isinstance(getattr(made, "name", None), str):
-        assessor: AutomaticAssessor = made
+    if callable(getattr(candidate, "judge", None)) and isinstance(getattr(candidate, "name", None), str):
+        assessor: AutomaticAssessor = candidate
         return assessor
-    if not callable(made):
+    if not callable(candidate):
         raise UsageError(f"{name} is neither a function nor an assessor with a name and a method judge")
-    return FunctionAssessor(name, made, workers or 1)
+    return FunctionAssessor(name, candidate, workers or 1)
 
 
 def from_module(spelling: str, workers: int | None = None) -> AutomaticAssessor:
@@ -149,16 +149,16 @@ def from_module(spelling: str, workers: int | None = None) -> AutomaticAssessor:
     before = list(sys.path)
     sys.path.insert(0, "")
     try:
-        made: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
     except ImportError as error:
         raise UsageError(f"cannot import {module_name}, of the assessor {spelling}: {error}") from None
     finally:
         sys.path[:] = before
     for part in attribute.split("."):
-        if not hasattr(made, part):
+        if not hasattr(target, part):
             raise UsageError(f"module {module_name} has no {attribute}, of the assessor {spelling}")
-        made = getattr(made, part)
-    return as_assessor(made, spelling, workers)
+        target = getattr(target, part)
+    return as_assessor(target, spelling, workers)
 
 
 def from_command(

@@ -1,7 +1,7 @@
 """The pattern assessor: regular expressions that right answers match, and the documents that support them.
 
 W where no pattern of the question matches anywhere in the string. U where documents are given and the item's is not
-among those of any pattern that matches. R else. Patterns find an answer; few are written to tell where it ends, so
+among those of any pattern that matches. R else. Patterns find an answer; few are written to show where it ends, so
 `patterns(exact=true)` is asked for: it calls X what no pattern matches as a whole, but for white space and punctuation
 around it, where the task has that label. A question without a pattern is not judged. An answer in free text gets the
 task's best label where a pattern matches, else the worst.
@@ -66,9 +66,9 @@ class Patterns:
     @property
     def name(self) -> str:
         """The spelling says whether it tells exact answers from others, and where the patterns come from."""
-        given = ["exact=true"] if self.exact else []
-        given += [f"judged={self.judged}"] if self.judged else []
-        return f"patterns({','.join(given)})" if given else "patterns"
+        parameters = ["exact=true"] if self.exact else []
+        parameters += [f"judged={self.judged}"] if self.judged else []
+        return f"patterns({','.join(parameters)})" if parameters else "patterns"
 
     @property
     def learns(self) -> bool:
@@ -87,11 +87,11 @@ class Patterns:
         classes: Classes | None = None,
     ) -> Patterns:
         """The assessor of parsed patterns (question, pattern, docs)."""
-        found: dict[str, list[Pattern]] = {}
+        patterns_of: dict[str, list[Pattern]] = {}
         for row in rows:
-            made = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
-            found.setdefault(row["question"], []).append(made)
-        by_question = {question: tuple(own) for question, own in found.items()}
+            pattern = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
+            patterns_of.setdefault(row["question"], []).append(pattern)
+        by_question = {question: tuple(own) for question, own in patterns_of.items()}
         return cls(by_question, exact and INEXACT in task.labels, judged, sources, classes or {}, best_and_worst(task))
 
     def judge(self, case: Case) -> Opinion | None:
@@ -145,12 +145,12 @@ _ARTICLES = ("a", "an", "the")
 
 @dataclass(frozen=True, slots=True)
 class WrittenPattern:
-    """A pattern of a question with what it finds among the judged strings."""
+    """A pattern of a question; how many right and wrong strings it matches, and the documents of the right ones."""
 
     question: str
     pattern: str
-    found: int
-    wrongly_found: int
+    matched: int
+    wrongly_matched: int
     documents: frozenset[str]
 
     def as_row(self) -> dict[str, Any]:
@@ -201,20 +201,20 @@ def _of_question(question: str, rows: list[Mapping[str, Any]], *, right: str, wr
         if text in covered or expression is None:
             continue
         compiled = re.compile(expression)
-        found = {string for string in good if compiled.search(string)}
+        matched = {string for string in good if compiled.search(string)}
         wrongly = sum(compiled.search(string) is not None for string in bad)
-        if wrongly <= len(found):
+        if wrongly <= len(matched):
             documents = {
-                row["doc"] for row in rows if row.get("doc") and row["judgment"] == right and row["text"] in found
+                row["doc"] for row in rows if row.get("doc") and row["judgment"] == right and row["text"] in matched
             }
-            written.append(WrittenPattern(question, expression, len(found), wrongly, frozenset(documents)))
-            covered |= found
+            written.append(WrittenPattern(question, expression, len(matched), wrongly, frozenset(documents)))
+            covered |= matched
     return written
 
 
 def _expression(text: str) -> str | None:
     """The words of a string in a row; None where it has none."""
-    said = _WORD.findall(text)
-    while len(said) > 1 and said[0].lower() in _ARTICLES:
-        del said[0]
-    return r"(?i)\b" + r"[\W_]+".join(map(re.escape, said)) + r"\b" if said else None
+    words = _WORD.findall(text)
+    while len(words) > 1 and words[0].lower() in _ARTICLES:
+        del words[0]
+    return r"(?i)\b" + r"[\W_]+".join(map(re.escape, words)) + r"\b" if words else None

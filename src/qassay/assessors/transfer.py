@@ -88,8 +88,8 @@ class Transfer:
         """The judged answers that are nearest to a string, and how near they are; none below `similar`."""
         if equal := own.get(normalised(text)):
             return equal, 1.0
-        given = side(text)
-        likeness = {string: _likeness(given, known_side(string)) for string in own}
+        answer_side = side(text)
+        likeness = {string: _likeness(answer_side, known_side(string)) for string in own}
         best = max(likeness.values())
         if best < self.similar:
             return [], best

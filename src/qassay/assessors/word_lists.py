@@ -39,7 +39,7 @@ SHARE_OF_MEDIAN = 1 / 3
 MOST_PAIRS = 2_000_000
 # Responses whose fluency the median is taken of.
 SAMPLE = 500
-# Nothing can be said of a few pairs.
+# A few pairs are too little to judge.
 FEWEST_PAIRS = 20
 
 Pair = tuple[str, str]
@@ -98,43 +98,43 @@ DIFFERENT = 0.99
 # The share of a gold answer's words, as `recall` has it, and the share of unrelated questions.
 HALF = 0.5
 EVERYTHING = 0.2
-# With fewer unrelated questions than this nothing is said.
+# With fewer unrelated questions than this the check is not made.
 FEWEST_QUESTIONS = 20
 
 
 def is_list(case: Case, gold: Gold, nearest: str) -> bool:
     """Whether an answer that is near to a gold answer is only a list of words."""
-    given = side(case.text)
-    if len(given.words) < max(LEAST_WORDS, TIMES_THE_GOLD * len(known_side(nearest).words)):
+    answer_side = side(case.text)
+    if len(answer_side.words) < max(LEAST_WORDS, TIMES_THE_GOLD * len(known_side(nearest).words)):
         return False
-    return different_words(given.words) >= DIFFERENT or answers_everything(given, case.question.id, gold)
+    return different_words(answer_side.words) >= DIFFERENT or answers_everything(answer_side, case.question.id, gold)
 
 
-def different_words(spoken: Sequence[str]) -> float:
+def different_words(words: Sequence[str]) -> float:
     """The mean share of different words in windows of 30."""
     counts: dict[str, int] = {}
     total = 0
-    for place, word in enumerate(spoken):
+    for place, word in enumerate(words):
         counts[word] = counts.get(word, 0) + 1
         if place >= LEAST_WORDS:
-            left = spoken[place - LEAST_WORDS]
+            left = words[place - LEAST_WORDS]
             counts[left] -= 1
             if not counts[left]:
                 del counts[left]
         if place >= LEAST_WORDS - 1:
             total += len(counts)
-    return total / (LEAST_WORDS * max(1, len(spoken) - LEAST_WORDS + 1))
+    return total / (LEAST_WORDS * max(1, len(words) - LEAST_WORDS + 1))
 
 
-def answers_everything(given: Side, question: str, gold: Gold) -> bool:
-    """Whether the words of an answer fit too many unrelated questions; not said where there are too few of them."""
+def answers_everything(answer_side: Side, question: str, gold: Gold) -> bool:
+    """Whether the words of an answer fit too many unrelated questions; False where there are too few of them."""
     own = _topic(question, gold)
     looked_at, hits = 0, 0
     for other in gold.spread:
         if other == question or known_side(gold.texts.get(other, "")).distinct & own:
             continue
         looked_at += 1
-        hits += any(_has(known_side(text), given) for text in gold.answers[other])
+        hits += any(_has(known_side(text), answer_side) for text in gold.answers[other])
     return looked_at >= FEWEST_QUESTIONS and hits >= EVERYTHING * looked_at
 
 
@@ -144,5 +144,5 @@ def _topic(question: str, gold: Gold) -> frozenset[str]:
     return frozenset[str]().union(*(known_side(text).distinct for text in texts))
 
 
-def _has(known: Side, given: Side) -> bool:
-    return bool(known.distinct) and len(known.distinct & given.distinct) >= HALF * len(known.distinct)
+def _has(known: Side, answer_side: Side) -> bool:
+    return bool(known.distinct) and len(known.distinct & answer_side.distinct) >= HALF * len(known.distinct)

@@ -79,9 +79,9 @@ def content_words(text: str) -> list[str]:
     return without_stop_words(words(text))
 
 
-def without_stop_words(spoken: Sequence[str]) -> list[str]:
+def without_stop_words(tokens: Sequence[str]) -> list[str]:
     """The same for a text that is cut into words already."""
-    return [stem(word) for word in spoken if word not in STOP_WORDS] or [stem(word) for word in spoken]
+    return [stem(word) for word in tokens if word not in STOP_WORDS] or [stem(word) for word in tokens]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -81,14 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except TyperException as error:
         print(f"error: {error.format_message()}", file=sys.stderr)
-        print(f"Try '{_what(arguments)} --help'.", file=sys.stderr)
+        print(f"Try '{_command_line(arguments)} --help'.", file=sys.stderr)
         return error.exit_code
     except QassayError as error:
         return _say(error, as_json="--json" in arguments, verb=next((a for a in arguments if a in VERBS), ""))
     except ModuleNotFoundError as error:
         from qassay.extras import missing_extra
 
-        missing = missing_extra(error, _what(arguments))
+        missing = missing_extra(error, _command_line(arguments))
         if missing is None:
             raise
         return _say(missing, as_json="--json" in arguments)
@@ -175,7 +175,7 @@ def help_text(function: Callable[..., object]) -> str:
     import inspect
 
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    # A line that holds only a backspace tells the parser not to fill the paragraph after it.
+    # A line with only a backspace makes the parser keep the lines of the paragraph after it.
     return "\n\n".join("\b\n" + text if text.startswith("  ") else text for text in paragraphs)
 
 
@@ -186,7 +186,7 @@ def load(verb: str) -> Callable[..., object]:
     return function
 
 
-def _what(arguments: Sequence[str]) -> str:
+def _command_line(arguments: Sequence[str]) -> str:
     """The command that was called, without its options."""
     return " ".join(["qassay", *[argument for argument in arguments if argument in VERBS][:1]])
 

@@ -54,9 +54,9 @@ def command(
     if by == "person":
         _by_person(people(evaluation, sets=_sets(sets, evaluation.sets), resamples=resamples, seed=seed), as_json)
         return
-    chosen = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
+    set_names = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
     with progress("resampling") as update:
-        study = agreement(evaluation, sets=chosen, seed=seed, resamples=resamples, progress=update)
+        study = agreement(evaluation, sets=set_names, seed=seed, resamples=resamples, progress=update)
     print_json(study.as_json()) if as_json else print_tables(study.tables())
 
 
@@ -72,11 +72,11 @@ def _by_person(study: PeopleStudy, as_json: bool) -> None:
     print_tables(study.tables())
 
 
-def _sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+def _sets(texts: Sequence[str] | None, all_sets: Iterable[str]) -> list[str] | None:
     """The sets that the option names; one is enough where people are compared."""
-    if not given:
+    if not texts:
         return None
-    names, everything = names_in(given), list(known)
+    names, everything = names_in(texts), list(all_sets)
     for name in names:
         if name not in everything:
             raise unknown("judgment set", name, everything)

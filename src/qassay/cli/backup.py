@@ -74,10 +74,10 @@ def restore(
     from qassay.formats.folder import open_folder
     from qassay.store import backups
 
-    kept = backups.restore(open_folder(folder), backup, force=force)
+    old_file = backups.restore(open_folder(folder), backup, force=force)
     if as_json:
-        print_json({"restored": str(backup), "kept": None if kept is None else str(kept)})
+        print_json({"restored": str(backup), "kept": None if old_file is None else str(old_file)})
         return
     print(f"Restored {backup}.")
-    if kept is not None:
-        print(f"What was there is kept as {kept}.")
+    if old_file is not None:
+        print(f"What was there is kept as {old_file}.")

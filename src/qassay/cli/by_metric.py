@@ -35,13 +35,13 @@ def give_answers(
     `together` is what the document of several metrics says of all of them, such as their correction.
     """
     answers = {name: answer(matrix) for name, matrix in tables}
-    documents = {name: {**about(tables.matrices[name]), **given.document} for name, given in answers.items()}
+    documents = {name: {**about(tables.matrices[name]), **answered.document} for name, answered in answers.items()}
     announce(tables, as_json=as_json)
     if as_json:
         document = {"metrics": documents, **(together or {})} if every_metric else next(iter(documents.values()))
         print_json(document)
         return
-    for number, (name, given) in enumerate(answers.items()):
+    for number, (name, answered) in enumerate(answers.items()):
         if every_metric:
             print("\n" * bool(number) + visible(f"Metric {name}\n"))
-        given.show()
+        answered.show()

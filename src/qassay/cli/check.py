@@ -54,17 +54,17 @@ def _tell(checked: Checked) -> None:
         print(visible(f"warning: {problem}"), file=sys.stderr)
     for problem in first_few(checked.errors):
         print(visible(f"error: {problem}"), file=sys.stderr)
-    asked = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
+    counted = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
     in_series = f" in {checked.series} series" if checked.series else ""
-    print(f"questions  {asked or 'none'}{in_series}")
+    print(f"questions  {counted or 'none'}{in_series}")
     more = f" and {len(checked.runs) - MOST_SHOWN} more" if len(checked.runs) > MOST_SHOWN else ""
-    named = f": {visible(', '.join(checked.runs[:MOST_SHOWN]))}{more}" if checked.runs else ""
-    print(f"runs       {len(checked.runs)}{named}")
+    tags = f": {visible(', '.join(checked.runs[:MOST_SHOWN]))}{more}" if checked.runs else ""
+    print(f"runs       {len(checked.runs)}{tags}")
     for name, number in checked.judgments.items():
         print(f"judgments  {visible(name)}: {number:,}")
     for name, counts in checked.nuggets.items():
-        asked = plural(counts["lists"], "question")
-        print(f"nuggets    {visible(name)}: {counts['nuggets']} ({counts['vital']} vital) for {asked}")
+        questions = plural(counts["lists"], "question")
+        print(f"nuggets    {visible(name)}: {counts['nuggets']} ({counts['vital']} vital) for {questions}")
     if checked.documents is not None:
         print(f"documents  {checked.documents:,}")
     if checked.answers:

@@ -156,8 +156,8 @@ def command(
         results = _all_pairs(tables, method, alpha, permutations, seed, every_metric=scoring.every_metric)
         _give(tables, results, scoring, as_json=as_json)
         return
-    shown = TOP if top is None else top
-    compared = _two_systems(tables, pair, alpha, permutations, seed, shown, every_metric=scoring.every_metric)
+    top_questions = TOP if top is None else top
+    compared = _two_systems(tables, pair, alpha, permutations, seed, top_questions, every_metric=scoring.every_metric)
     decisions = {name: result.gate(margin) for name, result in compared.items()} if gate else {}
 
     def answer(matrix: ScoreMatrix) -> Answer:
@@ -177,7 +177,7 @@ def command(
     give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=of_all)
     if decision is not None:
         if len(decisions) > 1 and not as_json:
-            print(f"\n{decision}: {', '.join(f'{name} {given}' for name, given in decisions.items())}")
+            print(f"\n{decision}: {', '.join(f'{name} {decided}' for name, decided in decisions.items())}")
         raise typer.Exit(options.report(list(compared.values())))
 
 
@@ -194,7 +194,7 @@ def _correction(
 
     if not is_evaluation(sources):
         raise UsageError("--correct-with needs an evaluation, which has the judgments; a table has only scores")
-    refuse("a folder", scoring.given())
+    refuse("a folder", scoring.given_options())
     return scoring.corrected(open_evaluation(Path(sources[0])), correct_with, target, sample, pair)
 
 
@@ -237,8 +237,8 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _pair(names: Sequence[str], scoring: ScoringOptions) -> tuple[str, str] | None:
     """The two systems that were named, by arguments or by --systems."""
-    chosen = list(names) or scoring.system_names or []
-    return (chosen[0], chosen[1]) if len(chosen) == 2 else None
+    systems = list(names) or scoring.system_names or []
+    return (systems[0], systems[1]) if len(systems) == 2 else None
 
 
 def _only_two(tables: ScoreTables) -> tuple[str, str] | None:

@@ -67,29 +67,29 @@ def command(
     from qassay.cli import VERBS
     from qassay.cli.output import print_json
 
-    known = {verb: options(verb) for verb in VERBS}
+    commands = {verb: options(verb) for verb in VERBS}
     if as_json:
-        print_json({"commands": known})
+        print_json({"commands": commands})
         return
-    print({"bash": bash, "zsh": lambda known: ZSH + bash(known), "fish": fish}[shell](known), end="")
+    print({"bash": bash, "zsh": lambda commands: ZSH + bash(commands), "fish": fish}[shell](commands), end="")
 
 
 def options(verb: str) -> dict[str, list[str]]:
     """The options of a command, with the values that each may have; none where any value is possible."""
     from qassay.cli import load
 
-    found: dict[str, list[str]] = {"--help": []}
+    options_found: dict[str, list[str]] = {"--help": []}
     for parameter in inspect.signature(load(verb), eval_str=True).parameters.values():
         if get_origin(parameter.annotation) is not Annotated:
             continue
         kind, *about = get_args(parameter.annotation)
         for option in about:
             if isinstance(option, typer.models.OptionInfo) and not option.hidden:
-                # In an annotation the first name stands where a default would.
-                given = [name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str)]
-                names = [name for both in given for name in both.split("/") if name.startswith("--")]
-                found |= {name: _values(kind) for name in names}
-    return found
+                # In an annotation the first name is in the place of a default.
+                spellings = [name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str)]
+                names = [name for spelling in spellings for name in spelling.split("/") if name.startswith("--")]
+                options_found |= {name: _values(kind) for name in names}
+    return options_found
 
 
 def _values(kind: Any) -> list[str]:
@@ -99,32 +99,32 @@ def _values(kind: Any) -> list[str]:
     return next((values for part in get_args(kind) if (values := _values(part))), [])
 
 
-def bash(known: dict[str, dict[str, list[str]]]) -> str:
+def bash(commands: dict[str, dict[str, list[str]]]) -> str:
     """The script for bash."""
     values = [
         f'        "{verb} {option}") COMPREPLY=($(compgen -W "{" ".join(choices)}" -- "$word")); return ;;'
-        for verb, own in known.items()
-        for option, choices in own.items()
+        for verb, verb_options in commands.items()
+        for option, choices in verb_options.items()
         if choices
     ]
-    named = [
-        f'                {verb}) COMPREPLY=($(compgen -W "{" ".join(own)}" -- "$word")) ;;'
-        for verb, own in known.items()
+    by_verb = [
+        f'                {verb}) COMPREPLY=($(compgen -W "{" ".join(verb_options)}" -- "$word")) ;;'
+        for verb, verb_options in commands.items()
     ]
-    return BASH.format(verbs=" ".join(known), values="\n".join(values), options="\n".join(named))
+    return BASH.format(verbs=" ".join(commands), values="\n".join(values), options="\n".join(by_verb))
 
 
-def fish(known: dict[str, dict[str, list[str]]]) -> str:
+def fish(commands: dict[str, dict[str, list[str]]]) -> str:
     """The script for fish."""
     from qassay.cli import VERBS
 
     lines = ["# Completion of qassay for fish."]
-    for verb, own in known.items():
+    for verb, verb_options in commands.items():
         summary = VERBS[verb].replace("'", "\\'")
         lines.append(f"complete -c qassay -n __fish_use_subcommand -f -a {verb} -d '{summary}'")
-        for option, choices in own.items():
-            taken = f" -x -a '{' '.join(choices)}'" if choices else ""
-            lines.append(f"complete -c qassay -n '__fish_seen_subcommand_from {verb}' -l {option[2:]}{taken}")
+        for option, choices in verb_options.items():
+            values = f" -x -a '{' '.join(choices)}'" if choices else ""
+            lines.append(f"complete -c qassay -n '__fish_seen_subcommand_from {verb}' -l {option[2:]}{values}")
     runs = "for file in (commandline -opc)[3]/runs/*; string replace -r '\\..*$' '' (path basename $file); end"
     lines.append(f'complete -c qassay -n "__fish_seen_subcommand_from compare" -a "({runs})"')
     return "\n".join(lines) + "\n"

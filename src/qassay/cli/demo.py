@@ -133,9 +133,9 @@ def _write_report(path: Path) -> str:
     from qassay.reports import build_report
 
     # The commands in it are about the copy that `qassay demo --to demo` makes.
-    made = build_report(of_evaluation(open_evaluation(demo_folder()), Scored(), sources=["demo"]))
-    files.write_all({path: made.html().encode()})
-    return made.answer[0]
+    report = build_report(of_evaluation(open_evaluation(demo_folder()), Scored(), sources=["demo"]))
+    files.write_all({path: report.html().encode()})
+    return report.answer[0]
 
 
 def _serve(to: Path | None, port: int | None) -> None:
@@ -147,8 +147,8 @@ def _serve(to: Path | None, port: int | None) -> None:
     from qassay.web.site import Settings, sign_on_from
 
     # A port that nobody asked for may be any other one.
-    chosen = port if port is not None else PORT if is_free("127.0.0.1", PORT) else 0
-    settings = Settings(port=chosen, sign_on=sign_on_from(os.environ), log="none")
+    served_port = port if port is not None else PORT if is_free("127.0.0.1", PORT) else 0
+    settings = Settings(port=served_port, sign_on=sign_on_from(os.environ), log="none")
     with tempfile.TemporaryDirectory(prefix="qassay-demo-") as place:
         folder = to if to is not None else Path(place) / "demo"
         prepared = partial(_prepare, folder, Path(place) / REPORT, is_kept=to is not None)
@@ -197,13 +197,13 @@ class Story:
 
     def as_json(self) -> dict[str, object]:
         """Each part as its own command gives it."""
-        asked = self.evaluation.questions
+        questions = self.evaluation.questions
         return {
             "evaluation": {
                 "name": self.evaluation.name,
                 "task": self.evaluation.task.name,
-                "questions": asked.counts(),
-                "series": len(asked.series),
+                "questions": questions.counts(),
+                "series": len(questions.series),
                 "sets": list(self.evaluation.sets),
             },
             "score": self.scores.as_json(),
@@ -240,11 +240,11 @@ def print_story(story: Story) -> None:
     from qassay.analysis import leaderboard
 
     scores, closest = story.scores, story.closest
-    asked = story.evaluation.questions.counts()
-    counts = ", ".join(f"{number} {kind}" for kind, number in asked.items())
+    by_type = story.evaluation.questions.counts()
+    counts = ", ".join(f"{number} {kind}" for kind, number in by_type.items())
     series = len(story.evaluation.questions.series)
     _say(
-        f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, like TREC "
+        f"{len(scores.runs)} runs answer {sum(by_type.values())} questions ({counts}) in {series} series, like TREC "
         "2004. The runs are reference systems with different settings; the assessors, language models that "
         "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
         "says nothing about any real system."

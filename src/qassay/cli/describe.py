@@ -51,7 +51,7 @@ def command(
     if is_evaluation(sources):
         from qassay.evaluation import open_evaluation
 
-        refuse("a folder", scoring.given())
+        refuse("a folder", scoring.given_options())
         if question is not None:
             refuse("one question", {"--component": scoring.component})
             _one_question(sources[0], question, scoring, as_json=as_json)
@@ -81,7 +81,7 @@ def _one_question(folder: str, question: str, scoring: ScoringOptions, *, as_jso
     from qassay.analysis.one_question import one_question
     from qassay.evaluation import open_evaluation
 
-    found = one_question(
+    result = one_question(
         open_evaluation(folder),
         question,
         key=scoring.key,
@@ -89,4 +89,4 @@ def _one_question(folder: str, question: str, scoring: ScoringOptions, *, as_jso
         unjudged=scoring.unjudged,
         missing=scoring.missing,
     )
-    print_json(found.as_json()) if as_json else print_tables(found.tables())
+    print_json(result.as_json()) if as_json else print_tables(result.tables())

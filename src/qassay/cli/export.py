@@ -91,10 +91,10 @@ def _sections(folder: Path) -> tuple[list[str], list[str]]:
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
-    told = facts(evaluation)
-    sections = ["## In numbers", *(shown.markdown().strip() for shown in told.tables())]
+    result = facts(evaluation)
+    sections = ["## In numbers", *(table.markdown().strip() for table in result.tables())]
     try:
         scored = evaluation.score(missing="skip").leaderboard().markdown().strip()
     except QassayError as error:
         scored = f"There are no scores yet: {str(error).splitlines()[0]}"
-    return [*sections, "## Scores", scored], list(told.assessors)
+    return [*sections, "## Scores", scored], list(result.assessors)

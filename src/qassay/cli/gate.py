@@ -83,18 +83,21 @@ class Gate:
         decision = together(decisions)
         first = results[0]
         parts = [f"## {decision}: {_plain(first.a)} compared with {_plain(first.b)}"]
-        for result, own in zip(results, decisions, strict=True):
+        for result, of_result in zip(results, decisions, strict=True):
             where = f"{_plain(result.measure)}: " if len(results) > 1 else ""
-            parts += [f"{where}{_plain(gate_line(result, own, self.margin))}.", _plain_table(result.table()).markdown()]
+            parts += [
+                f"{where}{_plain(gate_line(result, of_result, self.margin))}.",
+                _plain_table(result.table()).markdown(),
+            ]
         if decision == "INCONCLUSIVE":
             parts.append(self._what_inconclusive_means(is_corrected=bool(first.basis)))
         return "\n\n".join(part.strip() for part in parts) + "\n"
 
     def _what_inconclusive_means(self, *, is_corrected: bool) -> str:
-        then = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
-        what, more = ("labels", "labels, or more questions,") if is_corrected else ("questions", "questions")
-        meaning = f"INCONCLUSIVE: these {what} do not show whether A is good enough. More {more} would."
-        return f"{meaning} {then[self.inconclusive]}" if self.inconclusive is not None else meaning
+        outcome = {"pass": "It passes (`--inconclusive pass`).", "fail": "It fails (`--inconclusive fail`)."}
+        evidence, more = ("labels", "labels, or more questions,") if is_corrected else ("questions", "questions")
+        meaning = f"INCONCLUSIVE: these {evidence} do not show whether A is good enough. More {more} would."
+        return f"{meaning} {outcome[self.inconclusive]}" if self.inconclusive is not None else meaning
 
     def junit_xml(self, results: Sequence[Compared]) -> bytes:
         """One test per metric: it passes, fails, or is skipped where an inconclusive comparison is to pass."""
@@ -129,13 +132,13 @@ class Gate:
 
 def check_gate(gate: bool, options: Gate) -> None:
     """Stop at options of a gate without a gate."""
-    given = {
+    values = {
         "--margin": options.margin,
         "--summary": options.summary,
         "--junit": options.junit,
         "--inconclusive": options.inconclusive,
     }
-    names = [name for name, value in given.items() if value]
+    names = [name for name, value in values.items() if value]
     if names and not gate:
         raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")
     if options.summary is not None and options.summary == options.junit:

@@ -152,9 +152,9 @@ def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterat
 
     exists = (folder / CONFIGURATION).is_file()
     if exists and task is not None:
-        has = read_configuration(Folder(folder)).task.name
-        if has != Path(task).stem:
-            raise UsageError(f"{folder} has the task {has}; import without --task, or into another folder")
+        current_task = read_configuration(Folder(folder)).task.name
+        if current_task != Path(task).stem:
+            raise UsageError(f"{folder} has the task {current_task}; import without --task, or into another folder")
     if exists or task is None:
         if not exists and not folder.is_file():
             raise InputError(Problem("configuration", _no_evaluation(folder, paths), str(folder)))
@@ -162,16 +162,16 @@ def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterat
         return
     from qassay.cli.init import make_evaluation
 
-    made = [folder / CONFIGURATION, *([folder / Path(task).name] if task.endswith(".toml") else [])]
+    files = [folder / CONFIGURATION, *([folder / Path(task).name] if task.endswith(".toml") else [])]
     folders = [folder / name for name in ("runs", "judgments", "nuggets")]
-    new = [path for path in (*made, *folders, folder) if not path.exists()]
+    new = [path for path in (*files, *folders, folder) if not path.exists()]
     try:
         make_evaluation(folder, task=task)
         yield
     except BaseException:
         for path in new:
             with suppress(OSError):  # a folder that is not empty stays
-                path.unlink() if path in made else path.rmdir()
+                path.unlink() if path in files else path.rmdir()
         raise
 
 
@@ -179,8 +179,8 @@ def _no_evaluation(folder: Path, paths: Sequence[Path]) -> str:
     """Advice where the folder is not an evaluation: one command where the files contain answers."""
     from qassay.formats.looking import look
 
-    what = "is not an evaluation yet" if folder.is_dir() else "does not exist"
+    state = "is not an evaluation yet" if folder.is_dir() else "does not exist"
     if all(path.is_file() and look(path).kind == "responses" for path in paths):
         files = " ".join(shlex.quote(str(path)) for path in paths)
-        return f"{what}; to make it from these answers: qassay import {shlex.quote(str(folder))} {files} --task qa"
-    return f"{what}; make it with: qassay init {shlex.quote(str(folder))} --task NAME"
+        return f"{state}; to make it from these answers: qassay import {shlex.quote(str(folder))} {files} --task qa"
+    return f"{state}; make it with: qassay init {shlex.quote(str(folder))} --task NAME"

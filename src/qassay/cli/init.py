@@ -42,21 +42,21 @@ def command(
       qassay init rag-eval --task nuggets --name "Our RAG systems, spring"
     """
     if task is None:
-        known = {name: named_task(name) for name in task_names()}
-        width = max(map(len, known))
-        listed = "\n".join(f"  {name:{width}}  {rules.title}" for name, rules in known.items())
+        task_list = {name: named_task(name) for name in task_names()}
+        width = max(map(len, task_list))
+        listed = "\n".join(f"  {name:{width}}  {rules.title}" for name, rules in task_list.items())
         raise UsageError(f"which task? name one with --task:\n{listed}")
-    made = make_evaluation(folder, task=task, name=name)
+    new_task = make_evaluation(folder, task=task, name=name)
     if as_json:
-        print_json({"folder": str(folder), "name": name or folder.resolve().name, "task": made.name})
+        print_json({"folder": str(folder), "name": name or folder.resolve().name, "task": new_task.name})
         return
     where = shlex.quote(str(folder))
-    print(f"Made {folder}: {made.title}.")
+    print(f"Made {folder}: {new_task.title}.")
     print(f"What can be changed is explained in {folder / 'qassay.toml'}.")
     print("Next:")
     print(f"  {where}/collection/                    make it for documents, where you have them")
-    print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(made.types)})")
-    print(f"  qassay import {where} RUN...           the runs ({', '.join(made.forms)})")
+    print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(new_task.types)})")
+    print(f"  qassay import {where} RUN...           the runs ({', '.join(new_task.forms)})")
     print(f"  qassay import {where} JUDGMENTS...     judgments, nuggets, known answers")
     print(f"  qassay check {where}                   what is there, and what is wrong with it")
     print(f"  qassay serve {where}                   all of it in the browser, judging too")
@@ -67,22 +67,22 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
     from qassay.formats import files
     from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
 
-    own: bytes | None = None
+    definition: bytes | None = None
     if task.endswith(".toml"):
-        own = Path(task).read_bytes()
-        keys = files.parse_toml(files.decode(own, file=task), file=task)
-        called = Path(task).name
+        definition = Path(task).read_bytes()
+        keys = files.parse_toml(files.decode(definition, file=task), file=task)
+        file = Path(task).name
     else:
         keys = task_definition(task)
-        called = task
-    made = tasks.from_definition(keys, file=called)
+        file = task
+    new_task = tasks.from_definition(keys, file=file)
     path = folder / CONFIGURATION
     if path.exists():
         message = f"is an evaluation already; look at it with: qassay check {shlex.quote(str(folder))}"
         raise InputError(Problem("configuration", message, str(folder)))
-    contents = {path: configuration_text(keys, name=name or folder.resolve().name, task=called).encode()}
-    if own is not None:
-        contents[folder / called] = own
+    contents = {path: configuration_text(keys, name=name or folder.resolve().name, task=file).encode()}
+    if definition is not None:
+        contents[folder / file] = definition
     try:
         for sub in ("runs", "judgments", "nuggets"):
             (folder / sub).mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> task
         message = f"cannot make an evaluation here: {error.strerror or error}"
         raise InputError(Problem("configuration", message, str(folder))) from None
     read_configuration(Folder(folder))
-    return made
+    return new_task
 
 
 def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:

@@ -171,7 +171,7 @@ class TableOptions:
         """Whether each metric is analysed."""
         return self.metric == "all"
 
-    def given(self) -> dict[str, object]:
+    def given_options(self) -> dict[str, object]:
         """The options that were given, by their names."""
         names = [field for field in TableOptions.__dataclass_fields__ if field != "repeats"]
         values = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
@@ -207,7 +207,7 @@ class ScoringOptions(TableOptions, EvaluationOptions):
     def read(self, sources: Sequence[str | Path]) -> ScoreTables:
         """The score matrices of an evaluation (a folder) or of files, one per metric."""
         if is_evaluation(sources):
-            refuse("a folder", self.given())
+            refuse("a folder", self.given_options())
             from qassay.evaluation import open_evaluation
             from qassay.formats.scores import ScoreTables
 
@@ -215,8 +215,8 @@ class ScoringOptions(TableOptions, EvaluationOptions):
             return ScoreTables({matrix.measure: matrix})
         if self.measure is not None:
             raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
-        given = {"--key": self.key is not None, "--component": self.component is not None}
-        refuse("a table of scores", given | {"--unjudged": self.unjudged != "stop"})
+        options = {"--key": self.key is not None, "--component": self.component is not None}
+        refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
         return self.read_tables(sources, self.missing)
 
     def matrix(self, source: Path) -> ScoreMatrix:
@@ -248,8 +248,8 @@ def warn(warning: Problem) -> None:
 
 def about(matrix: ScoreMatrix) -> dict[str, object]:
     """The part of every JSON document about the scores: what they are, and their repeats."""
-    said: dict[str, object] = {"read": matrix.read} if matrix.read else {}
-    return said if matrix.repeats is None else said | {"repeats": matrix.repeats.as_json(matrix.runs)}
+    facts: dict[str, object] = {"read": matrix.read} if matrix.read else {}
+    return facts if matrix.repeats is None else facts | {"repeats": matrix.repeats.as_json(matrix.runs)}
 
 
 def need_two_systems(matrix: ScoreMatrix, sources: Sequence[str | Path]) -> None:
@@ -267,46 +267,46 @@ def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
 
     The parser reads options off the signature of a function, one parameter each.
     """
-    own = inspect.signature(command, eval_str=True)
-    annotations: dict[str, Any] = {name: parameter.annotation for name, parameter in own.parameters.items()}
+    signature = inspect.signature(command, eval_str=True)
+    annotations: dict[str, Any] = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     records = {name: kind for name, kind in annotations.items() if isinstance(kind, type) and is_dataclass(kind)}
     options = {name: inspect.signature(record, eval_str=True).parameters for name, record in records.items()}
     spelled_out: list[inspect.Parameter] = []
-    for name, parameter in own.parameters.items():
+    for name, parameter in signature.parameters.items():
         spelled_out += options[name].values() if name in options else [parameter]
 
     @functools.wraps(command)
-    def called(**given: Any) -> None:
+    def called(**values: Any) -> None:
         built = {
-            name: record(**{option: given.pop(option) for option in options[name]}) for name, record in records.items()
+            name: record(**{option: values.pop(option) for option in options[name]}) for name, record in records.items()
         }
-        command(**built, **given)
+        command(**built, **values)
 
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
-    called.__signature__ = own.replace(parameters=keywords)  # type: ignore[attr-defined]
+    called.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
     return called
 
 
-def refuse_without_correction(correct_with: str | None, given: Mapping[str, object]) -> None:
+def refuse_without_correction(correct_with: str | None, options: Mapping[str, object]) -> None:
     """Stop at options that belong to --correct-with where it is not given."""
-    names = [name for name, value in given.items() if value is not None]
+    names = [name for name, value in options.items() if value is not None]
     if names and correct_with is None:
         raise UsageError(f"{names[0]} goes with --correct-with, which names the labels of people")
 
 
-def refuse(kind: str, given: Mapping[str, object]) -> None:
+def refuse(kind: str, options: Mapping[str, object]) -> None:
     """Stop at options that mean nothing for this kind of source."""
-    names = [name for name, value in given.items() if value]
+    names = [name for name, value in options.items() if value]
     if names:
         raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")
 
 
-def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] | None:
+def named_sets(texts: Sequence[str] | None, all_sets: Iterable[str]) -> list[str] | None:
     """The sets that the option names, in its order, each once; None where it was not given."""
-    if not given:
+    if not texts:
         return None
-    names = names_in(given)
-    everything = list(known)
+    names = names_in(texts)
+    everything = list(all_sets)
     for name in names:
         if name not in everything:
             raise unknown("judgment set", name, everything)
@@ -315,6 +315,6 @@ def named_sets(given: Sequence[str] | None, known: Iterable[str]) -> list[str] |
     return names
 
 
-def names_in(given: Sequence[str]) -> list[str]:
+def names_in(texts: Sequence[str]) -> list[str]:
     """The names in options that take several, separated by commas, each once."""
-    return list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
+    return list(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))

@@ -118,25 +118,25 @@ def command(
     from qassay.evaluation import open_evaluation
 
     evaluation = open_evaluation(folder)
-    chosen = open_assessor(assessor, evaluation, workers=workers, timeout=timeout, limit=limit)
+    opened = open_assessor(assessor, evaluation, workers=workers, timeout=timeout, limit=limit)
     if nuggets is not None:
         if dry_run or server is not None or again:
             raise UsageError("--nuggets goes without --dry-run, --server and --again")
         if ray is not None:
             from qassay.assessors.over_ray import over_ray
 
-            chosen = over_ray(chosen, ray, collection=evaluation.folder.collection, workers=workers)
-        _write_nuggets(evaluation, chosen, set_name, rate=nuggets == "rate", as_json=as_json)
+            opened = over_ray(opened, ray, collection=evaluation.folder.collection, workers=workers)
+        _write_nuggets(evaluation, opened, set_name, rate=nuggets == "rate", as_json=as_json)
     elif dry_run:
         if server is not None:
             raise UsageError("--dry-run counts what is in the folder; leave --server out")
-        _say_plan(plan_judging(evaluation, chosen, set_name=set_name, again=again), limit, as_json=as_json)
+        _say_plan(plan_judging(evaluation, opened, set_name=set_name, again=again), limit, as_json=as_json)
     else:
         with progress("judging") as update:
-            total = _decisions(evaluation, set_name or chosen.name)
+            total = _decisions(evaluation, set_name or opened.name)
             done = judge(
                 evaluation,
-                chosen,
+                opened,
                 set_name=set_name,
                 again=again,
                 workers=workers,
@@ -191,15 +191,15 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
 
 
 def _write_nuggets(
-    evaluation: Evaluation, chosen: AutomaticAssessor, set_name: str | None, *, rate: bool, as_json: bool
+    evaluation: Evaluation, assessor: AutomaticAssessor, set_name: str | None, *, rate: bool, as_json: bool
 ) -> None:
     from qassay.assessors.llm import LanguageModel
     from qassay.assessors.llm.nuggets import write_nuggets
     from qassay.cli.output import print_json, visible
 
-    if not isinstance(chosen, LanguageModel):
-        raise UsageError(f"{chosen.name} writes no nuggets; a language model does: llm(model=...)")
-    written = write_nuggets(evaluation, chosen, rate=rate, set_name=set_name)
+    if not isinstance(assessor, LanguageModel):
+        raise UsageError(f"{assessor.name} writes no nuggets; a language model does: llm(model=...)")
+    written = write_nuggets(evaluation, assessor, rate=rate, set_name=set_name)
     if as_json:
         print_json(written.as_json())
         return

@@ -92,7 +92,7 @@ def command(
 
     if (not sources) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")
-    wanted = functools.partial(
+    make_plan = functools.partial(
         plan,
         differences=difference,
         error=error,
@@ -104,13 +104,13 @@ def command(
         details=details or len(difference or ()) > 1,
     )
     if not sources:
-        result = wanted(assume=_assumed(assume or []))
+        result = make_plan(assume=_assumed(assume or []))
         print_json(result.as_json()) if as_json else _show(result)
         return
     by_assessor = _by_assessor(sources, sets, scoring) if sets else ()
 
     def answer(matrix: ScoreMatrix) -> Answer:
-        planned = wanted(matrix, by_assessor=by_assessor)
+        planned = make_plan(matrix, by_assessor=by_assessor)
         return Answer(planned.as_json(), lambda: _show(planned))
 
     give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
@@ -123,21 +123,21 @@ def _show(planned: Plan) -> None:
     print_tables(planned.tables())
 
 
-def _by_assessor(sources: list[str], given: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
+def _by_assessor(sources: list[str], texts: list[str], scoring: ScoringOptions) -> list[ScoreMatrix]:
     """One score matrix for each judgment set."""
     folder = Path(sources[0])
     if not is_evaluation(sources):
         raise UsageError("--sets names judgment sets of an evaluation; a score matrix has none")
     from qassay.evaluation import open_evaluation
 
-    names = named_sets(given, open_evaluation(folder).sets) or []
+    names = named_sets(texts, open_evaluation(folder).sets) or []
     return [replace(scoring, key=name).matrix(folder) for name in names]
 
 
-def _assumed(given: list[str]) -> dict[str, float]:
+def _assumed(texts: list[str]) -> dict[str, float]:
     """Variances from `source=number`, separated by commas or given one by one."""
     variances: dict[str, float] = {}
-    for part in (piece for text in given for piece in text.split(",")):
+    for part in (piece for text in texts for piece in text.split(",")):
         name, _, number = part.partition("=")
         try:
             variances[name.strip()] = float(number)

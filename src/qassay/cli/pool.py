@@ -52,11 +52,11 @@ def command(
     evaluation = open_evaluation(folder)
     judged = _judged(evaluation, set_name)
     nuggets = evaluation.nugget_list(judged.name if judged else "development")
-    asked = evaluation.questions
+    questions = evaluation.questions
     if evaluation.task.has("justified") and evaluation.configuration.justified:
-        asked = TestSet(tuple(pair for pair in asked if pair.id in evaluation.configuration.justified))
+        questions = TestSet(tuple(pair for pair in questions if pair.id in evaluation.configuration.justified))
     most = evaluation.configuration.track.pooled
-    pooled = pool(evaluation.runs.to_judge(most), asked, evaluation.task, judged, nuggets)
+    pooled = pool(evaluation.runs.to_judge(most), questions, evaluation.task, judged, nuggets)
     rows = pooled.sheet(evaluation.questions) if sheet is not None else []
     if rows and sheet is not None:
         write_rows(sheet, rows)
@@ -83,8 +83,8 @@ def command(
 
 def _left_out(runs: Runs, most: int | None) -> list[str]:
     """The runs that are not judged, because those of their organisation with a higher priority are."""
-    chosen = first_of_organisations({tag: runs.about(tag) for tag in runs.tags}, most)
-    return [tag for tag in runs.tags if tag not in chosen]
+    judged = first_of_organisations({tag: runs.about(tag) for tag in runs.tags}, most)
+    return [tag for tag in runs.tags if tag not in judged]
 
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
@@ -101,10 +101,10 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
         work = workloads(connection)
     store.close()
     assigned: dict[str, dict[str, int]] = {}
-    for share in work:
-        counts = assigned.setdefault(share.set, dict.fromkeys(ASSIGNED, 0))
+    for workload in work:
+        counts = assigned.setdefault(workload.set, dict.fromkeys(ASSIGNED, 0))
         for name, field in ASSIGNED.items():
-            counts[name] += getattr(share, field)
+            counts[name] += getattr(workload, field)
     return assigned
 
 

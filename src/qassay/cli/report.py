@@ -92,26 +92,26 @@ def command(
     if by == ORGANISATION:
         _result_pages(sources, scoring, to, form, force=force, as_json=as_json)
         return
-    chosen = form or SUFFIXES.get(to.suffix.lower() if to else "", "html")
-    target = to or Path(DEFAULTS[chosen])
-    if top is not None and chosen != "latex":
+    kind = form or SUFFIXES.get(to.suffix.lower() if to else "", "html")
+    target = to or Path(DEFAULTS[kind])
+    if top is not None and kind != "latex":
         raise UsageError("--top is for --format latex")
-    _check_target(target, folder=chosen in FOLDERS, force=force)
+    _check_target(target, folder=kind in FOLDERS, force=force)
     from dataclasses import replace
 
     from qassay.reports import build_report
 
     material = _material(sources, scoring, seed)
     report = build_report(material if name is None else replace(material, name=name))
-    contents = _contents(report, chosen, top)
-    _write(target, contents, folder=chosen in FOLDERS)
+    contents = _contents(report, kind, top)
+    _write(target, contents, folder=kind in FOLDERS)
     size = sum(map(len, contents.values()))
     if as_json:
         print_json(
             {
                 "to": str(target),
-                "format": chosen,
-                "files": sorted(contents) if chosen in FOLDERS else [target.name],
+                "format": kind,
+                "files": sorted(contents) if kind in FOLDERS else [target.name],
                 "bytes": size,
                 "answer": list(report.answer),
                 "facts": [{"label": f.label, "value": f.value, "meaning": f.meaning} for f in report.facts],
@@ -139,27 +139,27 @@ def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Mat
     if is_evaluation(sources):
         from qassay.evaluation import open_evaluation
 
-        refuse("a folder", scoring.given())
+        refuse("a folder", scoring.given_options())
         scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
         return of_evaluation(open_evaluation(sources[0]), scored, sources=list(sources), options=options, seed=seed)
     tables = scoring.read(sources)
     for warning in tables.warnings:
         warn(warning)
-    named = Path(sources[0].rpartition("=")[2]).name
-    title = named if len(sources) == 1 else f"{named} and {len(sources) - 1} more"
+    file_name = Path(sources[0].rpartition("=")[2]).name
+    title = file_name if len(sources) == 1 else f"{file_name} and {len(sources) - 1} more"
     return of_matrix(tables.matrix, name=title, sources=list(sources), options=options, seed=seed)
 
 
 def _options(scoring: ScoringOptions) -> list[str]:
     """The options that were given, as a command has them."""
-    given: list[str] = []
+    options: list[str] = []
     for field in fields(scoring):
         value = getattr(scoring, field.name)
         if value == field.default or value is None:
             continue
         option = f"--{field.name.replace('_', '-')}"
-        given += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
-    return given
+        options += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
+    return options
 
 
 def _contents(report: Report, form: Format, top: int | None) -> dict[str, bytes]:
@@ -205,8 +205,8 @@ def _check_target(target: Path, *, folder: bool, force: bool) -> None:
         raise InputError(Problem("configuration", "is a folder. Name a file with --to", str(target)))
     exists = any(target.iterdir()) if target.is_dir() else target.exists()
     if exists and not force:
-        what = "is not empty. To write into it" if folder else "exists already. To replace it"
-        raise InputError(Problem("configuration", f"{what}: --force", str(target)))
+        problem = "is not empty. To write into it" if folder else "exists already. To replace it"
+        raise InputError(Problem("configuration", f"{problem}: --force", str(target)))
 
 
 def _write(target: Path, contents: Mapping[str, bytes], *, folder: bool) -> None:
@@ -220,9 +220,9 @@ def _write(target: Path, contents: Mapping[str, bytes], *, folder: bool) -> None
         files.write_all({target / name: data for name, data in contents.items()})
         return
     with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".report-") as staging:
-        made = Path(staging) / "new"
-        files.write_all({made / name: data for name, data in contents.items()})
-        made.rename(target)
+        new_folder = Path(staging) / "new"
+        files.write_all({new_folder / name: data for name, data in contents.items()})
+        new_folder.rename(target)
 
 
 def _result_pages(
@@ -246,16 +246,16 @@ def _result_pages(
         raise UsageError("--by organisation writes HTML pages; leave --format out")
     if not is_evaluation(sources):
         raise UsageError("--by organisation needs an evaluation: tables of scores do not name organisations")
-    refuse("a folder", scoring.given())
+    refuse("a folder", scoring.given_options())
     _check_target(to, folder=True, force=force)
     evaluation = open_evaluation(sources[0])
     scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
     scores = scores_of(evaluation, scored)
-    named = organisations(scores)
-    if not named:
+    names = organisations(scores)
+    if not names:
         message = 'no run names its organisation. Add it to runs.jsonl: {"run": ..., "organisation": ...}'
         raise InputError(Problem("configuration", message, str(sources[0])))
-    pages = dict(zip(_file_names(named), named, strict=True))
+    pages = dict(zip(_file_names(names), names, strict=True))
     answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
     contents = {file: organisation_page(scores, which, answers).html().encode() for file, which in pages.items()}
     _write(to, contents, folder=True)
@@ -276,13 +276,13 @@ def _file_names(names: Sequence[str]) -> list[str]:
     >>> _file_names(["Team A", "team a!", "../x", "שלום"])
     ['team-a.html', 'team-a-2.html', 'x.html', 'organisation.html']
     """
-    taken: dict[str, int] = {}
-    made = []
+    counts: dict[str, int] = {}
+    files = []
     for name in names:
         plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or ORGANISATION
-        taken[plain] = taken.get(plain, 0) + 1
-        candidate = plain if taken[plain] == 1 else f"{plain}-{taken[plain]}"
-        while f"{candidate}.html" in made:
+        counts[plain] = counts.get(plain, 0) + 1
+        candidate = plain if counts[plain] == 1 else f"{plain}-{counts[plain]}"
+        while f"{candidate}.html" in files:
             candidate += "-"
-        made.append(f"{candidate}.html")
-    return made
+        files.append(f"{candidate}.html")
+    return files

@@ -98,7 +98,7 @@ def command(
     from qassay.systems.harness.writing import SUFFIXES
 
     evaluation = open_evaluation(folder)
-    given = _settings(settings or [])
+    parameters = _settings(settings or [])
     options = DriveOptions(workers, timeout, retries, backoff, on_failure, isolate)
     possible = [name for name in evaluation.task.forms if name in SUFFIXES]
     if form not in possible:  # before anything is asked
@@ -109,7 +109,7 @@ def command(
         task=evaluation.task,
         collection=collection,
         documents=evaluation.folder.collection if collection is not None else None,
-        settings=given,
+        settings=parameters,
         token=_token(token_from),
     )
     if ray is not None:
@@ -136,9 +136,9 @@ def _documents(evaluation: Evaluation) -> Collection | None:
         return open_collection(place, progress=update)
 
 
-def _settings(given: list[str]) -> dict[str, str]:
+def _settings(texts: list[str]) -> dict[str, str]:
     settings: dict[str, str] = {}
-    for setting in given:
+    for setting in texts:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not equals or not name or not value:
             raise UsageError(f"--set takes NAME=VALUE, not {setting!r}")
@@ -185,7 +185,7 @@ class RunJob:
     options: DriveOptions
 
     def run(self, *, restart: bool, force: bool) -> dict[str, Any]:
-        """Ask, write the run, and tell what was done."""
+        """Ask, write the run, and report what was done."""
         from qassay.formats.names import file_name, name_fault
         from qassay.systems.harness.driving import drive
         from qassay.systems.harness.log import Log, header
@@ -206,7 +206,7 @@ class RunJob:
                 self.collection.index(passages=passages)
         finished = path.exists() and b'\n{"finished"' in path.read_bytes()
         with Log(path, head, evaluation.questions, restart=restart or (force and finished)) as log:
-            kept = len(log.answers)
+            continued = len(log.answers)
             try:
                 with progress(f"asking {self.tag}") as update:
                     answers = drive(
@@ -221,19 +221,19 @@ class RunJob:
             except KeyboardInterrupt:
                 print(f"{len(log.answers)} answers are kept: the same command goes on from there", file=sys.stderr)
                 raise
-            written = self._write(answers)
+            file = self._write(answers)
             log.finish()
-        given = log.answers.values()
+        answered = log.answers.values()
         return {
             "run": self.tag,
             "system": self.system.spelling,
-            "file": written,
+            "file": file,
             "stored": evaluation.folder.written is not None,
             "log": evaluation.folder.name(log.path),
-            "questions": len(given),
-            "continued": kept,
-            "nil": sum(answer.nil for answer in given),
-            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in given),
+            "questions": len(answered),
+            "continued": continued,
+            "nil": sum(answer.nil for answer in answered),
+            "empty": sum(not (answer.nil or answer.items or answer.decision) for answer in answered),
             "failed": [question for question in evaluation.questions.ids if question in log.failed],
             "seconds": round(time.monotonic() - begun, 3),
         }
@@ -245,8 +245,8 @@ class RunJob:
         from qassay.systems.harness.writing import write_run
 
         evaluation = self.evaluation
-        own = evaluation.folder
-        place = own if own.written is None else Folder(own.path, TemporaryFolder())
+        folder = evaluation.folder
+        place = folder if folder.written is None else Folder(folder.path, TemporaryFolder())
         written = write_run(
             place,
             self.tag,
@@ -257,10 +257,10 @@ class RunJob:
             information=self.information,
             lengths=self.collection.lengths() if self.collection is not None else None,
         )
-        if place is not own:
+        if place is not folder:
             from qassay.store.engine import open_store
             from qassay.store.folder.importing import import_folder
 
-            with closing(open_store(own)) as store:
+            with closing(open_store(folder)) as store:
                 import_folder(store, place, replace=True)
         return place.name(written)

@@ -87,9 +87,9 @@ def command(
     from qassay.formats.names import name_fault
     from qassay.formats.samples import write_sample
 
-    for given in (name, assessor):
-        if given is not None and (fault := name_fault(given)):
-            raise UsageError(f"the name {given!r} {fault}")
+    for text in (name, assessor):
+        if text is not None and (fault := name_fault(text)):
+            raise UsageError(f"the name {text!r} {fault}")
     if sheet is not None and sheet.exists():
         raise UsageError(f"{sheet} is there already, perhaps with somebody's judgments; name another file")
     evaluation = open_evaluation(folder)
@@ -233,14 +233,14 @@ def _accounts(evaluation: Evaluation, people: str, sample: Sample) -> list[int]:
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     try:
         with store.read() as connection:
-            known = {account.name.casefold(): account for account in accounts(connection)}
+            by_name = {account.name.casefold(): account for account in accounts(connection)}
     finally:
         store.close()
     numbers = []
     for name in (part.strip() for part in people.split(",") if part.strip()):
-        account = known.get(name.casefold())
+        account = by_name.get(name.casefold())
         if account is None or not account.active:
-            listed = ", ".join(account.name for account in known.values() if account.active) or "nobody"
+            listed = ", ".join(account.name for account in by_name.values() if account.active) or "nobody"
             message = f"there is no account {name!r} to assign to (there is {listed}); invite people on the page People"
             raise InputError(Problem("configuration", message, evaluation.folder.name()))
         numbers.append(account.id)
@@ -266,8 +266,8 @@ def _assign(evaluation: Evaluation, sample: Sample, accounts: list[int]) -> int:
         with store.read() as connection:
             summary, mark = pool_summary(connection), pool_mark(connection)
         if summary is None or summary.mark != mark:
-            asked = Wanted(summary.holistic, summary.citations) if summary is not None else Wanted()
-            pool(store, evaluation, mark=mark, account=None, wanted=asked)
+            wanted = Wanted(summary.holistic, summary.citations) if summary is not None else Wanted()
+            pool(store, evaluation, mark=mark, account=None, wanted=wanted)
         by_id = evaluation.questions.by_id
         questions = TestSet(tuple(by_id[draw.question] for draw in sample.draws))
         with store.write() as connection:

@@ -32,7 +32,7 @@ def command(
         print_json(schema(name))
     elif as_json:
         kinds = {"rows": ROWS, "outputs": OUTPUTS}
-        print_json({kind: {key: title for key, (title, _) in known.items()} for kind, known in kinds.items()})
+        print_json({kind: {key: title for key, (title, _) in schemas.items()} for kind, schemas in kinds.items()})
     else:
         listed = [(key, title) for key, (title, _) in {**ROWS, **OUTPUTS}.items()]
         print_tables([table("Schemas", ["name", "what it describes"], listed)])

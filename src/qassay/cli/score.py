@@ -143,11 +143,11 @@ def command(
 
 def _above(scores: Scores, limit: float) -> Scores:
     """The runs above a score; an error where there are none, with the best score."""
-    kept = scores.above(limit)
-    if not kept.runs:
+    above = scores.above(limit)
+    if not above.runs:
         best = next((f"{row.run} with {row.score:.3f}" for row in scores.runs if row.score is not None), "none")
         raise UsageError(f"no run scores above {limit:g}; the best is {best}")
-    return kept
+    return above
 
 
 def _only_above(board: Scores | Leaderboard, limit: float) -> Scores | Leaderboard:

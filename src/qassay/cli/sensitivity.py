@@ -164,10 +164,10 @@ def _sizes(text: str) -> range:
     return range(first, last + 1)
 
 
-def _component(folder: Path | None, implied: str | None, given: str | None, preset: str) -> str | None:
+def _component(folder: Path | None, implied: str | None, chosen: str | None, preset: str) -> str | None:
     """The component asked for or, in an evaluation, the one that the preset is about."""
     if implied is None or folder is None:
-        return given
-    if given not in (None, implied):
-        raise UsageError(f"preset {preset!r} is about {implied} questions: use it without --component {given}")
+        return chosen
+    if chosen not in (None, implied):
+        raise UsageError(f"preset {preset!r} is about {implied} questions: use it without --component {chosen}")
     return implied

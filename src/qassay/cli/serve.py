@@ -89,7 +89,7 @@ def serve_folder(
 
     `before` prepares it, once the port is known to be free, and gets the address.
     """
-    with _told_to_stop(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
+    with _on_sigterm(signal.default_int_handler), closing(_listen(settings.host, settings.port)) as listening:
         if before is not None:
             before(_address(settings, listening))
         from qassay.formats.folder import open_folder
@@ -107,7 +107,7 @@ def serve_folder(
 
 
 @contextmanager
-def _told_to_stop(handler: Callable[..., Any]) -> Iterator[None]:
+def _on_sigterm(handler: Callable[..., Any]) -> Iterator[None]:
     """Handle SIGTERM meanwhile, so that files are closed and temporary ones removed."""
     earlier = signal.signal(signal.SIGTERM, handler)
     try:
@@ -187,5 +187,5 @@ def _serve(
         server.should_exit = True
 
     # The server catches the signal, stops, and sends it once more to the handler before it: ending is not an error.
-    with _told_to_stop(stop):
+    with _on_sigterm(stop):
         server.run(sockets=[listening])

@@ -106,7 +106,7 @@ def command(
 
 
 def keep_key(evaluation: Evaluation, key: SheetKey) -> str:
-    """Write what the numbers of a sheet stand for, for the organiser alone; how messages call the file."""
+    """Write the meaning of the numbers of a sheet, for the organiser alone; returns the file's name for messages."""
     from qassay.formats.sheets import key_file, write_key
 
     _for_own_eyes(key_file(evaluation.folder, key.sheet))

@@ -66,7 +66,7 @@ def command(
     described: list[str] = []
     repeats: dict[str, object] = {}
     if _is_folder(sources):
-        refuse("an evaluation", reading.given())
+        refuse("an evaluation", reading.given_options())
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(sources[0])
@@ -87,8 +87,8 @@ def command(
     else:
         if measure:
             raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
-        given = {"--sets": sets, "--component": component, "--unjudged": unjudged != "stop"}
-        refuse("tables of scores", given | {"--metric all": reading.every_metric})
+        options = {"--sets": sets, "--component": component, "--unjudged": unjudged != "stop"}
+        refuse("tables of scores", options | {"--metric all": reading.every_metric})
         if len(sources) < 2:
             raise UsageError("one table of scores has one ranking; give two files or more, or an evaluation")
         tables = [reading.read_tables([source], missing) for source in sources]

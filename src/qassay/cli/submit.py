@@ -63,8 +63,8 @@ def command(
     token = os.environ.get(TOKEN)
     if not token:
         raise UsageError(f"submitting needs a token in {TOKEN}; make one on the page Account of the server")
-    sent = runs or []
-    files = [] if withdraw else [Path(name) for name in sent]
+    names = runs or []
+    files = [] if withdraw else [Path(name) for name in names]
     _check_here(evaluation, files)
     client = Client(server, token=token)
     _check_name(evaluation, client)
@@ -72,10 +72,10 @@ def command(
     for path in files:
         about: dict[str, Any] = {"description": description, "manual": manual, "priority": priority}
         reports.append(_file(path, client.submit(path, **about, replace=replace)))
-    gone = sent if withdraw else []
-    for tag in gone:
+    withdrawn = names if withdraw else []
+    for tag in withdrawn:
         client.withdraw(tag)
-    _tell(client.submissions(), reports, gone, as_json=as_json)
+    _tell(client.submissions(), reports, withdrawn, as_json=as_json)
 
 
 def _check_here(evaluation: str, files: Sequence[Path]) -> None:
@@ -101,22 +101,22 @@ def _check_name(evaluation: str, client: Client) -> None:
         raise InputError(Problem("configuration", message))
 
 
-def _tell(page: dict[str, Any], files: Sequence[dict[str, Any]], gone: Sequence[str], *, as_json: bool) -> None:
+def _tell(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Sequence[str], *, as_json: bool) -> None:
     from qassay.cli.output import first_few, print_json, print_tables, visible
 
     if as_json:
         names = ("description", "manual", "priority", "withdrawn", "judged", "at")
-        own = [{"run": run["tag"], **{name: run[name] for name in names}} for run in page["runs"]]
+        runs = [{"run": run["tag"], **{name: run[name] for name in names}} for run in page["runs"]]
         about = {name: page[name] for name in ("evaluation", "organisation", "deadline", "limit")}
-        print_json({**about, "files": list(files), "withdrawn": list(gone), "runs": own})
+        print_json({**about, "files": list(files), "withdrawn": list(withdrawn), "runs": runs})
     else:
         for file in files:
             problems = [Problem(**problem) for problem in file["errors"]]
             for problem in first_few(problems):
                 print(visible(f"error: {problem}"), file=sys.stderr)
-            done = f"submitted as {file['run']}" if file["run"] else f"not submitted, {file['errors_total']:,} errors"
-            print(visible(f"{file['file']}: {done.replace(' 1 errors', ' 1 error')}"))
-        for tag in gone:
+            result = f"submitted as {file['run']}" if file["run"] else f"not submitted, {file['errors_total']:,} errors"
+            print(visible(f"{file['file']}: {result.replace(' 1 errors', ' 1 error')}"))
+        for tag in withdrawn:
             print(visible(f"{tag}: withdrawn"))
         print_tables([_table(page)])
     if any(file["run"] is None for file in files):

@@ -113,7 +113,7 @@ class Collection:
         return self._store.skipped()
 
     def search(self, query: str, *, limit: int = 10, passages: bool = True) -> list[Hit]:
-        """The passages (or whole documents) that match best, best first; the index is made where it is not there yet.
+        """The passages (or whole documents) that match best, best first; the index is built if it does not exist yet.
 
         Any string is a query; `search` explains its form. A hit's text is that of the document, markup included:
         `hit.text == document.text[hit.start : hit.start + hit.length]`; `hit.plain()` is without.

@@ -2,7 +2,7 @@
 
 The store and the indexes are a cache in a hidden folder `.qassay` beside the documents: in the evaluation's folder, or
 in the folder of documents itself where there is no evaluation. So they move with it, everybody who works in it shares
-them, and `rm -r .qassay` is all there is to know. Git and backup programs are told to ignore it.
+them, and `rm -r .qassay` is all there is to know. Git and backup programs ignore it.
 
     .qassay/collection-1f0c.../     named after the names, sizes and times of all files: when one of them changes, a
         documents.db                new one is made and the old one removed
@@ -50,21 +50,21 @@ class Place:
     temporary: bool = False
 
     def complete(self, name: str) -> bool:
-        """Whether the file or folder of this name was made to its end."""
+        """Whether the file or folder of this name is complete."""
         return (self.path / (name + _COMPLETE)).is_file()
 
     def mark_complete(self, name: str) -> None:
-        """Note that the file or folder of this name is there to its end."""
+        """Note that the file or folder of this name is complete."""
         (self.path / (name + _COMPLETE)).touch()
 
     def remove(self, name: str) -> None:
-        """Remove what was made under this name."""
+        """Remove the file or folder of this name."""
         (self.path / (name + _COMPLETE)).unlink(missing_ok=True)
-        made = self.path / name
-        if made.is_dir():
-            shutil.rmtree(made, ignore_errors=True)
+        target = self.path / name
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
         else:
-            made.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -99,7 +99,7 @@ def fingerprint(folder: Path, files: Sequence[Path]) -> str:
 def find_place(folder: Path, mark: str) -> Place:
     """The place for a collection in this state; a temporary one where the folder cannot be written.
 
-    What others made in a folder that we may only read is used as it is.
+    Complete files in a folder that we may only read are used as they are.
     """
     home = folder.parent if (folder.parent / "qassay.toml").is_file() else folder
     path = home / _HIDDEN / f"{_PREFIX}{mark}"
@@ -116,15 +116,15 @@ def find_place(folder: Path, mark: str) -> Place:
     return Place(path)
 
 
-def _temporary(made: Path) -> Place:
-    """A folder of our own, with links to what is there already and complete."""
+def _temporary(existing: Path) -> Place:
+    """A temporary folder with links to the existing files that are complete."""
     path = Path(tempfile.mkdtemp(prefix="qassay-"))
-    for mark in made.glob(f"*{_COMPLETE}") if made.is_dir() else ():
-        source = made / mark.name.removesuffix(_COMPLETE)
+    for mark in existing.glob(f"*{_COMPLETE}") if existing.is_dir() else ():
+        source = existing / mark.name.removesuffix(_COMPLETE)
         # Links to the files, not to the folder: the engine writes its locks beside them.
         for file in [source] if source.is_file() else source.rglob("*"):
             if file.is_file() and not file.name.endswith(".lock"):
-                target = path / file.relative_to(made)
+                target = path / file.relative_to(existing)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.symlink_to(file.resolve())
         (path / mark.name).touch()
@@ -137,10 +137,10 @@ _STEP = 1 << 20
 
 
 def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | None, str]:
-    """The store of a folder, made where it is not there yet; its place, if any; and the collection's fingerprint."""
+    """The store of a folder, built if it does not exist yet; its place, if any; and the collection's fingerprint."""
     if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(Problem("configuration", f"{what}; a collection is a folder of documents", str(folder)))
+        fault = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(Problem("configuration", f"{fault}; a collection is a folder of documents", str(folder)))
     files = files_of(folder)
     mark = fingerprint(folder, files)
     if sum(path.stat().st_size for path in files) <= SMALL:
@@ -149,11 +149,11 @@ def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | 
         return in_memory, None, mark
     place = find_place(folder, mark)
     store = _existing(place)
-    return _made(place, folder, files, progress) if store is None else store, place, mark
+    return _build(place, folder, files, progress) if store is None else store, place, mark
 
 
 def _existing(place: Place) -> Store | None:
-    """The store that is there, where it is complete and sound."""
+    """The existing store, if it is complete and sound."""
     if not place.complete(STORE):
         return None
     try:
@@ -165,7 +165,7 @@ def _existing(place: Place) -> Store | None:
     return store
 
 
-def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress | None) -> Store:
+def _build(place: Place, folder: Path, files: Sequence[Path], progress: Progress | None) -> Store:
     try:
         with place.lock():
             store = _existing(place)  # made by another process while we waited
@@ -177,8 +177,8 @@ def _made(place: Place, folder: Path, files: Sequence[Path], progress: Progress 
             finally:
                 store.close()
             place.mark_complete(STORE)
-            # What was made of earlier states of the collection goes. Another process may still read it: where files in
-            # use cannot be removed, the next time will do.
+            # Remove the files of earlier states of the collection. Another process may still read them: where files in
+            # use cannot be removed, the next build removes them.
             for other in place.path.parent.glob(f"{_PREFIX}*") if not place.temporary else ():
                 if other != place.path:
                     shutil.rmtree(other, ignore_errors=True)

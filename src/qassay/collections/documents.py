@@ -5,7 +5,7 @@ plain one, and `Plain` knows the way back. The scanner accepts any text: unknown
 blank, an element that is never closed ends with the document. Its time is linear in the length of the text.
 
 A passage has up to three sentences and begins with the last one of the passage before: any two neighbouring
-sentences stand together in one, so that "She won it again in 1911" is found with the sentence that says who.
+sentences are together in one, so that "She won it again in 1911" is found with the sentence that says who.
 """
 
 from __future__ import annotations
@@ -49,26 +49,28 @@ class Plain:
     """Plain text, made of pieces of a stored text."""
 
     text: str
-    # For each piece: where it begins here, where there, and how long it is there.
-    _here: tuple[int, ...] = ()
-    _there: tuple[int, ...] = ()
+    # For each piece: where it begins in the plain text and in the stored text, and its length in the stored text.
+    _plain_starts: tuple[int, ...] = ()
+    _stored_starts: tuple[int, ...] = ()
     _lengths: tuple[int, ...] = ()
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """First character and length, in the stored text, of the stretch from `start` to `end` of this one."""
-        if not self._here:
+        if not self._plain_starts:
             return start, end - start
         first = self._stored(start)[0]
         return first, max(self._stored(end - 1)[1] - first, 0)
 
     def _stored(self, position: int) -> tuple[int, int]:
         """Where the character at a position begins and ends in the stored text."""
-        piece = max(bisect_right(self._here, position) - 1, 0)
-        begin, length = self._there[piece], self._lengths[piece]
-        size = (self._here[piece + 1] if piece + 1 < len(self._here) else len(self.text)) - self._here[piece]
-        if size != length:  # an entity or a tag: one thing
+        piece = max(bisect_right(self._plain_starts, position) - 1, 0)
+        begin, length = self._stored_starts[piece], self._lengths[piece]
+        size = (
+            self._plain_starts[piece + 1] if piece + 1 < len(self._plain_starts) else len(self.text)
+        ) - self._plain_starts[piece]
+        if size != length:  # an entity or a tag: it cannot be split
             return begin, begin + length
-        at = begin + position - self._here[piece]
+        at = begin + position - self._plain_starts[piece]
         return at, at + 1
 
 

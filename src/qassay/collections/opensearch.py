@@ -7,7 +7,7 @@ name of the index says whose words it holds. The protocol is the part that OpenS
 share:
 
     PUT  /INDEX            the mapping; 400 resource_already_exists_exception is not a fault
-    POST /INDEX/_bulk      units as JSON lines, created under ids made of their place: one that is there already (409)
+    POST /INDEX/_bulk      units as JSON lines, created under ids made of their place: an existing one (409)
                            stays as it is, since a second version would count in the scores until segments are
                            merged; one that is turned away (429, 503) is sent again; one that is refused ends the work
     POST /INDEX/_refresh   what was added can be found from now on

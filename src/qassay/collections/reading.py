@@ -53,7 +53,7 @@ class Source:
         self.bytes_read = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents, unpacked where they are gzip or zstandard (told by the first bytes, not by the name)."""
+        """The contents, unpacked where they are gzip or zstandard (recognised by the first bytes, not by the name)."""
         try:
             with self.path.open("rb") as handle:
                 yield from unpacked(self._packed(handle))
@@ -61,7 +61,7 @@ class Source:
             raise InputError(Problem("encoding", f"cannot be read: {error}", self.name)) from None
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that hold anything, with their numbers, without their ends; a byte order mark is dropped."""
+        """The lines that are not blank, with their numbers, without their ends; a byte order mark is dropped."""
         for number, line in enumerate(self._lines(), 1):
             if line and not line.isspace():
                 yield number, line.removeprefix(BOM) if number == 1 else line
@@ -106,7 +106,7 @@ class Source:
 def decode(data: bytes, *, declared: bool = False) -> str | None:
     """Text of a document: UTF-8, or what its byte order mark or (`declared`) its HTML head says, else Latin-1.
 
-    Nothing where it holds NUL: that is not text. Line ends stay as they are; a byte order mark is not part of the text.
+    None where it contains NUL: that is not text. Line ends stay as they are; the byte order mark is left out.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -275,7 +275,7 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
 
 def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
     """Everything from each <DOC> to its </DOC>, with the line where it begins; no more than one is kept in memory."""
-    kept = bytearray()
+    buffer = bytearray()
     line = 1  # where `kept` begins
     looked = 0  # how far `kept` has no further tag
     inside = False
@@ -283,17 +283,17 @@ def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, 
 
     def advance(position: int) -> None:
         nonlocal line, looked
-        line += kept.count(b"\n", 0, position)
+        line += buffer.count(b"\n", 0, position)
         looked -= position
-        del kept[:position]
+        del buffer[:position]
 
     for piece in source.pieces():
-        kept += piece
-        while tag := _DOCUMENT.search(kept, looked):
+        buffer += piece
+        while tag := _DOCUMENT.search(buffer, looked):
             looked, (start, end), closing = tag.end(), tag.span(), bool(tag[1])
             del tag  # bytes that a match looks at cannot be removed
             if closing and inside:
-                yield bytes(kept[:end]), line
+                yield bytes(buffer[:end]), line
                 advance(end)
                 inside = False
             elif not closing:
@@ -301,9 +301,9 @@ def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, 
                     problems.append(Problem("syntax", unclosed, source.name, line))
                 advance(start)
                 inside = True
-        looked = max(looked, len(kept) - _TAG)
+        looked = max(looked, len(buffer) - _TAG)
         if not inside:
             advance(looked)
-        source.limit(len(kept), line)
+        source.limit(len(buffer), line)
     if inside:
         problems.append(Problem("syntax", unclosed, source.name, line))

@@ -35,7 +35,7 @@ _PART = re.compile(
 )
 _POSSESSIVE = re.compile(r"['’]s\b")
 
-# Words that tell nothing of what is looked for, the question's own among them. They count within phrases, and where
+# Words that say nothing about the subject of a search, question words among them. They count within phrases, and where
 # a query has nothing else.
 _STOP_WORDS = """
     a about above after all also am an and any are as at be because been before being between both but by can could
@@ -49,7 +49,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 class Clause(NamedTuple):
-    """One thing to look for: a word, or several side by side, as the analyser gives them."""
+    """A clause of a query: a word, or several side by side, as the analyser gives them."""
 
     words: tuple[str, ...]
     field: Field = "any"
@@ -57,7 +57,7 @@ class Clause(NamedTuple):
 
 
 class Query(NamedTuple):
-    """Everything to look for, each thing once."""
+    """The clauses of a query, each once."""
 
     clauses: tuple[Clause, ...]
 
@@ -80,7 +80,7 @@ class Engine(Protocol):
     """A search engine behind a collection: everything that Qassay needs of one.
 
     Units come in the order of the collection, all of a document in one `add`. What `commit` has confirmed survives a
-    break; `done` tells from where to go on.
+    break; `done` says where to go on.
     """
 
     def done(self) -> int:
@@ -127,12 +127,12 @@ class Analyser:
 
 
 def parse(text: str, analyser: Analyser) -> Query:
-    """The query that a string stands for; stop words are left out where other words are there."""
+    """The query in a string; stop words are left out where it has other words."""
     text = text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
     parts = list(_parts(text, analyser))
-    telling = [clause for clause, stop in parts if not stop]
-    wanted = any(clause.occur != "not" for clause in telling)
-    clauses = telling if wanted else [clause for clause, _ in parts]
+    content = [clause for clause, stop in parts if not stop]
+    has_content = any(clause.occur != "not" for clause in content)
+    clauses = content if has_content else [clause for clause, _ in parts]
     return Query(tuple(dict.fromkeys(clauses))[:MOST_CLAUSES])
 
 
@@ -159,10 +159,10 @@ def _parts(text: str, analyser: Analyser) -> Iterator[tuple[Clause, bool]]:
 
 def highlights(placed: Sequence[tuple[str, int, int]], query: Query) -> Iterator[tuple[int, int]]:
     """First character and end of every word of a text that the query looks for; words of a phrase only together."""
-    wanted = [clause.words for clause in query.clauses if clause.occur != "not" and clause.field == "any"]
-    single = {words[0] for words in wanted if len(words) == 1}
+    phrases = [clause.words for clause in query.clauses if clause.occur != "not" and clause.field == "any"]
+    single = {words[0] for words in phrases if len(words) == 1}
     marked = {number for number, (word, _, _) in enumerate(placed) if word in single}
-    marked.update(_together(placed, (words for words in wanted if len(words) > 1)))
+    marked.update(_together(placed, (words for words in phrases if len(words) > 1)))
     for number in sorted(marked):
         yield placed[number][1], placed[number][2]
 
@@ -184,17 +184,17 @@ _MARKED = 200_000
 
 def best_hits(engine: Engine, store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
     """The best hits, best first. A passage whose matches all lie in a better one beside it is left out."""
-    wanted = limit + limit // 2 + 8
+    depth = limit + limit // 2 + 8
     while True:
-        units = engine.search(query, wanted)
-        settled = len(units) < wanted or wanted >= _MOST
+        units = engine.search(query, depth)
+        settled = len(units) < depth or depth >= _MOST
         groups = list(_ties(units))
         if not settled:
             groups.pop()  # the last tie may go on beyond what was asked for
         hits = _hits((unit for group in groups for unit in group), store, query, limit, analyser)
         if settled or len(hits) == limit:
             return hits
-        wanted *= 2
+        depth *= 2
 
 
 def _ties(units: list[Found]) -> Iterator[list[Found]]:

@@ -41,7 +41,7 @@ class TantivyEngine:
         self._searcher = self._index.searcher()
 
     def done(self) -> int:
-        """Documents that are in the index for good: a commit holds whole documents, in order."""
+        """Documents that are in the index for good: a commit contains whole documents, in order."""
         hits = self._searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="document").hits
         return int(hits[0][0]) + 1 if hits else 0
 
@@ -66,7 +66,7 @@ class TantivyEngine:
             self._writer.commit()
 
     def finish(self) -> None:
-        """Commit, wait until pieces of the index are put together, and search what is there now."""
+        """Commit, wait until pieces of the index are put together, and search the current index."""
         if self._writer is not None:
             self._writer.commit()
             self._writer.wait_merging_threads()

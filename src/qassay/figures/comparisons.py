@@ -38,23 +38,23 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     rows = sorted(
         ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -row[3]
     )
-    one, many = comparison.unit_name
+    noun, nouns = comparison.unit_name
     ties = comparison.units - comparison.units_better - comparison.units_worse
     differing = comparison.units_better + comparison.units_worse
     a, b = called(comparison.a), called(comparison.b)
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, many)
+    drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, nouns)
     numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
-    columns: list[Column | str] = [one, *numbers, Column("difference", "+.3f")]
+    columns: list[Column | str] = [noun, *numbers, Column("difference", "+.3f")]
     return figure(
         "differences",
         drawn,
-        title=f"{a} compared with {b}, by {one}",
+        title=f"{a} compared with {b}, by {noun}",
         caption=counts + left_out,
         description=f"{counts} The mean difference is {comparison.difference:+.3f}.",
-        table=table(f"{a} − {b} on each {one} that differs", columns, rows),
+        table=table(f"{a} − {b} on each {noun} that differs", columns, rows),
     )
 
 
@@ -94,7 +94,7 @@ def _sides(a: str, b: str) -> str:
 def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
     """How often new questions reverse a difference, by its size, with the repeatable gap marked.
 
-    The rates are expected ones (the closed form), for as many new units as there are.
+    The rates are expected ones (the closed form), for the same number of new units.
     """
     alt = altair()
     bins = [curve for curve in curves.bins if curve.high is not None and curve.predicted_at_target is not None]
@@ -124,16 +124,16 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
         )
         layers += [rule, label]
     size = counted(curves.target, curves.unit_name)
-    told = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
+    answer = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
     if gap is not None:
-        told = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
+        answer = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
     columns = [Column("difference from", "g"), Column("to", "g"), Column("expected error rate", ".1%")]
     return figure(
         "error-rate",
         alt.layer(*layers).properties(width=WIDTH - 60, height=260),
         title="How often would new questions reverse a difference?",
-        caption=f"{told} The dashed line is at {curves.error:.0%}.",
-        description=told,
+        caption=f"{answer} The dashed line is at {curves.error:.0%}.",
+        description=answer,
         table=table(f"Expected error rate with {size}, by difference", columns, rows),
     )
 
@@ -176,7 +176,7 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     labels = chart(texts).mark_text(align="left", dx=8).encode(x="size:Q", y="rate:Q", text="text:N")
     limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[2, 3]).encode(y="rate:Q")
     by_fit = f"; the fit says {gap.fit:g}" if gap.fit is not None else ""
-    told = "no gap is repeatable" if gap.predicted is None else f"the repeatable gap is {gap.predicted:g}{by_fit}"
+    answer = "no gap is repeatable" if gap.predicted is None else f"the repeatable gap is {gap.predicted:g}{by_fit}"
     drawn = "the dashed line is the fit of the TREC papers, " if any(curve.fit for curve in chosen) else ""
     return figure(
         "error-curves",
@@ -184,8 +184,8 @@ def error_curves(curves: SensitivityCurves) -> Figure:
         title=f"How often is a difference reversed, by the number of {curves.unit_name[1]}?",
         caption="Each line is one size of difference, named at its end: dots are measured, the line is expected, "
         f"{drawn}the dotted line is at {curves.error:.0%}. "
-        f"With {size} {told}.",
-        description=f"With {size} {told}.",
+        f"With {size} {answer}.",
+        description=f"With {size} {answer}.",
         table=_curve_table(curves),
     )
 
@@ -262,10 +262,10 @@ def power_by_units(plan: Plan) -> Figure:
         for size in sizes:
             reached = power_of_test(row.difference / deviation, max(2, round(size / plan.block)), alpha=wanted.alpha)
             cells.append({"difference": f"{row.difference:g}", "units": size, "power": reached})
-    one, many = plan.unit_name
+    noun, nouns = plan.unit_name
     base = chart(cells).encode(
         x=alt.X(
-            "units:Q", title=f"number of {many}", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
+            "units:Q", title=f"number of {nouns}", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
         ),
         y=alt.Y("power:Q", title="chance to find it", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
     )
@@ -280,21 +280,21 @@ def power_by_units(plan: Plan) -> Figure:
     goal = chart([{"power": wanted.power}]).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y="power:Q")
     layers = [lines, goal]
     if plan.units is not None:
-        here = [{"units": plan.units, "text": f"{plan.units:,} {many if plan.units != 1 else one} now"}]
-        layers.append(chart(here).mark_rule(color=LINE, strokeWidth=2).encode(x="units:Q"))
-        text = chart(here).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
+        label = [{"units": plan.units, "text": f"{plan.units:,} {nouns if plan.units != 1 else noun} now"}]
+        layers.append(chart(label).mark_rule(color=LINE, strokeWidth=2).encode(x="units:Q"))
+        text = chart(label).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
         layers.append(text.encode(x="units:Q", y=alt.value(0), text="text:N"))
-    told = ", ".join(f"{row.power:,} for {row.difference:g}" for row in chosen)
-    columns = [Column("difference", "g"), Column(f"{many} needed"), Column("chance to find it now", ".1%")]
+    needed = ", ".join(f"{row.power:,} for {row.difference:g}" for row in chosen)
+    columns = [Column("difference", "g"), Column(f"{nouns} needed"), Column("chance to find it now", ".1%")]
     return figure(
         "power",
         alt.layer(*layers).properties(width=WIDTH - 120, height=260),
-        title=f"How many {many} does a difference need?",
+        title=f"How many {nouns} does a difference need?",
         caption=f"The chance that a test at level {wanted.alpha:g} finds a true difference. "
         f"The dashed line is at {wanted.power:.0%}.",
-        description=f"{many.capitalize()} needed for a chance of {wanted.power:.0%}: {told}.",
+        description=f"{nouns.capitalize()} needed for a chance of {wanted.power:.0%}: {needed}.",
         table=table(
-            f"{many.capitalize()} needed to find a difference",
+            f"{nouns.capitalize()} needed to find a difference",
             columns,
             [(row.difference, row.power, row.power_now) for row in plan.differences],
         ),

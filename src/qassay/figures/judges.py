@@ -50,13 +50,13 @@ def agreement_matrix(pair: PairAgreement) -> Figure:
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
     a, b = called(pair.a), called(pair.b)
-    told = f"{a} and {b} give the same label to {same:,} of {total:,}."
+    answer = f"{a} and {b} give the same label to {same:,} of {total:,}."
     return figure(
         "agreement",
         square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns)",
-        caption=f"{told} The shade of a cell is its share of the row; on the diagonal both agree.",
-        description=told,
+        caption=f"{answer} The shade of a cell is its share of the row; on the diagonal both agree.",
+        description=answer,
         table=table(f"Labels of {a} and {b}", [pair.a, pair.b, Column("number")], rows),
     )
 
@@ -69,13 +69,13 @@ def contingency(counts: Mapping[str, Mapping[str, int]]) -> Figure:
     down, across = list(counts), list(next(iter(counts.values())))
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
-    told = f"{same:,} of {total:,} decisions are those of the judgments."
+    answer = f"{same:,} of {total:,} decisions are those of the judgments."
     return figure(
         "contingency",
         square(_shares(rows), down, across, ",d"),
         title="Decisions of the judgments (rows) and of all runs (columns)",
-        caption=f"{told} The shade of a cell is its share of the row.",
-        description=told,
+        caption=f"{answer} The shade of a cell is its share of the row.",
+        description=answer,
         table=table("Decisions of the judgments and of the runs", ["judgments", "runs", Column("number")], rows),
     )
 
@@ -286,7 +286,7 @@ def judging_progress(progress: JudgingProgress) -> Figure:
     places = spread_out([float(str(end["number"])) for end in ends], 0.07 * max(row[2] for row in rows))
     labels = [{"set": end["set"], "at": end["at"], "number": place} for end, place in zip(ends, places, strict=True)]
     text = chart(labels).mark_text(align="left", dx=8, limit=NAME_WIDTH)
-    told = "; ".join(f"{called(name)}: {points[-1][1]:,}" for name, points in progress.points.items())
+    totals = "; ".join(f"{called(name)}: {points[-1][1]:,}" for name, points in progress.points.items())
     columns: list[Column | str] = ["set", "time", Column("judgments")]
     return figure(
         "judging-progress",
@@ -295,6 +295,6 @@ def judging_progress(progress: JudgingProgress) -> Figure:
         ),
         title="Judgments over time",
         caption="A line rises with every judgment of its set; flat parts are breaks.",
-        description=f"Judgments in all, by set: {told}.",
+        description=f"Judgments in all, by set: {totals}.",
         table=table("Judgments over time", columns, rows),
     )

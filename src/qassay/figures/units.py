@@ -64,19 +64,19 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
         for row, run in enumerate(shown)
         for place, group in enumerate(groups, start=1)
     ]
-    one, many = matrix.unit_name
+    noun, nouns = matrix.unit_name
     most = max(map(len, groups))
-    each = f"one {one}" if most == 1 else f"the mean of {min(map(len, groups))} to {most} {many}"
+    each = f"one {noun}" if most == 1 else f"the mean of {min(map(len, groups))} to {most} {nouns}"
     if most > 1 and min(map(len, groups)) == most:
-        each = f"the mean of {most} {many}"
+        each = f"the mean of {most} {nouns}"
     low, high = float(min(0.0, ordered.values.min())), float(ordered.values.max())
-    named = most == 1 and len(groups) <= MOST_NAMED
-    axis = alt.Axis(labels=named, grid=False, labelAngle=-90 if len(groups) > FEW_NAMED else 0, labelLimit=90)
+    is_named = most == 1 and len(groups) <= MOST_NAMED
+    axis = alt.Axis(labels=is_named, grid=False, labelAngle=-90 if len(groups) > FEW_NAMED else 0, labelLimit=90)
     drawn = (
         chart(cells)
         .mark_rect(fill=ACCENT, stroke=LINE, strokeWidth=0.5)
         .encode(
-            x=alt.X("unit:N" if named else "place:O", sort=None, title=f"{many}, easiest first", axis=axis),
+            x=alt.X("unit:N" if is_named else "place:O", sort=None, title=f"{nouns}, easiest first", axis=axis),
             y=names("run", list(shown)),
             fillOpacity=alt.FillOpacity(
                 "score:Q", scale=alt.Scale(domain=[low, high if high > low else low + 1], range=[0, 1]), legend=None
@@ -84,24 +84,24 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
         )
         .properties(width=WIDTH - 120, height=height(len(shown), 18))
     )
-    columns: list[Column | str] = [one, *(Column(run, ".3f") for run in ordered.runs)]
+    columns: list[Column | str] = [noun, *(Column(run, ".3f") for run in ordered.runs)]
     rows = [(ordered.units[unit], *ordered.values[:, unit].tolist()) for unit in by_ease]
     hardest, easiest = ordered.units[by_ease[-1]], ordered.units[by_ease[0]]
     return figure(
         "scores-by-unit",
         drawn,
-        title=f"Score of every run on every {one}",
+        title=f"Score of every run on every {noun}",
         caption=f"Each column is {each}; the shade of a cell is the score, from {low:.3g} to {high:.3g}."
         + first_of(len(shown), len(ordered.runs), "runs"),
-        description=f"The easiest {one} is {called(easiest)}, the hardest {called(hardest)}.",
-        table=table(f"Scores on each {one}, easiest first, {matrix.measure}", columns, rows),
+        description=f"The easiest {noun} is {called(easiest)}, the hardest {called(hardest)}.",
+        table=table(f"Scores on each {noun}, easiest first, {matrix.measure}", columns, rows),
     )
 
 
 def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     """How the runs spread on each unit: box from quartile to quartile, whiskers, and runs beyond."""
     alt = altair()
-    one = spread.unit_name[0]
+    noun = spread.unit_name[0]
     chosen = spread.boxes
     caption = "A box shows the middle half of the runs, its tick is their median; circles are runs far from the others."
     if len(chosen) > MOST_BOXES:
@@ -119,15 +119,15 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     outliers = chart([{"unit": b.unit, "score": out.score} for b in chosen for out in b.outliers])
     beyond = outliers.mark_point(size=30, color=SOFT, opacity=1).encode(x="score:Q", y=names("unit", order))
     zero = sum(box.has_zero_median for box in spread.boxes)
-    columns: list[Column | str] = [one]
+    columns: list[Column | str] = [noun]
     columns += [Column(name, ".3f") for name in ("lower whisker", "q1", "median", "q3", "upper whisker")]
     return figure(
         "spread-by-unit",
         alt.layer(whiskers, middle, medians, beyond).properties(width=WIDTH - 120, height=height(len(order), 18)),
-        title=f"How the runs spread on each {one}",
+        title=f"How the runs spread on each {noun}",
         caption=caption,
         description=f"On {zero:,} of {counted(len(spread.boxes), spread.unit_name)} at least half of the runs score 0.",
-        table=table(f"Scores of {spread.runs} runs on each {one}", [*columns, Column("outliers")], rows),
+        table=table(f"Scores of {spread.runs} runs on each {noun}", [*columns, Column("outliers")], rows),
     )
 
 
@@ -140,31 +140,31 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
     middle, best = np.median(matrix.values, axis=0), matrix.values.max(axis=0)
     order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(own[unit] - middle[unit]), unit))
     rows = [(matrix.units[unit], float(own[unit]), float(middle[unit]), float(best[unit])) for unit in order]
-    # Those shown stand in the order of the differences, from the best for this run down.
+    # The rows are in the order of the differences, from the best for this run down.
     shown = sorted(rows[:MOST_ROWS], key=lambda row: row[2] - row[1])
-    one = matrix.unit_name[0]
+    noun = matrix.unit_name[0]
     called_run = called(run)
     base = chart([{"unit": unit, "own": mine, "median": mid, "best": top} for unit, mine, mid, top in shown]).encode(
         y=names("unit", [row[0] for row in shown])
     )
-    x = number("median", title=f"{matrix.measure} on each {one}")
+    x = number("median", title=f"{matrix.measure} on each {noun}")
     beyond = base.mark_rule(color=SOFT).encode(x=x, x2="best:Q")
     medians = base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
     bests = base.mark_point(shape="diamond", color=SOFT, size=34, opacity=1).encode(x="best:Q")
     dots = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(x="own:Q")
     above, below = int((own > middle + TIE).sum()), int((own < middle - TIE).sum())
-    told = f"{called_run} is above the median on {above:,}, below it on {below:,} of "
-    told += f"{counted(len(matrix.units), matrix.unit_name)}."
+    answer = f"{called_run} is above the median on {above:,}, below it on {below:,} of "
+    answer += f"{counted(len(matrix.units), matrix.unit_name)}."
     left = "" if len(shown) == len(rows) else f" The {len(shown)} on which it differs most; the table has all."
-    columns: list[Column | str] = [one, *(Column(name, ".3f") for name in (run, "median", "best"))]
+    columns: list[Column | str] = [noun, *(Column(name, ".3f") for name in (run, "median", "best"))]
     return figure(
         "run-by-unit",
         alt.layer(beyond, medians, bests, dots).properties(width=WIDTH - 120, height=height(len(shown), 18)),
-        title=f"{called_run} on each {one}, beside the median and the best",
+        title=f"{called_run} on each {noun}, beside the median and the best",
         caption=f"The dot is {called_run}, the tick the median of {counted(len(matrix.runs), ('run', 'runs'))}, "
         f"the diamond the best.{left}",
-        description=told,
-        table=table(f"{called_run}, median and best on each {one}, largest difference first", columns, rows),
+        description=answer,
+        table=table(f"{called_run}, median and best on each {noun}, largest difference first", columns, rows),
     )
 
 
@@ -178,24 +178,24 @@ def unit_by_run(matrix: ScoreMatrix, unit: str) -> Figure:
     rows = [(row.run, row.score) for row in ranking.rows]
     shown = rows[:MOST_ROWS]
     mean = float(values.mean())
-    one = matrix.unit_name[0]
+    noun = matrix.unit_name[0]
     lowest, highest = min(0.0, float(values.min())), float(values.max())
     scale = alt.Scale(domain=[lowest, max(span(0.0, highest)[1], lowest + 0.1)], nice=False)
     base = chart([{"run": run, "score": score} for run, score in shown]).encode(
         y=names("run", [run for run, _ in shown])
     )
     bars = base.mark_bar(color=ACCENT, height={"band": 0.65}).encode(
-        x=alt.X("score:Q", title=f"{matrix.measure} on {one} {unit}", scale=scale, axis=alt.Axis(tickCount=6))
+        x=alt.X("score:Q", title=f"{matrix.measure} on {noun} {unit}", scale=scale, axis=alt.Axis(tickCount=6))
     )
     numbers = base.mark_text(align="left", dx=6, color=SOFT).encode(x="score:Q", text=alt.Text("score:Q", format=".3f"))
     rule = chart([{"mean": mean}]).mark_rule(color=INK, strokeDash=[4, 4]).encode(x="mean:Q")
     first = [run for run, score in rows if score > highest - TIE]
-    told = f"{called(first[0])} scores highest" if len(first) == 1 else f"{len(first)} runs share the highest score"
+    answer = f"{called(first[0])} scores highest" if len(first) == 1 else f"{len(first)} runs share the highest score"
     return figure(
         "unit-by-run",
         alt.layer(bars, rule, numbers).properties(width=WIDTH - 160, height=height(len(shown))),
-        title=f"Scores of the runs on {one} {called(unit)}",
+        title=f"Scores of the runs on {noun} {called(unit)}",
         caption=f"The dashed line is the mean, {mean:.3f}." + first_of(len(shown), len(rows), "runs"),
-        description=f"{told}, {highest:.3f}.",
-        table=table(f"Scores on {one} {called(unit)}", ["run", Column("score", ".3f")], rows),
+        description=f"{answer}, {highest:.3f}.",
+        table=table(f"Scores on {noun} {called(unit)}", ["run", Column("score", ".3f")], rows),
     )

@@ -1,7 +1,7 @@
 """Answers in people's own tables: which key is the question, the answer, the gold answers, and what the rows say.
 
 The names that are known are those of FORMATS 7; `--map answer=prediction` names another key. Where two keys could be
-the same thing the user decides: in many files `answer` is the right answer and `prediction` the system's.
+the same field the user decides: in many files `answer` is the right answer and `prediction` the system's.
 """
 
 from __future__ import annotations
@@ -118,23 +118,24 @@ def parse_pairs(texts: Iterable[str], option: str, example: str) -> list[tuple[s
 
 
 def find_keys(
-    columns: Sequence[str], known: Mapping[str, tuple[str, ...]], given: Mapping[str, str], *, file: str
+    columns: Sequence[str], known: Mapping[str, tuple[str, ...]], mapped: Mapping[str, str], *, file: str
 ) -> Keys:
-    """Which of the columns contains what: as given, else by name; an error where two could be the same thing."""
-    given = {name: key for name, key in given.items() if name in known}
-    for name, key in given.items():
+    """The column of each field: as mapped, else by its usual names; an error where two columns fit one field."""
+    mapped = {name: key for name, key in mapped.items() if name in known}
+    for name, key in mapped.items():
         if key not in columns:
             message = f"has no key {key!r}, which --map gives as the {name}; its keys are {few(columns, 12)}"
             raise InputError(Problem("syntax", message, file))
-    free = [column for column in columns if column not in given.values()]
-    chosen = dict(given)
+    free = [column for column in columns if column not in mapped.values()]
+    chosen = dict(mapped)
     problems = Problems()
     for name, names in known.items():
-        if name in given:
+        if name in mapped:
             continue
-        wanted = [plain_name(each) for each in names]
+        plain_names = [plain_name(each) for each in names]
         fits = sorted(
-            (column for column in free if plain_name(column) in wanted), key=lambda c: wanted.index(plain_name(c))
+            (column for column in free if plain_name(column) in plain_names),
+            key=lambda c: plain_names.index(plain_name(c)),
         )
         if len(fits) > 1 and name not in _IN_ORDER:
             problems.append(Problem("syntax", _ambiguous(name, fits), file))
@@ -152,36 +153,36 @@ def _ambiguous(name: str, fits: Sequence[str]) -> str:
 
 
 def kind_of_columns(
-    columns: Collection[str], row: Mapping[str, Any], questions: Container[str], given: Mapping[str, str]
+    columns: Collection[str], row: Mapping[str, Any], questions: Container[str], mapped: Mapping[str, str]
 ) -> str | None:
     """The kind of a table of rows with these keys: `responses`, `judgments`, or None; `row` is one of its rows.
 
     A file of answers may also carry labels. It is one of judgments where its questions are ids that are known; and a
     file with labels alone is one where these are known, or where it names runs or answers.
     """
-    back = {key: name for name, key in given.items()}
+    back = {key: name for name, key in mapped.items()}
     names = {back.get(column, plain_name(column)) for column in columns}
 
     def has(known: Mapping[str, tuple[str, ...]], name: str) -> bool:
         return any(plain_name(each) in names for each in (name, *known[name]))
 
-    asked, labelled = has(ANSWER_KEYS, "question"), has(JUDGMENT_KEYS, "judgment")
-    answered = has(ANSWER_KEYS, "answer") or has(ANSWER_KEYS, "gold")
-    if labelled and has(JUDGMENT_KEYS, "question"):
+    has_question, has_label = has(ANSWER_KEYS, "question"), has(JUDGMENT_KEYS, "judgment")
+    has_answer = has(ANSWER_KEYS, "answer") or has(ANSWER_KEYS, "gold")
+    if has_label and has(JUDGMENT_KEYS, "question"):
         plain = {back.get(key, plain_name(key)): str(value) for key, value in row.items()}
         first = next((plain[key] for key in JUDGMENT_KEYS["question"] if key in plain), "")
         names_subject = "judgment" in names or (has(JUDGMENT_KEYS, "run") or has(JUDGMENT_KEYS, "text"))
-        if first in questions or (names_subject and ("judgment" in names or not (asked and answered))):
+        if first in questions or (names_subject and ("judgment" in names or not (has_question and has_answer))):
             return "judgments"
-    return "responses" if asked and answered else None
+    return "responses" if has_question and has_answer else None
 
 
-def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
+def read_answers(records: Records, mapped: Mapping[str, str]) -> AnswerTable:
     """The answers of a table, or everything that is wrong with it."""
     columns = records.columns()
     if not records.rows:
         raise InputError(Problem("syntax", "there is nothing in it", records.file))
-    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, given), file=records.file)
+    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, mapped), file=records.file)
     lacking = "question" if "question" not in keys.of else "answer"
     if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
         names = ", ".join(ANSWER_KEYS[lacking])
@@ -202,16 +203,16 @@ def read_answers(records: Records, given: Mapping[str, str]) -> AnswerTable:
     return AnswerTable(records, keys, rows)
 
 
-def _with_listed_gold(records: Records, columns: Sequence[str], given: Mapping[str, str]) -> Mapping[str, str]:
-    """The given keys; where `answer` contains lists beside a `prediction`, these are the gold answers.
+def _with_listed_gold(records: Records, columns: Sequence[str], mapped: Mapping[str, str]) -> Mapping[str, str]:
+    """The mapped keys; where `answer` contains lists beside a `prediction`, these are the gold answers.
 
     What a system answered is a text, so there is nothing to decide.
     """
     names = {field: {plain_name(key) for key in ANSWER_KEYS[field]} for field in ("answer", "gold")}
-    fits = [column for column in columns if plain_name(column) in names["answer"] and column not in given.values()]
-    known = "answer" in given or "gold" in given or any(plain_name(column) in names["gold"] for column in columns)
+    fits = [column for column in columns if plain_name(column) in names["answer"] and column not in mapped.values()]
+    known = "answer" in mapped or "gold" in mapped or any(plain_name(column) in names["gold"] for column in columns)
     listed = [key for key in fits if all(row.get(key) is None or isinstance(row[key], list) for _, row in records.rows)]
-    return given if known or len(listed) != 1 or len(fits) < 2 else {**given, "gold": listed[0]}
+    return mapped if known or len(listed) != 1 or len(fits) < 2 else {**mapped, "gold": listed[0]}
 
 
 def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[str], None]) -> Answer:
@@ -232,8 +233,10 @@ def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[st
     if isinstance(text, list) and len(text) == 1:
         text = text[0]
     if text is not None and plain_text(text) is None:
-        what = f"is a list of {len(text)} texts; a question takes one" if isinstance(text, list) else "is not a text"
-        fault(f"the answer ({keys.of['answer']!r}) {what}")
+        fault_text = (
+            f"is a list of {len(text)} texts; a question takes one" if isinstance(text, list) else "is not a text"
+        )
+        fault(f"the answer ({keys.of['answer']!r}) {fault_text}")
     system = value("system")
     if "system" in keys.of and (plain_text(system) or "").strip() == "":
         fault(f"the row has no system ({keys.of['system']!r}), but other rows have")

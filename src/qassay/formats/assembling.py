@@ -49,15 +49,15 @@ class Part:
 
 def name_systems(parts: Sequence[Part]) -> list[Part]:
     """The parts with the names of their systems: the given one, what the source says, or the stem of its file."""
-    named = [_renamed(part, part.name) if part.name is not None else part for part in parts]
-    named = [_renamed(part, part.stem) if part.systems == [""] else part for part in named]
+    named_parts = [_renamed(part, part.name) if part.name is not None else part for part in parts]
+    named_parts = [_renamed(part, part.stem) if part.systems == [""] else part for part in named_parts]
     counts: dict[str, int] = {}
-    for part in named:
+    for part in named_parts:
         for system in part.systems:
             counts[system] = counts.get(system, 0) + 1
-    named = [_renamed(part, part.stem) if _is_double(part, counts) else part for part in named]
+    named_parts = [_renamed(part, part.stem) if _is_double(part, counts) else part for part in named_parts]
     owner: dict[str, Part] = {}
-    for part in named:
+    for part in named_parts:
         for system in part.systems:
             if system in owner:
                 message = (
@@ -66,7 +66,7 @@ def name_systems(parts: Sequence[Part]) -> list[Part]:
                 )
                 raise InputError(part.problem(message))
             owner[system] = part
-    return named
+    return named_parts
 
 
 def _is_double(part: Part, counts: Mapping[str, int]) -> bool:
@@ -127,14 +127,14 @@ def assemble(
                 problem for block, table in zip(blocks, tables, strict=True) for problem in block.gaps(table, questions)
             )
         complete = np.logical_and.reduce([~hole.any(axis=1) for hole in holes])
-        gone = [questions[i] for i in np.flatnonzero(~complete).tolist()]
+        incomplete = [questions[i] for i in np.flatnonzero(~complete).tolist()]
         if missing == "zero":
             cells = sum(int(hole.sum()) for hole in holes)
-            notes.append(f"{plural(cells, 'missing score')} {COUNTED_AS_ZERO}: {few(gone)}.")
+            notes.append(f"{plural(cells, 'missing score')} {COUNTED_AS_ZERO}: {few(incomplete)}.")
         else:
             keep = np.flatnonzero(complete)
-            of = f"{len(gone)} of {plural(len(questions), unit_name[0])}"
-            notes.append(f"{of} left out: a system has no score for them (missing: skip): {few(gone)}.")
+            of = f"{len(incomplete)} of {plural(len(questions), unit_name[0])}"
+            notes.append(f"{of} left out: a system has no score for them (missing: skip): {few(incomplete)}.")
     if not len(keep):
         raise InputError(Problem("syntax", f"no question has a score of every system. {SKIP_OR_ZERO}", _files(parts)))
     values = tuple(np.nan_to_num(table.values[keep], nan=0.0) for table in tables)
@@ -178,7 +178,7 @@ class _Table:
     """The scores of one system, questions x repeats; NaN where there is none, `given` where there is a row."""
 
     values: Floats
-    given: Booleans
+    has_row: Booleans
     row: NDArray[np.int64]
 
 
@@ -202,15 +202,15 @@ class _Block:
         labels = {label: i for i, label in enumerate(dict.fromkeys(self.labels))}
         self._refuse_other_names(labels)
         shape = (len(index), len(labels))
-        values, given = np.full(shape, np.nan), np.zeros(shape, dtype=np.bool_)
+        values, has_row = np.full(shape, np.nan), np.zeros(shape, dtype=np.bool_)
         origin = np.full(shape, -1, dtype=np.int64)
         for row, question, label in zip(self.rows, self.questions, self.labels, strict=True):
             place = index[question], labels[label]
-            if given[place]:
+            if has_row[place]:
                 raise InputError(self._double(int(origin[place]), row, question, label))
-            given[place], origin[place] = True, row
+            has_row[place], origin[place] = True, row
             values[place] = self.part.rows.values[row]
-        return _Table(values, given, origin)
+        return _Table(values, has_row, origin)
 
     def _refuse_other_names(self, labels: Collection[str]) -> None:
         """Stop where repeats have other names on every question."""
@@ -225,29 +225,29 @@ class _Block:
     def _double(self, first: int, second: int, question: str, label: str) -> Problem:
         lines = self.part.rows.lines
         where = "" if lines is None else f", lines {lines[first]} and {lines[second]}"
-        what = f"question {question} of system {self.system} has two rows"
+        fault = f"question {question} of system {self.system} has two rows"
         if label:
-            return Problem("syntax", f"{what} for repeat {label}{where}", self.part.rows.file)
-        message = f"{what}{where}. If they are repeats: --repeats rows, or --repeat-column NAME"
+            return Problem("syntax", f"{fault} for repeat {label}{where}", self.part.rows.file)
+        message = f"{fault}{where}. If they are repeats: --repeats rows, or --repeat-column NAME"
         return Problem("syntax", message, self.part.rows.file, None if lines is None else lines[second])
 
     def gaps(self, table: _Table, questions: Sequence[str]) -> Iterator[Problem]:
         """The missing scores: rows without a score, whole questions, single repeats."""
         lines = self.part.rows.lines
-        for i, j in np.argwhere(table.given & np.isnan(table.values)).tolist():
+        for i, j in np.argwhere(table.has_row & np.isnan(table.values)).tolist():
             line = None if lines is None else lines[int(table.row[i, j])]
             message = f"question {questions[i]}, system {self.system}: no score ({MISSING})"
             yield Problem("syntax", message, self.part.rows.file, line)
-        counts = table.given.sum(axis=1)
+        counts = table.has_row.sum(axis=1)
         lacking = [questions[i] for i in np.flatnonzero(counts == 0).tolist()]
         if lacking:
             have = f"system {self.system} has no score for {len(lacking)} of {len(questions)} questions"
             yield self.part.problem(f"{have}: {few(lacking)}. {SKIP_OR_ZERO}")
-        total = table.given.shape[1]
+        total = table.has_row.shape[1]
         partly = np.flatnonzero((counts > 0) & (counts < total)).tolist()
         if partly:
-            named = few([f"{questions[i]} ({counts[i]} of {total})" for i in partly])
-            message = f"system {self.system} has repeats for some questions only: {named}. {SKIP_OR_ZERO}"
+            counts_in_words = few([f"{questions[i]} ({counts[i]} of {total})" for i in partly])
+            message = f"system {self.system} has repeats for some questions only: {counts_in_words}. {SKIP_OR_ZERO}"
             yield self.part.problem(message)
 
 
@@ -292,12 +292,12 @@ def _refuse_sparse(blocks: Sequence[_Block], questions: int) -> None:
 
 def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None:
     """Stop where two systems have no question in common, with ids of both."""
-    has = [table.given.any(axis=1) for table in tables]
-    if np.logical_and.reduce(has).any():
+    has_question = [table.has_row.any(axis=1) for table in tables]
+    if np.logical_and.reduce(has_question).any():
         return
-    for i, first in enumerate(has):
-        for j in range(i + 1, len(has)):
-            if not (first & has[j]).any():
+    for i, first in enumerate(has_question):
+        for j in range(i + 1, len(has_question)):
+            if not (first & has_question[j]).any():
                 a, b = blocks[i], blocks[j]
                 ids = f"{few(dict.fromkeys(a.questions), 3)} and {few(dict.fromkeys(b.questions), 3)}"
                 message = (

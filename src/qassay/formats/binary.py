@@ -37,8 +37,8 @@ def binary_grid(file: str, content: bytes, kind: Kind) -> Grid:
     """The table in a binary file; an error where it cannot be read, whatever reading it does to the reader."""
     from qassay.formats.grid import Grid
 
-    made = _in_child(file, content, kind, "cells")
-    return Grid(file, made["header"], made["rows"], None)
+    table = _in_child(file, content, kind, "cells")
+    return Grid(file, table["header"], table["rows"], None)
 
 
 def refuse_damaged(file: str, content: bytes, kind: Kind) -> None:

@@ -67,8 +67,8 @@ def read_numbers(texts: Iterable[str], *, grades: bool = False, decimal_commas: 
 
 def is_grades(cells: Iterable[str]) -> bool:
     """Whether a column has grades (C, I, P) and nothing else but cells without a score."""
-    said = {cell.strip() for cell in cells if not is_absent(cell)}
-    return bool(said) and said <= GRADES.keys()
+    grades = {cell.strip() for cell in cells if not is_absent(cell)}
+    return bool(grades) and grades <= GRADES.keys()
 
 
 def number(text: str) -> float:
@@ -114,9 +114,9 @@ def way_out(cell: str) -> str:
 def complaint(cell: str) -> str:
     """The fault of a cell that is not a number, with advice."""
     shown = cell if len(cell) <= 60 else f"{cell[:60]}..."
-    what = f"{shown!r} is not a number" if cell else "empty cell"
+    fault = f"{shown!r} is not a number" if cell else "empty cell"
     advice = way_out(cell)
-    return f"{what} ({advice})" if advice else what
+    return f"{fault} ({advice})" if advice else fault
 
 
 def is_too_large(value: float) -> bool:

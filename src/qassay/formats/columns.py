@@ -98,11 +98,11 @@ def unit_name(header: str) -> tuple[str, str]:
     return known.get(header.strip().lower(), ("question", "questions"))
 
 
-def id_column(grid: Grid, given: str | None) -> int | None:
+def id_column(grid: Grid, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
     header = [name.strip() for name in grid.header]
-    if given is not None:
-        return _given(grid, header, given, "--question-column")
+    if name is not None:
+        return _place_of(grid, header, name, "--question-column")
     lowered = [name.lower() for name in header]
     elsewhere = next((lowered.index(name) for name in _ANYWHERE if name in lowered), None)
     if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
@@ -122,9 +122,9 @@ def find_roles(grid: Grid, columns: Columns) -> Roles:
     _refuse_doubles(grid, header)
     taken: set[int] = set()
 
-    def role(given: str | None, option: str, usual: Iterable[str]) -> int | None:
-        if given is not None:
-            place: int | None = _given(grid, header, given, option)
+    def role(column: str | None, option: str, usual: Iterable[str]) -> int | None:
+        if column is not None:
+            place: int | None = _place_of(grid, header, column, option)
         else:
             place = next((at for name in usual if name in lowered and (at := lowered.index(name)) not in taken), None)
         if place is not None:
@@ -136,7 +136,7 @@ def find_roles(grid: Grid, columns: Columns) -> Roles:
     repeat = role(columns.repeat, "--repeat-column", REPEAT)
     metric = role(columns.metric, "--metric-column", METRIC)
     if columns.score is not None:
-        scores = [_given(grid, header, columns.score, "--score-column")]
+        scores = [_place_of(grid, header, columns.score, "--score-column")]
     else:
         scores = [lowered.index(name) for name in SCORE if name in lowered and lowered.index(name) not in taken]
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
@@ -149,8 +149,8 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     free = [place for place in range(len(grid.header)) if place not in others and place not in scores]
     if not roles.names_scores:
         names = [name.strip().lower() for name in grid.header]
-        wanted = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
-        scores = tuple(place for place in wanted if has_scores(grid.column(place)))
+        candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
+        scores = tuple(place for place in candidates if has_scores(grid.column(place)))
     left_out = [grid.header[place].strip() for place in free if place not in scores]
     return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
 
@@ -168,7 +168,7 @@ def is_text(cells: Sequence[str]) -> bool:
     return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
 
 
-def _given(grid: Grid, header: Sequence[str], name: str, option: str) -> int:
+def _place_of(grid: Grid, header: Sequence[str], name: str, option: str) -> int:
     if name not in header:
         message = f"there is no column {name!r} ({option}). The columns are {few(header, 20)}"
         raise InputError(grid.problem(message, line=grid.header_line))

@@ -62,9 +62,9 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     if read.reference and "reference" not in folder.judgment_sets():
         _move_labels(contents, read, notes)
     if nist:
-        made = nist_files(folder, configuration, read.questions)
-        contents |= {f"nist/{name}": text.encode() for name, text in made.texts.items()}
-        notes += made.notes
+        forms = nist_files(folder, configuration, read.questions)
+        contents |= {f"nist/{name}": text.encode() for name, text in forms.texts.items()}
+        notes += forms.notes
     else:
         sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
         contents |= _copied(folder, [folder.answers, *sets, *folder.samples().values()])
@@ -77,9 +77,9 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
 
 
 def write_export(export: Export, target: Path, *, folder: Folder, force: bool = False) -> None:
-    """Write an export whole: the target is there complete, or as it was before.
+    """Write an export as a whole: the target is complete, or unchanged.
 
-    A target that is new, empty, or holds nothing but an earlier export is replaced. Into any other only `force`
+    A target that is new, empty, or contains nothing but an earlier export is replaced. Into any other only `force`
     writes: then files of the same names are replaced, and all others stay.
     """
     own, place = folder.path.resolve(), target.resolve()
@@ -109,12 +109,12 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as staging:
-        made = Path(staging) / "new"
-        files.write_all({made / name: data for name, data in contents.items()})
-        _copy_documents(export, made)
+        new_folder = Path(staging) / "new"
+        files.write_all({new_folder / name: data for name, data in contents.items()})
+        _copy_documents(export, new_folder)
         if target.exists():
             target.rename(Path(staging) / "old")
-        made.rename(target)
+        new_folder.rename(target)
 
 
 def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
@@ -166,9 +166,9 @@ def _earlier(target: Path) -> set[str]:
 
 
 def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
-    """Write the export of a store over the files of its own evaluation; what the export does not hold stays.
+    """Write the export of a store over the files of its own evaluation; files that the export does not contain stay.
 
-    Files that hold the same things under another name (another form, another compression) go.
+    Files with the same contents under another name (another form, another compression) are removed.
     """
     own = Folder(folder.path)
     if not force:
@@ -189,7 +189,7 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
 
 @dataclass
 class NistFiles:
-    """Texts by file name, what NIST's forms leave out, and the strings they cannot hold."""
+    """Texts by file name, what NIST's forms leave out, and the strings they cannot express."""
 
     texts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -208,7 +208,7 @@ class NistFiles:
 
 def nist_files(folder: Folder, configuration: Configuration, questions: TestSet) -> NistFiles:
     """All that NIST's forms can say of an evaluation; an error where a string does not fit on a line."""
-    made = NistFiles()
+    forms = NistFiles()
     titles = {question.id: question.text or question.target or "" for question in questions}
     answers = no_answers()
     if folder.answers.is_file():
@@ -221,50 +221,50 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
     items = _items(folder, configuration, questions) if matched else {}
     for name, judged in (sets or {"": JudgmentSet("", {})}).items():
         if name:
-            _add_judgments(made, file_name(name), judged, items)
+            _add_judgments(forms, file_name(name), judged, items)
         # The answers that list questions are scored against: those of development, and what the runs added. In JSON
         # lines the second part is derived. NIST's form of list judgments does not name them, so here they are listed.
         known = Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
-        made.add(f"{file_name(name)}-answers.txt" if name else "answers.txt", nist.format_answers, known, titles)
+        forms.add(f"{file_name(name)}-answers.txt" if name else "answers.txt", nist.format_answers, known, titles)
     for name, path in folder.nugget_lists().items():
         table = read_nuggets(path, questions, file=folder.name(path))
-        made.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
-        made.add(f"{file_name(name)}-weights.txt", nist.format_weights, table.to_dicts())
-    _add_questions(made, configuration.name, questions)
-    if made.problems:
-        raise InputError(made.problems)
-    return made
+        forms.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
+        forms.add(f"{file_name(name)}-weights.txt", nist.format_weights, table.to_dicts())
+    _add_questions(forms, configuration.name, questions)
+    if forms.problems:
+        raise InputError(forms.problems)
+    return forms
 
 
-def _add_questions(made: NistFiles, name: str, questions: TestSet) -> None:
+def _add_questions(forms: NistFiles, name: str, questions: TestSet) -> None:
     """The questions in the form of their track, and the types of their targets."""
     form = question_forms.form_of(questions)
     if form == "series":
-        made.add("questions.xml", lambda file: question_forms.series_xml(questions, name=name, file=file))
+        forms.add("questions.xml", lambda file: question_forms.series_xml(questions, name=name, file=file))
     elif form == "topics":
-        made.add("topics.txt", lambda file: question_forms.topics(questions, file=file))
+        forms.add("topics.txt", lambda file: question_forms.topics(questions, file=file))
     elif form == "rag":
-        made.add("topics.tsv", lambda file: question_forms.rag_topics(questions, file=file))
+        forms.add("topics.tsv", lambda file: question_forms.rag_topics(questions, file=file))
     else:
-        made.notes.append("The questions are in questions.jsonl alone: TREC has no form for them as they are.")
-    made.add("target-types.txt", lambda file: question_forms.target_types(questions))
+        forms.notes.append("The questions are in questions.jsonl alone: TREC has no form for them as they are.")
+    forms.add("target-types.txt", lambda file: question_forms.target_types(questions))
 
 
-def _add_judgments(made: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:
+def _add_judgments(forms: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:
     factoid = judged.kind("item")
     placed = factoid.filter(pl.col("text").is_null()).height
     if placed:
-        made.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form has strings.")
-    made.add(f"{name}-factoid.txt", nist.format_factoid, factoid.filter(pl.col("text").is_not_null()).to_dicts())
-    made.add(f"{name}-list.txt", nist.format_list, judged.kind("list").to_dicts())
+        forms.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form has strings.")
+    forms.add(f"{name}-factoid.txt", nist.format_factoid, factoid.filter(pl.col("text").is_not_null()).to_dicts())
+    forms.add(f"{name}-list.txt", nist.format_list, judged.kind("list").to_dicts())
     matches = judged.kind("match")
-    made.add(f"{name}-other.txt", nist.format_other, matches.to_dicts(), items)
+    forms.add(f"{name}-other.txt", nist.format_other, matches.to_dicts(), items)
     if matches.filter(pl.col("item").is_null() & (pl.col("nuggets").list.len() > 0)).height:
-        made.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
+        forms.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
     for kind, record in ROW_KINDS.items():
         count = judged.kind(kind).height
         if count and kind not in ("item", "list", "match"):
-            made.notes.append(f"{name}: {count:,} {record.nouns[1]} are left out; NIST has no form for them.")
+            forms.notes.append(f"{name}: {count:,} {record.nouns[1]} are left out; NIST has no form for them.")
 
 
 def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:

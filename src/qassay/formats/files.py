@@ -1,6 +1,6 @@
-"""Bytes and text of files: encodings, whole replacement, and gzip and zstandard, told by their first bytes.
+"""Bytes and text of files: encodings, whole replacement, and gzip and zstandard, recognised by their first bytes.
 
-Unpacking gives piece after piece, so that the reader can stop at a limit: a few kilobytes can hold petabytes of zeros.
+Unpacking gives piece after piece, so that the reader can stop at a limit: a few kilobytes can unpack to petabytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIP = 1 << 12
 
 
 class BrokenError(ValueError):
-    """A packed file that ends too early, or holds what it should not."""
+    """A packed file that ends too early, or contains what it should not."""
 
 
 def packed_suffix(data: bytes) -> str:
@@ -43,7 +43,7 @@ def packed_suffix(data: bytes) -> str:
 
 
 def pack(path: Path, data: bytes) -> bytes:
-    """The bytes as the file of this name holds them: compressed where the name ends in .gz or .zst."""
+    """The bytes as the file of this name contains them: compressed where the name ends in .gz or .zst."""
     if path.suffix == ".gz":
         return gzip.compress(data, mtime=0)
     if path.suffix == ".zst":
@@ -118,7 +118,7 @@ BOM = b"\xef\xbb\xbf"
 # Encodings whose decoders give whole characters only.
 _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"})
 
-# A compressed file that unpacks to more than this is refused: a few kilobytes can hold petabytes of zeros.
+# A compressed file that unpacks to more than this is refused: a few kilobytes can unpack to petabytes of zeros.
 MOST_BYTES = 16 << 30
 # As much of a file as is looked at for a NUL byte.
 _HEAD = 1 << 22
@@ -131,7 +131,7 @@ _OTHER_ENCODING = "save it as UTF-8, or name its encoding where the command take
 
 
 class TemporaryFolder:
-    """A folder for this user alone that is removed when nobody holds it any more, at the latest when Python ends."""
+    """A folder for this user alone that is removed when it is no longer used, at the latest when Python ends."""
 
     def __init__(self, prefix: str = "qassay-") -> None:
         self.path = Path(tempfile.mkdtemp(prefix=prefix))
@@ -142,7 +142,7 @@ class TemporaryFolder:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Contents of a file, unpacked where it is gzip or zstandard (told by its first bytes, not by its name)."""
+    """Contents of a file, unpacked where it is gzip or zstandard (recognised by its first bytes, not by its name)."""
     return unpack(path.read_bytes(), path)
 
 

@@ -59,7 +59,7 @@ class Folder:
 
     @property
     def contents(self) -> Path:
-        """Where the files are that a store would hold."""
+        """Where the files are that a store would contain."""
         return self.path if self.written is None else self.written.path
 
     @property
@@ -157,11 +157,11 @@ def open_folder(path: Path | str) -> Folder:
     """The folder at this path; an error where it is not an evaluation."""
     folder = Folder(Path(path))
     if not folder.path.is_dir():
-        what = "does not exist"
+        fault = "does not exist"
         if folder.path.exists():
             takes = "compare, describe, plan, sensitivity and stability take a table of scores"
-            what = f"is a file, not an evaluation ({takes})"
-        raise InputError(Problem("configuration", f"{what}; make an evaluation with: qassay init FOLDER", str(path)))
+            fault = f"is a file, not an evaluation ({takes})"
+        raise InputError(Problem("configuration", f"{fault}; make an evaluation with: qassay init FOLDER", str(path)))
     if not folder.configuration.is_file():
         message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
         raise InputError(Problem("configuration", message, str(path)))

@@ -70,9 +70,12 @@ def _mapping(source: Mapping[Any, Any]) -> Grid:
         columns[str(name)] = list(column)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        (first, one), *others = lengths.items()
-        name, other = next((name, length) for name, length in others if length != one)
-        message = f"column {first!r} has {one} values and column {name!r} has {other}. Give all columns the same length"
+        (first, length), *others = lengths.items()
+        name, other_length = next((name, size) for name, size in others if size != length)
+        message = (
+            f"column {first!r} has {length} values and column {name!r} has {other_length}. "
+            "Give all columns the same length"
+        )
         raise InputError(Problem("syntax", message, FILE))
     rows = [[cell_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
     return Grid(FILE, list(columns), rows, None)

@@ -1,4 +1,4 @@
-"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, told apart by content.
+"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, recognised by content.
 
 Cells are text, because decimals are to be read as they are written. CSV is read by the csv module, because faster
 readers rename duplicated columns and fill short rows without a word.
@@ -119,16 +119,16 @@ def _separated(file: str, text: str) -> Grid:
         raise InputError(Problem("syntax", "the file is empty", file))
     header = rows[0]
     # In a file of one column a blank line is an empty cell; else it is not a row at all.
-    kept = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
+    numbered = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
     problems = Problems(
         Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
-        for row, line in kept[1:]
+        for row, line in numbered[1:]
         if len(row) != len(header)
     )
     if problems:
         raise InputError(problems)
-    body = [row for row, _ in kept[1:]]
-    return Grid(file, header, body, [line for _, line in kept[1:]], lines[0], decimal_commas=separator == ";")
+    body = [row for row, _ in numbered[1:]]
+    return Grid(file, header, body, [line for _, line in numbered[1:]], lines[0], decimal_commas=separator == ";")
 
 
 def _separator(text: str) -> str:
@@ -217,7 +217,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell_text(value: Any) -> str:
-    """A value of Python or JSON as the text of a cell; a value that is not there is empty.
+    """A value of Python or JSON as the text of a cell; a missing value is empty.
 
     >>> [cell_text(value) for value in (None, True, 7, 7.0, 0.1, float("nan"), "x", [1])]
     ['', 'true', '7', '7', '0.1', '', 'x', '[...]']
@@ -277,13 +277,13 @@ def _array(text: str, file: str) -> Grid:
     except ValueError as error:
         raise InputError(Problem("syntax", f"this is not JSON: {error}", file)) from None
     if not rows or not all(isinstance(row, dict) for row in rows):
-        what = "an empty JSON array" if not rows else "a JSON array that has other things than objects"
-        raise InputError(Problem("syntax", f"{what}. {_WAY_OUT}", file))
+        content = "an empty JSON array" if not rows else "a JSON array that has other things than objects"
+        raise InputError(Problem("syntax", f"{content}. {_WAY_OUT}", file))
     return rows_grid(file, rows, None)
 
 
 def _decode(text: str) -> Any:
-    """The value of a JSON text; NaN and Infinity, which Python writes, are values that are not there."""
+    """The value of a JSON text; NaN and Infinity, which Python writes, are missing values."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:

@@ -2,7 +2,7 @@
 
 `read_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
 reported. `read_table` gives typed columns for scoring; it lets Polars parse files that are plainly regular, and
-goes the careful way for all others, so that both ways read the same thing.
+goes the careful way for all others, so that both ways give the same result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 # A row with the number of its line; 0 where it was made from something larger.
 Numbered = tuple[int, Row]
 
-# A value that is not a string, a whole number or null: none in a file, and no field can hold a wrong one.
+# A value that is not a string, a whole number or null: none in a file, and no field can have a wrong one.
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 

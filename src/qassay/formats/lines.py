@@ -17,7 +17,7 @@ _FIELD = re.compile(r"[ \t]*([^ \t]+)")
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that hold anything, with their numbers, without the blanks around them."""
+    """The lines that are not blank, with their numbers, without the blanks around them."""
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.removesuffix("\r").strip(BLANKS)
         if stripped:

@@ -78,14 +78,14 @@ def _check(grid: Grid, roles: Roles) -> None:
         raise InputError(grid.problem(message, line=grid.header_line))
 
 
-def _labels(grid: Grid, place: int, what: str) -> list[str]:
+def _labels(grid: Grid, place: int, noun: str) -> list[str]:
     """The names in a column, none of which is empty."""
     names = [cell.strip() for cell in grid.column(place)]
     empty = [i for i, name in enumerate(names) if not name]
     if empty:
         column = grid.header[place].strip()
         raise InputError(
-            Problem("syntax", f"row {i + 1}, column {column}: no {what}", grid.file, _line(grid, i)) for i in empty
+            Problem("syntax", f"row {i + 1}, column {column}: no {noun}", grid.file, _line(grid, i)) for i in empty
         )
     return names
 

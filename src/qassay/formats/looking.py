@@ -107,8 +107,8 @@ def together(findings: Sequence[Finding]) -> list[Step]:
     ):
         same = [finding for finding in findings if finding.kind == kind]
         if len(same) > 1:
-            named = " ".join(shlex.quote(finding.file) for finding in same)
-            steps.append(Step(command.format(folder=FOLDER, files=named), purpose))
+            files = " ".join(shlex.quote(finding.file) for finding in same)
+            steps.append(Step(command.format(folder=FOLDER, files=files), purpose))
     return steps
 
 
@@ -245,8 +245,8 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
         steps.append(
             Step(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
         )
-    what = "answers in free text" if table.answered else "questions with gold answers"
-    return Finding(str(path), "responses", f"contains {what}.", tuple(details), tuple(steps))
+    contents = "answers in free text" if table.answered else "questions with gold answers"
+    return Finding(str(path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
 
 
 def _faulty_responses(path: Path, error: InputError) -> Finding:
@@ -262,10 +262,10 @@ def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]
     if kind == "questions":
         counts = parse_questions(data, file=name).questions.counts()
         fitting = [each for each in tasks.names() if counts.keys() <= tasks.task(each).types.keys()]
-        made = fitting[0] if len(fitting) == 1 else "NAME"
+        task_name = fitting[0] if len(fitting) == 1 else "NAME"
         details = [", ".join(plural(number, f"{type_} question") for type_, number in counts.items())]
         details += [f"tasks with such questions: {', '.join(fitting)}"] if fitting else []
-        return details, [Step(f"qassay init {FOLDER} --task {made}", "make an evaluation for them")]
+        return details, [Step(f"qassay init {FOLDER} --task {task_name}", "make an evaluation for them")]
     if kind == "run":
         check = Step(f"qassay check {shlex.quote(name)} --in {FOLDER}", "find errors before it is added")
         return _lines(data), [check]

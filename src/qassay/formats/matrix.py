@@ -98,9 +98,9 @@ def wide_matrix(
         unit_name=("question", "questions") if runs_as_rows else labelled.unit_name,
     )
     if holes.any():
-        said = text_among(grid.rows[i][labelled.places[j]] for i, j in np.argwhere(bad).tolist())
+        notes_on_text = text_among(grid.rows[i][labelled.places[j]] for i, j in np.argwhere(bad).tolist())
         matrix = _fill(matrix, holes, missing, grid.file)
-        matrix = replace(matrix, notes=(*matrix.notes, *said))
+        matrix = replace(matrix, notes=(*matrix.notes, *notes_on_text))
     return matrix
 
 
@@ -193,14 +193,14 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
 def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
     header = [name.strip() for name in grid.header]
-    named = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
+    has_names = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
         question is not None and header[0] == question
     )
-    if runs_as_rows and not named:
+    if runs_as_rows and not has_names:
         message = f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
         raise InputError(grid.problem(message))
-    rows = [row[0].strip() for row in grid.rows] if named else [str(i + 1) for i in range(len(grid.rows))]
-    columns = header[1:] if named else header
+    rows = [row[0].strip() for row in grid.rows] if has_names else [str(i + 1) for i in range(len(grid.rows))]
+    columns = header[1:] if has_names else header
     problems = Problems(_names(grid, columns, "column", runs=not runs_as_rows))
     problems += _names(grid, rows, "row", runs=runs_as_rows)
     if not columns:
@@ -209,8 +209,8 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
         problems.append(grid.problem(f"no {'systems' if runs_as_rows else 'questions'}: the table has only a header"))
     if problems:
         raise InputError(problems)
-    places = tuple(range(int(named), len(header)))
-    return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if named else ""))
+    places = tuple(range(int(has_names), len(header)))
+    return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if has_names else ""))
 
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
@@ -223,12 +223,12 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
     for name, where in places.items():
         line = grid.line(where[-1]) if axis == "row" else grid.header_line
         numbers = few((str(grid.line(i) if axis == "row" else i + offset) for i in where[:21]), 20)
-        what = "column" if axis == "column" else "row" if grid.lines is None else "line"
+        axis_word = "column" if axis == "column" else "row" if grid.lines is None else "line"
         if not name:
-            yield grid.problem(f"{what}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
+            yield grid.problem(f"{axis_word}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
             advice = "" if runs or axis == "column" else ". If these are repeats: --repeats rows"
-            where_to_look = f"{what}s {numbers}{advice}"
+            where_to_look = f"{axis_word}s {numbers}{advice}"
             yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {where_to_look}", line=line)
 
 
@@ -263,18 +263,18 @@ def _without_text(
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:
         raise InputError(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
-    kept = [j for j in range(len(labelled.names)) if j not in texts]
+    columns = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]
-    if not kept:
-        what = "questions" if runs_as_rows else "systems"
-        message = f"no column has numbers, so there are no {what}. Columns: {few(names)}"
+    if not columns:
+        noun = "questions" if runs_as_rows else "systems"
+        message = f"no column has numbers, so there are no {noun}. Columns: {few(names)}"
         raise InputError(grid.problem(message, line=grid.header_line))
     labels = replace(
         labelled,
-        names=tuple(labelled.names[j] for j in kept),
-        places=tuple(labelled.places[j] for j in kept),
+        names=tuple(labelled.names[j] for j in columns),
+        places=tuple(labelled.places[j] for j in columns),
     )
-    return labels, values[:, kept], bad[:, kept], names
+    return labels, values[:, columns], bad[:, columns], names
 
 
 def common_denominator(values: Floats, digits: int, *, units: int) -> int | None:
@@ -286,14 +286,16 @@ def common_denominator(values: Floats, digits: int, *, units: int) -> int | None
     return denominator if denominator * max(1.0, largest) * units < EXACT else None
 
 
-def _refuse(grid: Grid, labelled: _Labelled, bad: Booleans, said: Callable[[str], str], *, stop: bool = True) -> None:
-    """Stop at every cell that is not a score, unless a rule for missing scores is chosen; `said` says why."""
+def _refuse(
+    grid: Grid, labelled: _Labelled, bad: Booleans, fault_of: Callable[[str], str], *, stop: bool = True
+) -> None:
+    """Stop at every cell that is not a score, unless a rule for missing scores is chosen; `fault_of` says why."""
     problems = Problems()
     places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
     for i, j in places[:MOST_KEPT].tolist():
-        what = said(grid.rows[i][labelled.places[j]].strip())
+        fault = fault_of(grid.rows[i][labelled.places[j]].strip())
         place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
-        problems.append(grid.problem(f"{place}: {what}", line=grid.line(i)))
+        problems.append(grid.problem(f"{place}: {fault}", line=grid.line(i)))
     problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
@@ -330,15 +332,15 @@ def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> 
     if missing == "zero":
         note = f"{plural(cells, 'cell')} without a score {COUNTED_AS_ZERO}."
         return replace(matrix, notes=(*matrix.notes, note))
-    kept = np.flatnonzero(~holes.any(axis=0))
-    if not len(kept):
+    complete = np.flatnonzero(~holes.any(axis=0))
+    if not len(complete):
         message = f"every {matrix.unit_name[0]} has a cell without a score; none is left"
         raise InputError(Problem("syntax", message, file))
-    gone = len(matrix.units) - len(kept)
+    left_out = len(matrix.units) - len(complete)
     whole = counted(len(matrix.units), matrix.unit_name)
-    note = f"{gone} of {whole} left out: a run has no score for them (missing: skip)."
-    units = tuple(matrix.units[i] for i in kept)
-    return replace(matrix, units=units, values=matrix.values[:, kept], notes=(*matrix.notes, note))
+    note = f"{left_out} of {whole} left out: a run has no score for them (missing: skip)."
+    units = tuple(matrix.units[i] for i in complete)
+    return replace(matrix, units=units, values=matrix.values[:, complete], notes=(*matrix.notes, note))
 
 
 def _series_names(units: Sequence[str], pattern: str) -> list[str]:

@@ -9,7 +9,7 @@
     parse_answers   # qid, Q:..., one answer per line
     parse_patterns  qid regex, or qid regex docid docid ...
 
-Every `parse_*` gives the rows that the JSON lines would hold, with their line numbers, so that everything downstream
+Every `parse_*` gives the rows that the JSON lines would contain, with their line numbers, so that everything downstream
 sees one form; every `format_*` gives the text for such rows.
 """
 
@@ -28,7 +28,7 @@ from qassay.runs import NIL
 
 
 class Writer:
-    """Gathers the lines of one file, and the faults of strings that no line can hold."""
+    """Gathers the lines of one file, and the faults of strings that no line can express."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -51,8 +51,8 @@ class Writer:
     def check(self, question: str, string: str) -> None:
         """Note a string that would not be read back as it is."""
         if not string or not lines.is_one_line(string) or "\0" in string:
-            what = "is empty" if not string else "has line ends in it or blanks around it"
-            self.fault(question, f"{string[:60]!r} {what}; a NIST form cannot express it")
+            fault = "is empty" if not string else "has line ends in it or blanks around it"
+            self.fault(question, f"{string[:60]!r} {fault}; a NIST form cannot express it")
 
     def raw(self, line: str) -> None:
         """Add a line as it is."""
@@ -198,7 +198,7 @@ def parse_other(text: str, *, file: str, warnings: list[Problem] | None = None) 
 def format_other(
     rows: Sequence[Mapping[str, Any]], items: Mapping[tuple[str, str], Sequence[tuple[str | None, str]]], *, file: str
 ) -> str:
-    """The text of the two parts; `items` holds the responses, as (document, string), by question and run.
+    """The text of the two parts; `items` has the responses, as (document, string), by question and run.
 
     A match whose item is not known is written with the first one.
     """
@@ -316,7 +316,7 @@ def parse_target_types(text: str, *, file: str) -> list[Numbered]:
 
 
 def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str], *, file: str) -> str:
-    """The text of nugget lists; `titles` holds the texts of the headings, by question."""
+    """The text of nugget lists; `titles` has the texts of the headings, by question."""
     writer = Writer(file)
     for number, (question, nuggets) in enumerate(_by_question(rows).items()):
         if number:
@@ -365,7 +365,7 @@ def parse_answers(text: str, *, file: str, warnings: list[Problem] | None = None
 
 
 def format_answers(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str], *, file: str) -> str:
-    """The text of known answers; `titles` holds the questions' texts."""
+    """The text of known answers; `titles` has the questions' texts."""
     writer = Writer(file)
     for number, (question, answers) in enumerate(_by_question(rows).items()):
         if number:

@@ -5,7 +5,7 @@
     rag_topics      qid<TAB>text
     target_types    #PERSON Fred Durst
 
-Each is read back as it was; what a form cannot hold is an error with the question.
+Each is read back as it was; what a form cannot express is an error with the question.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def rag_topics(questions: Iterable[Question], *, file: str) -> str:
 
 
 def target_types(questions: TestSet) -> str:
-    """The types of targets, a line each; those that the form cannot hold are absent."""
+    """The types of targets, a line each; those that the form cannot express are absent."""
     known = {
         question.target: question.target_type
         for question in questions
@@ -82,7 +82,7 @@ def target_types(questions: TestSet) -> str:
 
 
 def form_of(questions: TestSet) -> str | None:
-    """The form that can hold these questions: series, topics or rag; None for pairs and free text."""
+    """The form that can express these questions: series, topics or rag; None for pairs and free text."""
     types = set(questions.types)
     if types <= set(SERIES_TYPES) and all(question.series is not None for question in questions):
         return "series" if all(series.target for series in questions.series) else None

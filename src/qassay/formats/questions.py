@@ -25,7 +25,7 @@ _OPTIONAL = ("series", "target", "target_type", "series_type", "definition", "hy
 class QuestionFile:
     """The content of a file of questions.
 
-    `reference` holds the labels of an RTE file by pair; they are two-way where NO means "not entailed".
+    `reference` has the labels of an RTE file by pair; they are two-way where NO means "not entailed".
     """
 
     questions: TestSet
@@ -44,7 +44,7 @@ def parse_questions(
 ) -> QuestionFile:
     """The questions in these bytes.
 
-    `default_type` is the type of questions that do not tell theirs; else it is `factoid` in TREC topics and `other`
+    `default_type` is the type of questions that do not name theirs; else it is `factoid` in TREC topics and `other`
     in TREC RAG topics.
     """
     if looks_like_xml(data):
@@ -74,7 +74,7 @@ def question_row(question: Question) -> dict[str, Any]:
 
 
 def question_of_row(row: jsonl.Row) -> Question:
-    """The question that a JSON object holds, or all that is wrong with it."""
+    """The question in a JSON object, or all that is wrong with it."""
     faults: list[str] = []
     question = _from_row(row, faults.append)
     if faults:
@@ -310,7 +310,7 @@ def _series(root: Element, file: str, problems: list[Problem]) -> list[NumberedQ
 
 
 def _question_faults(q: Element, question: Question, file: str) -> Iterator[Problem]:
-    """The first thing that is wrong with a question of a series."""
+    """The first fault of a question of a series."""
     if not question.id:
         yield Problem("syntax", "this question has no id", file, q.line)
     elif question.type not in TYPES or question.type == "pair":

@@ -42,7 +42,7 @@ class _Line:
 
     @property
     def listed(self) -> list[tuple[str, bool]]:
-        """The nuggets without what is said of the answer."""
+        """The nuggets without their judgments."""
         return [(text, vital) for text, vital, _ in self.nuggets]
 
 
@@ -117,7 +117,7 @@ def parse_nugget_lists(text: str, *, file: str) -> NuggetLists:
 
 
 def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
-    """One line as it is meant; what is wrong with it by itself goes to `faults`."""
+    """One line; its own faults go to `faults`."""
 
     def string(name: str) -> str:
         value = row.get(name)
@@ -130,8 +130,8 @@ def _read(number: int, row: jsonl.Row, faults: list[tuple[Rule, str]]) -> _Line:
     if not question:
         faults.append(("syntax", "the line has no qid"))
     query, run, answer = (string(name) for name in ("query", "run_id", "answer_text"))
-    if isinstance(row.get("run_id"), str) and (what := name_fault(run)):
-        faults.append(("syntax", f"the run tag {run[:80]!r} {what}"))
+    if isinstance(row.get("run_id"), str) and (fault := name_fault(run)):
+        faults.append(("syntax", f"the run tag {run[:80]!r} {fault}"))
     nuggets = list(_nuggets(row.get("nuggets"), faults))
     extra = {name: value for name, value in row.items() if name not in _KNOWN}
     return _Line(number, question, query.strip(), run, answer, nuggets, extra)
@@ -151,8 +151,8 @@ def _contradictions(line: _Line, first: _Line, earlier: int | None, *, whole: bo
         whole = False
         yield "syntax", f"question {question} reads differently here than before: {line.query!r}"
     if whole and first.listed != line.listed:
-        what = f"the nuggets of question {question} are not those of line {first.number}"
-        yield "syntax", f"{what}; one list is for all runs"
+        fault = f"the nuggets of question {question} are not those of line {first.number}"
+        yield "syntax", f"{fault}; one list is for all runs"
 
 
 def _nuggets(

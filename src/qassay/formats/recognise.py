@@ -177,26 +177,26 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     >>> row_kind({"question": "1.3", "answer": "Atlanta"})
     'answers'
     """
-    has = row.keys()
-    if "sheet" in has and has & {"verdict", "known_answer"}:
+    keys = row.keys()
+    if "sheet" in keys and keys & {"verdict", "known_answer"}:
         return "sheet"
-    if {"run_id", "nuggets"} <= has:
+    if {"run_id", "nuggets"} <= keys:
         return "rag-assignments"
-    if {"run_id", "answer"} <= has or {"run_id", "topic_id"} <= has or _has_rag_metadata(row):
+    if {"run_id", "answer"} <= keys or {"run_id", "topic_id"} <= keys or _has_rag_metadata(row):
         return "run"
-    if {"qid", "nuggets"} <= has:
+    if {"qid", "nuggets"} <= keys:
         return "rag-nuggets"
-    if "question" not in has:
-        if {"id", "type"} <= has:
+    if "question" not in keys:
+        if {"id", "type"} <= keys:
             return "questions"
-        return "run-information" if "run" in has else None
-    if has & VERDICT_FIELDS:
+        return "run-information" if "run" in keys else None
+    if keys & VERDICT_FIELDS:
         return "judgments"
-    if "run" in has and has & {"items", "nil", "decision"}:
+    if "run" in keys and keys & {"items", "nil", "decision"}:
         return "run"
-    if {"nugget", "vital"} <= has:
+    if {"nugget", "vital"} <= keys:
         return "nuggets"
-    return "answers" if "answer" in has else None
+    return "answers" if "answer" in keys else None
 
 
 def _has_rag_metadata(row: Mapping[str, Any]) -> bool:
@@ -206,7 +206,7 @@ def _has_rag_metadata(row: Mapping[str, Any]) -> bool:
 
 
 def _text_kind(head: Sequence[str], questions: Container[str]) -> str | None:
-    """The kind of lines of fixed fields, the most telling first."""
+    """The kind of lines of fixed fields, the most specific first."""
     if _RANKED.match(head[0]):
         return "run"
     if HEADING.match(head[0]):
@@ -248,8 +248,8 @@ def _field_kind(split: Fields, questions: Container[str]) -> str | None:
     pattern = len(split) == 1 and looks_like_doc(split[0][-1])  # a single line that ends with a document
     if one_tag and not pattern and _share(len(p) > 3 or p[2:] == ["NIL"] for p in split) > 0.5:
         return "run"
-    asked = all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split)
-    return "patterns" if asked else None
+    has_questions = all(len(p) > 1 and (p[0] in questions or _QUESTION_ID.fullmatch(p[0])) for p in split)
+    return "patterns" if has_questions else None
 
 
 def _is_other(split: Fields) -> bool:

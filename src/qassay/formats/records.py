@@ -26,7 +26,7 @@ PARQUET = b"PAR1"
 SEPARATORS = (",", "\t", ";")
 # The longest cell that is read as a list: Python's own parser takes much memory for long texts.
 LONGEST_LIST = 1 << 20
-# A cell may be as long as a document; the csv module stops at 128 kilobytes unless it is told otherwise.
+# A cell may be as long as a document; the csv module stops at 128 kilobytes by default.
 _LONGEST_CELL = 1 << 26
 _BLANKS = re.compile(r"[\s-]+")
 

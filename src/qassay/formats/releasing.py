@@ -1,7 +1,7 @@
 """A release: the bundle in which a track gives out its test set, judgments and runs for others to use.
 
 questions, runs, judgments, nuggets, answers   as an evaluation of its own, which scores the same
-nist/                                          the same in NIST's forms, as far as these can hold it
+nist/                                          the same in NIST's forms, as far as these can express it
 README.md                                      what is in it, in numbers, and how to use it
 LICENCE.txt                                    one line, where the organiser states it
 SHA256SUMS                                     a checksum of every other file, for `sha256sum -c`
@@ -70,11 +70,11 @@ def make_release(
 
 def checksums(contents: Mapping[str, bytes], documents: Mapping[str, Path]) -> str:
     """The lines of `sha256sum` for these files, sorted by name."""
-    found = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
     for name, path in documents.items():
         with path.open("rb") as file:
-            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return "".join(_line(found[name], name) for name in sorted(found))
+            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return "".join(_line(digests[name], name) for name in sorted(digests))
 
 
 def _line(digest: str, name: str) -> str:

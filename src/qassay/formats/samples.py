@@ -32,16 +32,16 @@ def write_sample(folder: Folder, sample: Sample) -> Path:
 
 
 def find_sample(
-    folder: Folder, named: str | Path | None, *, judge: str, measure: str, pair: tuple[str, str] | None
+    folder: Folder, name: str | Path | None, *, judge: str, measure: str, pair: tuple[str, str] | None
 ) -> Sample:
     """The sample with this name or in this file; without one, the only one that serves."""
     known = folder.samples()
-    if named is not None:
-        if str(named) in known:
-            return read_sample(known[str(named)], file=folder.name(known[str(named)]))
-        if Path(named).is_file():
-            return read_sample(Path(named), file=str(named))
-        raise unknown("sample", str(named), known)
+    if name is not None:
+        if str(name) in known:
+            return read_sample(known[str(name)], file=folder.name(known[str(name)]))
+        if Path(name).is_file():
+            return read_sample(Path(name), file=str(name))
+        raise unknown("sample", str(name), known)
     samples = [read_sample(path, file=folder.name(path)) for path in known.values()]
     serving = [
         sample for sample in samples if sample.pair is None or (pair is not None and set(pair) == set(sample.pair))
@@ -86,8 +86,12 @@ def read_sample(path: Path, *, file: str) -> Sample:
 
 
 def _population(row: dict[str, Any], size: int) -> int:
-    given = row.get("of")
-    return given if isinstance(given, int) and given >= size else max(size, round(size / float(row["probability"])))
+    population = row.get("of")
+    return (
+        population
+        if isinstance(population, int) and population >= size
+        else max(size, round(size / float(row["probability"])))
+    )
 
 
 def _text(value: Any) -> str | None:

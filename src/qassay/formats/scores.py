@@ -1,7 +1,7 @@
 """Scores in whatever form people have them: the one door. (FORMATS 7)
 
 A source is a file, a frame, a dictionary or a score matrix. Wide tables become a score matrix directly, with decimals
-as they are written; every other form becomes rows first (`ScoreRows`). What was read is said in one sentence.
+as they are written; every other form becomes rows first (`ScoreRows`). One sentence says what was read.
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def plural_unit(matrix: ScoreMatrix) -> str:
     return f"{len(matrix.units):,} {matrix.unit_name[len(matrix.units) != 1]}"
 
 
-def _columns(given: Mapping[str, str]) -> Columns:
+def _columns(columns: Mapping[str, str]) -> Columns:
     known = ("question", "system", "score", "repeat", "metric")
-    for name in given:
+    for name in columns:
         if name not in known:
             raise unknown("column", name, known)
-    return Columns(**given)
+    return Columns(**columns)
 
 
 def _selected(matrix: ScoreMatrix, systems: Sequence[str] | None) -> ScoreMatrix:
@@ -197,9 +197,9 @@ class _Reader:
             if isinstance(table, Part):
                 parts.append(table)
                 continue
-            named = table.source.name is not None
+            has_name = table.source.name is not None
             header = [name.strip() for name in table.grid.header]
-            metrics = shared or named or (self.metric is not None and self.metric in header)
+            metrics = shared or has_name or (self.metric is not None and self.metric in header)
             rows = long_rows(
                 table.grid,
                 table.roles,
@@ -232,15 +232,15 @@ class _Reader:
         raise unknown("metric", self.metric, [name or "score" for name in every])
 
     def _matrix(self, parts: Sequence[Part], metric: str, name: tuple[str, str]) -> ScoreMatrix:
-        kept = parts
+        chosen = parts
         if self.systems is not None:
-            kept = [_only(part, self.systems) for part in parts]
-            kept = [part for part in kept if len(part.rows)]
+            chosen = [_only(part, self.systems) for part in parts]
+            chosen = [part for part in chosen if len(part.rows)]
             known = [system for part in parts for system in part.systems]
             for system in self.systems:
                 if system not in known:
                     raise unknown("system", system, known)
-        matrix = assemble(kept, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
+        matrix = assemble(chosen, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
         matrix = self._finished(_selected(matrix, self.systems), _form(parts), _files(parts))
         return replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
 
@@ -258,19 +258,19 @@ class _Reader:
 def _only(part: Part, systems: Sequence[str]) -> Part:
     """The rows of these systems."""
     rows = part.rows
-    kept = [i for i, system in enumerate(rows.systems) if system in systems]
-    if len(kept) == len(rows):
+    places = [i for i, system in enumerate(rows.systems) if system in systems]
+    if len(places) == len(rows):
         return part
     return replace(
         part,
         rows=replace(
             rows,
-            systems=[rows.systems[i] for i in kept],
-            questions=[rows.questions[i] for i in kept],
-            metrics=[rows.metrics[i] for i in kept],
-            repeats=[rows.repeats[i] for i in kept],
-            values=[rows.values[i] for i in kept],
-            lines=None if rows.lines is None else [rows.lines[i] for i in kept],
+            systems=[rows.systems[i] for i in places],
+            questions=[rows.questions[i] for i in places],
+            metrics=[rows.metrics[i] for i in places],
+            repeats=[rows.repeats[i] for i in places],
+            values=[rows.values[i] for i in places],
+            lines=None if rows.lines is None else [rows.lines[i] for i in places],
         ),
     )
 

@@ -127,8 +127,8 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, fi
         if faults:
             problems += [Problem(*fault, file=file, line=line) for fault in faults]
         elif "known_answer" in row:
-            named = {"question": row["question"], "answer": row["known_answer"], "doc": row.get("doc")}
-            answer = {name: value for name, value in named.items() if value is not None}
+            fields = {"question": row["question"], "answer": row["known_answer"], "doc": row.get("doc")}
+            answer = {name: value for name, value in fields.items() if value is not None}
             known.append((line, {**answer, "assessor": key.assessor}))
         else:
             part = key.items[str(row["item"])][row["part"]]

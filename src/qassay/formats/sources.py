@@ -52,16 +52,16 @@ def stem_of(path: Path) -> str:
 
 
 def listed_sources(sources: Any) -> list[Source]:
-    """The sources that were given, one or several."""
+    """The sources as a list, whether there is one or several."""
     several = isinstance(sources, (list, tuple)) and not is_rows(sources)
-    given = list(sources) if several else [sources]
-    if not given:
+    entries = list(sources) if several else [sources]
+    if not entries:
         raise UsageError("scores take a source: a file, a frame or a dictionary")
     listed = []
-    for number, source in enumerate(given, 1):
+    for number, source in enumerate(entries, 1):
         if isinstance(source, (str, Path)):
             name, path = split_source(source)
             listed.append(Source(path, name, stem_of(path)))
         else:
-            listed.append(Source(source, None, FILE if len(given) == 1 else f"{FILE} {number}"))
+            listed.append(Source(source, None, FILE if len(entries) == 1 else f"{FILE} {number}"))
     return listed

@@ -1,6 +1,6 @@
 """XML from strangers, read without trusting it.
 
-Files of questions in the wild have a document type definition, and entities that nobody declared. Nothing outside
+Files of questions in the wild have a document type definition, and undeclared entities. Nothing outside
 the file is ever fetched, and what a file can unfold to is bounded: the depth of its elements, and the text that
 its entities stand for.
 """
@@ -34,7 +34,7 @@ _CLOSING = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 @dataclass(slots=True)
 class Element:
-    """One element: name, attributes, line, and in order the text and elements it holds."""
+    """One element: name, attributes, line, and its text and elements in order."""
 
     name: str
     attributes: dict[str, str]
@@ -94,7 +94,7 @@ class _Reader:
 
     def entities(self, text: str) -> dict[str, str]:
         """Internal entities that the document declares; any other declaration is refused."""
-        found: dict[str, str] = {}
+        entities: dict[str, str] = {}
         problems = Problems()
         parser = expat.ParserCreate("utf-8")
 
@@ -105,7 +105,7 @@ class _Reader:
             elif value is None:
                 problems.append(self.problem(f"declares the external entity &{name};, which is never fetched", line))
             else:
-                found.setdefault(name, value)  # the first declaration holds
+                entities.setdefault(name, value)  # the first declaration counts
 
         def stop(*_: object) -> None:
             raise StopIteration  # the definition ends: nothing is declared after it, and nothing was expanded yet
@@ -118,7 +118,7 @@ class _Reader:
             self.feed(parser, text)
         if problems:
             raise InputError(problems)
-        return found
+        return entities
 
     def refuse_bomb(self, text: str, entities: Mapping[str, str]) -> None:
         """Stop where entities unfold without end, or to more text than a file of questions needs."""
@@ -131,7 +131,7 @@ class _Reader:
                 raise InputError(self.problem(message, 1 + text.count("\n", 0, position)))
 
     def resolve(self, text: str, declared: frozenset[str]) -> str:
-        """The text with the entities of HTML as characters; every entity that nobody knows is reported."""
+        """The text with the entities of HTML as characters; every unknown entity is reported."""
         pieces: list[str] = []
         problems = Problems()
         end = 0

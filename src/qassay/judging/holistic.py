@@ -34,5 +34,5 @@ class HolisticScore(Kind):
 
     def unreadable(self, verdict: Verdict, task: Task) -> str | None:
         """Only values beyond the scale: one of the two may be missing."""
-        given = {name: value for name, value in verdict.items() if value is not None}
-        return self.fault(dict.fromkeys(self.fields, 0) | given, task)
+        scores = {name: value for name, value in verdict.items() if value is not None}
+        return self.fault(dict.fromkeys(self.fields, 0) | scores, task)

@@ -1,7 +1,7 @@
 """Items: what one screen shows an assessor, the parts of it that take a verdict, and the rows that verdicts become.
 
-Pooled answers stand in an order in which similar ones are together. Whatever is judged run by run comes in a random
-order, drawn once for all assessors; its numbers are drawn too, so that neither number nor order tells the run.
+Pooled answers are sorted so that similar ones are together. Whatever is judged run by run comes in a random
+order, drawn once for all assessors; its numbers are drawn too, so that neither number nor order reveals the run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qassay.questions import TestSet
 from qassay.runs import Runs
 from qassay.tasks import Task
 
-# Room for numbers that JavaScript can hold.
+# Room for numbers that JavaScript can represent.
 NUMBER_BITS = 52
 _ORDER_BITS = 31
 
@@ -42,9 +42,9 @@ def pool_items(
     for type_, rules in task.types.items():
         record = kind_of_type(type_, rules)
         chosen = justified if record.name == "rating" else ()
-        asked = [question.id for question in questions.of_type(type_) if not chosen or question.id in chosen]
-        if asked:
-            rows = rows_to_judge(runs, asked) if record.of_runs else pl.DataFrame({"question": asked})
+        ids = [question.id for question in questions.of_type(type_) if not chosen or question.id in chosen]
+        if ids:
+            rows = rows_to_judge(runs, ids) if record.of_runs else pl.DataFrame({"question": ids})
             for draft in record.drafts(rows, wanted):
                 yield _numbered(seed, draft)
 

@@ -100,8 +100,8 @@ class Key:
 
 def right_list_items(judgments: JudgmentSet) -> pl.DataFrame:
     """The same for a judgment set."""
-    named = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
-    return judgments.kind("list").filter(pl.col("judgment") == "R").with_columns(named.alias("class"))
+    answer_class = pl.col("answer").fill_null(pl.when(pl.col("distinct").is_null()).then(pl.col("text")))
+    return judgments.kind("list").filter(pl.col("judgment") == "R").with_columns(answer_class.alias("class"))
 
 
 def mixed_key(name: str, base: Key, people: JudgmentSet, programs: Sequence[JudgmentSet]) -> Key:
@@ -141,8 +141,8 @@ def _of_known_classes(
     classes = {(question, answer) for question, answer in known.iter_rows()}
     names: list[str | None] = []
     for question, text, answer, label in rows.select("question", "text", "answer", "judgment").iter_rows():
-        given = answer if answer is not None else text
-        name = given if (question, given) in classes else by_string.get((question, text))
+        answer_class = answer if answer is not None else text
+        name = answer_class if (question, answer_class) in classes else by_string.get((question, text))
         names.append(name if label == "R" else None)
     classed = pl.Series("answer", names, dtype=pl.String)
     unnamed = rows.with_columns(
@@ -230,8 +230,8 @@ def disagreement_unknown(
 
 
 def _agreed(question: str, sets: list[Mapping[str, str]], keys: list[Mapping[str, str]]) -> str:
-    given = {labels.get(question) for labels in sets}
-    label = given.pop() if len(given) == 1 else None
+    labels_given = {labels.get(question) for labels in sets}
+    label = labels_given.pop() if len(labels_given) == 1 else None
     if label in ("YES", "NO") and all(key.get(question, label) == label for key in keys):
         return label
     return "UNKNOWN"

@@ -67,12 +67,12 @@ class LabelledAnswer(Kind):
 
 
 def gathered_contexts(rows: pl.DataFrame, by: tuple[str, ...]) -> dict[tuple[Any, ...], list[Row]]:
-    """The contexts of the responses with equal values of some fields: each once, in an order that tells no run."""
+    """The contexts of the responses with equal values of some fields: each once, in an order that reveals no run."""
     if "contexts" not in rows.columns:
         return {}
     gathered: dict[tuple[Any, ...], dict[str, Row]] = {}
-    given = rows.filter(pl.col("contexts").list.len() > 0).select(*by, "contexts")
-    for *subject, contexts in given.iter_rows():
+    with_contexts = rows.filter(pl.col("contexts").list.len() > 0).select(*by, "contexts")
+    for *subject, contexts in with_contexts.iter_rows():
         known = gathered.setdefault(tuple(subject), {})
         for context in contexts or ():
             shown = {name: value for name, value in context.items() if value is not None}

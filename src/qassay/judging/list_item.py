@@ -59,10 +59,10 @@ class ListItem(Kind):
         """The label and, for R, the class."""
         if not is_right(row):
             return (row.get("judgment"),)
-        named = row.get("answer")
-        if named is None:
-            named = row.get("text") if row.get("distinct") is None else ("distinct", row["distinct"])
-        return ("R", named)
+        answer_class = row.get("answer")
+        if answer_class is None:
+            answer_class = row.get("text") if row.get("distinct") is None else ("distinct", row["distinct"])
+        return ("R", answer_class)
 
     def drafts(self, rows: pl.DataFrame, wanted: Wanted) -> Iterator[Draft]:
         """One item for each run's list, with an element for each distinct string."""

@@ -51,7 +51,7 @@ class NuggetMatch(Kind):
         return matched_nuggets(row)
 
     def levels(self, row: Mapping[str, Any]) -> dict[str, str]:
-        """A matched nugget is there in full."""
+        """A matched nugget counts as fully supported."""
         return dict.fromkeys(matched_nuggets(row), "full")
 
     def says(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -128,18 +128,20 @@ def matched_nuggets(row: Mapping[str, Any]) -> list[str]:
     return [nugget for nugget in row.get("nuggets") or () if nugget is not None]
 
 
-def relinked(rows: Iterable[tuple[int, Mapping[str, Any]]], gone: str, into: str | None) -> Iterator[tuple[int, Row]]:
-    """The rows (with their versions) that name a nugget which leaves the list, without it or with another in its place.
+def relinked(
+    rows: Iterable[tuple[int, Mapping[str, Any]]], removed: str, into: str | None
+) -> Iterator[tuple[int, Row]]:
+    """The rows (with their versions) that name a removed nugget, without it or with the nugget it was merged `into`.
 
-    A nugget counts once per response: where a response has the other nugget already, the one that leaves just goes.
+    A nugget counts once per response: where a response has the other nugget already, the removed one is left out.
     """
     matches = list(rows)
     having = {row.get("run") for _, row in matches if into in row["nuggets"]}
     for version, row in matches:
-        if gone not in row["nuggets"]:
+        if removed not in row["nuggets"]:
             continue
-        left = [nugget for nugget in row["nuggets"] if nugget != gone]
+        left = [nugget for nugget in row["nuggets"] if nugget != removed]
         if into is not None and row.get("run") not in having:
-            left = [into if nugget == gone else nugget for nugget in row["nuggets"]]
+            left = [into if nugget == removed else nugget for nugget in row["nuggets"]]
             having.add(row.get("run"))
         yield version, {**row, "nuggets": left}

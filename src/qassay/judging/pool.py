@@ -65,9 +65,9 @@ class Pool:
         rows = []
         for part in self.types:
             for subject in part.left.drop("judged").iter_rows(named=True):
-                named = {name: value for name, value in subject.items() if value is not None}
-                asked = questions.by_id[subject["question"]]
-                rows.append({**named, **part.record.blank, "asked": asked.text or asked.target or ""})
+                fields = {name: value for name, value in subject.items() if value is not None}
+                question = questions.by_id[subject["question"]]
+                rows.append({**fields, **part.record.blank, "asked": question.text or question.target or ""})
         return rows
 
 
@@ -77,14 +77,14 @@ def pool(
     """The items of the runs to judge, and those that a judgment set has."""
     types = []
     for type_, rules in task.types.items():
-        asked = [question.id for question in questions.of_type(type_)]
-        if not asked:
+        ids = [question.id for question in questions.of_type(type_)]
+        if not ids:
             continue
-        rows = rows_to_judge(runs, asked)
+        rows = rows_to_judge(runs, ids)
         record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
         if record.name == "support" and nuggets is not None:
             rows = rows.select("question", "run").unique(maintain_order=True).join(nuggets, on="question")
-        # By question and then by string, so that equal and similar answers stand together and runs are not told apart.
+        # By question and then by string, so that similar answers are together and runs cannot be recognised.
         order: list[pl.Expr | str] = [pl.col("question").cast(questions.enum), *record.pooled[1:]]
         subjects = rows.select(record.pooled).unique().sort(order)
         types.append(TypePool(type_, record, rows.height, _marked(subjects, record, judged)))
@@ -104,7 +104,7 @@ def rows_to_judge(runs: Runs, questions: Collection[str]) -> pl.DataFrame:
 
 
 def _marked(subjects: pl.DataFrame, record: Kind, judged: JudgmentSet | None) -> pl.DataFrame:
-    """The subjects with a column that tells whether they are judged."""
+    """The subjects with a column that says whether they are judged."""
     if judged is None:
         return subjects.with_columns(judged=pl.lit(value=False))
     on = list(record.pooled)
@@ -129,7 +129,7 @@ def judged_responses(
 def judged_by(
     runs: Runs, questions: TestSet, task: Task, sets: Sequence[JudgmentSet], nuggets: pl.DataFrame | None = None
 ) -> dict[str, dict[str, int]]:
-    """For each run, how many of the things it gives to judge are judged by which set, the first that judges them."""
+    """For each run, how many of its subjects each set judges; a subject counts for the first set that judges it."""
     counts = {tag: {judged.name: 0 for judged in sets} for tag in runs.tags}
     for record, subjects in _subjects_by_run(runs, questions, task, nuggets):
         left = subjects
@@ -146,11 +146,11 @@ def _subjects_by_run(
 ) -> Iterator[tuple[Kind, pl.DataFrame]]:
     """The subjects of each run to judge, each once per run, with its kind."""
     for type_, rules in task.types.items():
-        asked = [question.id for question in questions.of_type(type_)]
-        if not asked:
+        ids = [question.id for question in questions.of_type(type_)]
+        if not ids:
             continue
         record = kind_of_type(type_, rules, has_nuggets=nuggets is not None and nuggets.height > 0)
-        rows = rows_to_judge(runs, asked)
+        rows = rows_to_judge(runs, ids)
         if record.name == "support" and nuggets is not None:
             listed = nuggets.select("question", "nugget")
             rows = rows.select("question", "run").unique(maintain_order=True).join(listed, on="question", how="left")

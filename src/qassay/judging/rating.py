@@ -36,7 +36,7 @@ class JustificationRating(Kind):
     by_assessor = True
 
     def fault(self, verdict: Verdict, task: Task) -> str | None:
-        """Both lie within 1-5; correctness is there only from understandability 3 up.
+        """Both lie within 1-5; correctness is given only from understandability 3 up.
 
         A judge who leaves it unassigned there says so: it counts as 0 (METHOD 4).
         """

@@ -31,8 +31,8 @@ def set_by_role(role: str, sets: Sequence[JudgmentSet], questions: TestSet) -> t
     parts: dict[str, list[pl.DataFrame]] = {}
     for judged in sets:
         own = {kind: _of_role(role, table, authors) for kind, table in judged.kinds.items()}
-        asked = {question for table in own.values() for question in table["question"]}
-        new = {question: judged.name for question in asked if question not in chosen}
+        judged_questions = {question for table in own.values() for question in table["question"]}
+        new = {question: judged.name for question in judged_questions if question not in chosen}
         chosen |= new
         for kind, table in own.items():
             parts.setdefault(kind, []).append(table.filter(pl.col("question").is_in(list(new))))

@@ -1,6 +1,6 @@
 """Judgment sets: rows of every kind in one table, checked and sorted by kind.
 
-The fields of a row tell its kind. The last row for a subject counts; earlier ones are its history.
+The fields of a row show its kind. The last row for a subject counts; earlier ones are its history.
 """
 
 from __future__ import annotations
@@ -95,18 +95,18 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def list_shown(set_name: str, names: Collection[str]) -> str:
-    """The nugget list, of those there are, that an assessor is shown: the own one, or one that was given to all.
+    """The nugget list that an assessor is shown: the assessor's own, or one for all assessors.
 
-    Nobody is shown what other assessors wrote; where there is nothing else, the own list is yet to be written.
+    Assessors never see the lists of other assessors; without any other list, they write their own.
     """
     if set_name in names:
         return set_name
     written = any(name in SLOTS for name in names)
     if len(names) == 1 and not written:
         return next(iter(names))
-    # Where assessors write their own, `adjudicated` is what was made of them.
-    given = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
-    return next((name for name in given if name in names), set_name)
+    # Where assessors write their own lists, `adjudicated` was made from them.
+    shared_lists = (DEVELOPMENT,) if written else (DEVELOPMENT, ADJUDICATED)
+    return next((name for name in shared_lists if name in names), set_name)
 
 
 def labels(sets: Iterable[JudgmentSet], about: str = "items") -> pl.DataFrame:
@@ -125,9 +125,9 @@ def joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Tables of question, item and label as one, with a column of labels for each, named like it."""
     side_by_side = pl.DataFrame(schema={"question": pl.String, "item": pl.String})
     for name, table in tables.items():
-        named = table.rename({"label": name})
+        labels = table.rename({"label": name})
         side_by_side = side_by_side.join(
-            named, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
+            labels, on=["question", "item"], how="full", coalesce=True, maintain_order="left_right"
         )
     return side_by_side
 
@@ -136,7 +136,7 @@ RATED: Sequence[str] = ("rating", "holistic")
 
 
 def ratings(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
-    """Ratings of justifications and holistic scores; the set stands for an unnamed assessor."""
+    """Ratings of justifications and holistic scores; an unnamed assessor has the name of the set."""
     values = [name for kind in RATED for name in ROW_KINDS[kind].fields]
     tables = []
     for judged in sets:
@@ -168,11 +168,11 @@ def _row_faults(rows: pl.DataFrame, questions: TestSet, file: str) -> Iterator[P
         for line, question in rows.filter(wrong).select("line", "question").iter_rows():
             yield Problem(rule, message.format(question=question), file, line, question)
 
-    asked, kind = pl.col("question").is_not_null(), pl.col("kind")
+    has_question, kind = pl.col("question").is_not_null(), pl.col("kind")
     known = pl.col("question").is_in(list(questions.ids))
-    yield from problems("syntax", ~asked, 'the row has no "question"')
-    yield from problems("unknown-question", asked & ~known, "question {question} is not in the test set")
-    yield from problems("syntax", asked & known & kind.is_null(), "question {question}: the row has no verdict")
+    yield from problems("syntax", ~has_question, 'the row has no "question"')
+    yield from problems("unknown-question", has_question & ~known, "question {question} is not in the test set")
+    yield from problems("syntax", has_question & known & kind.is_null(), "question {question}: the row has no verdict")
     for record in ROW_KINDS.values():
         identified = pl.any_horizontal(
             pl.all_horizontal(pl.lit(value=True), *(pl.col(field).is_not_null() for field in fields))

@@ -141,8 +141,8 @@ def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) ->
     shared = set.intersection(*members) if members else set()
     for name, own in rows.items():
         for row in own:
-            if is_right(row) and class_of(row) not in known and (named := subject("list", row)) in shared:
-                classes.setdefault(name, {}).setdefault(class_of(row), set()).add(named)
+            if is_right(row) and class_of(row) not in known and (item := subject("list", row)) in shared:
+                classes.setdefault(name, {}).setdefault(class_of(row), set()).add(item)
     first = classes.get(next(iter(rows), ""), {})
     names = {frozenset(items): name for name, items in first.items()}
     return {
@@ -156,11 +156,11 @@ def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) ->
 def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], Current]:
     """The judgments, with the common name of each class."""
     renamed = dict(judged)
-    for (set_name, named), current in judged.items():
+    for (set_name, item), current in judged.items():
         if current.body is not None and is_right(current.body):
             name = names.get((set_name, class_of(current.body)))
             if name is not None:
-                renamed[set_name, named] = replace(current, body=with_class(current.body, name))
+                renamed[set_name, item] = replace(current, body=with_class(current.body, name))
     return renamed
 
 
@@ -171,14 +171,14 @@ def states(
 
     A part that needs no verdict and has none is left out.
     """
-    found = []
+    unit_states = []
     for unit in units:
         if not unit.part.required and not unit.rows() and unit.ruling is None:
             continue
         row = agreed(unit, sets, task, nuggets)
         left = unit.part.subject in changed if unit.is_ruled else row is None
-        found.append(State(unit, row, row is None or left, left))
-    return found
+        unit_states.append(State(unit, row, row is None or left, left))
+    return unit_states
 
 
 def agreed(unit: Unit, sets: Sequence[str], task: Task, nuggets: Collection[str]) -> Row | None:
@@ -197,7 +197,7 @@ def agreed(unit: Unit, sets: Sequence[str], task: Task, nuggets: Collection[str]
 
 
 def needs_history(units: Sequence[Unit]) -> list[Unit]:
-    """Units that a person ruled on and about which a set has said something since."""
+    """Units that a person ruled on and that a set judged again since."""
     return [
         unit
         for unit in units

@@ -10,7 +10,7 @@ from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 
 
-class Given(Protocol):
+class AssignedQuestion(Protocol):
     """A question that is given to an account (None: to anyone who asks for work), and how many items it has."""
 
     @property
@@ -42,56 +42,63 @@ def groups(questions: TestSet, sizes: Mapping[str, int]) -> list[list[str]]:
     return sorted(together.values(), key=lambda group: -sum(sizes[question] for question in group))
 
 
-def loads(existing: Mapping[tuple[str, int], Given], accounts: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+def loads(
+    existing: Mapping[tuple[str, int], AssignedQuestion], accounts: Sequence[int]
+) -> tuple[dict[int, int], dict[int, int]]:
     """How many items each account has to judge, and how often it is a first assessor."""
     load, firsts = dict.fromkeys(accounts, 0), dict.fromkeys(accounts, 0)
-    for (_, slot), given in existing.items():
-        if given.account in load:
-            load[given.account] += given.total
-            firsts[given.account] += slot == 1
+    for (_, slot), assignment in existing.items():
+        if assignment.account in load:
+            load[assignment.account] += assignment.total
+            firsts[assignment.account] += slot == 1
     return load, firsts
 
 
 def kept_slots(
-    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], Given]
+    group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], AssignedQuestion]
 ) -> dict[int, int | None]:
-    """Who has which slot of a group already; nobody has two, though single questions may have changed hands."""
-    kept: dict[int, int | None] = {}
+    """Who has which slot of a group already; nobody has two, even if single questions were reassigned."""
+    holders: dict[int, int | None] = {}
     for slot in range(1, assessors + 1):
         for question in group:
-            given = existing.get((question, slot))
-            if given is not None and (given.account is None or given.account not in kept.values()):
-                kept.setdefault(slot, given.account)
-    return kept
+            assignment = existing.get((question, slot))
+            if assignment is not None and (assignment.account is None or assignment.account not in holders.values()):
+                holders.setdefault(slot, assignment.account)
+    return holders
 
 
 def with_author(
-    kept: Mapping[int, int | None], group: Sequence[str], authors: Mapping[str, int]
+    holders: Mapping[int, int | None], group: Sequence[str], authors: Mapping[str, int]
 ) -> dict[int, int | None]:
     """Who has which slot, the author of the group in the first; unless the slot, or the author, is taken already."""
     author = next((authors[question] for question in group if question in authors), None)
-    if author is None or 1 in kept or author in kept.values():
-        return dict(kept)
-    return {1: author, **kept}
+    if author is None or 1 in holders or author in holders.values():
+        return dict(holders)
+    return {1: author, **holders}
 
 
 def least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
     """Who takes a slot of a question instead of a person who judges it in another slot; None: anyone who asks."""
-    return min((account for account in accounts if account not in others), key=lambda who: load[who], default=None)
+    return min(
+        (account for account in accounts if account not in others), key=lambda account: load[account], default=None
+    )
 
 
 def choose(
     assessors: int,
     accounts: Sequence[int],
-    kept: Mapping[int, int | None],
+    holders: Mapping[int, int | None],
     load: Mapping[int, int],
     firsts: Mapping[int, int],
 ) -> dict[int, int | None]:
     """Who takes which slot of a group; a person who has one already keeps it."""
-    slots = [slot for slot in range(1, assessors + 1) if slot not in kept]
-    chosen: dict[int, int | None] = dict(kept)
+    slots = [slot for slot in range(1, assessors + 1) if slot not in holders]
+    chosen: dict[int, int | None] = dict(holders)
     if not accounts:
         return chosen | dict.fromkeys(slots)
-    free = sorted((who for who in dict.fromkeys(accounts) if who not in kept.values()), key=lambda who: load[who])
-    order = sorted(free[: len(slots)], key=lambda who: firsts[who])
+    free = sorted(
+        (account for account in dict.fromkeys(accounts) if account not in holders.values()),
+        key=lambda account: load[account],
+    )
+    order = sorted(free[: len(slots)], key=lambda account: firsts[account])
     return chosen | dict(zip(slots, order, strict=False))

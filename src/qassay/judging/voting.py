@@ -49,8 +49,8 @@ class Votes:
     def shares(self) -> Floats:
         """For each item the share of its labels that each label has."""
         count, _, kinds = self.sizes
-        given = np.bincount(self.items * kinds + self.labels, minlength=count * kinds).reshape(count, kinds)
-        return np.asarray(given / np.maximum(given.sum(axis=1, keepdims=True), 1), dtype=np.float64)
+        counts = np.bincount(self.items * kinds + self.labels, minlength=count * kinds).reshape(count, kinds)
+        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +127,8 @@ def dawid_skene(votes: Votes) -> DawidSkene:
     for step in range(1, STEPS + 1):  # noqa: B007  # the number of steps is a result
         shares = (1 + q.sum(axis=0)) / (kinds + count)
         for true in range(kinds):
-            given = np.bincount(cell, weights=q[votes.items, true], minlength=people * kinds).reshape(people, kinds)
-            confusion[:, true, :] = (1 + given) / (kinds + given.sum(axis=1, keepdims=True))
+            weights = np.bincount(cell, weights=q[votes.items, true], minlength=people * kinds).reshape(people, kinds)
+            confusion[:, true, :] = (1 + weights) / (kinds + weights.sum(axis=1, keepdims=True))
         chances = np.log(confusion)[votes.people, :, votes.labels]
         logs = np.log(shares) + np.stack(
             [np.bincount(votes.items, weights=chances[:, true], minlength=count) for true in range(kinds)], axis=1
@@ -189,7 +189,7 @@ def vote(name: str, rule: Rule, sets: Sequence[JudgmentSet], nuggets: pl.DataFra
         )
         for (kind,), chosen in decided.partition_by("kind", as_dict=True).items():
             kinds.setdefault(str(kind), []).append(chosen)
-    made = {kind: _rows_of(kind, pl.concat(chosen), sets) for kind, chosen in kinds.items()}
+    tables = {kind: _rows_of(kind, pl.concat(chosen), sets) for kind, chosen in kinds.items()}
     per_item, per_person = (rows.group_by(by).len()["len"] for by in (["kind", *_SUBJECT], ["person"]))
     figures = Vote(
         rule=rule,
@@ -202,7 +202,7 @@ def vote(name: str, rule: Rule, sets: Sequence[JudgmentSet], nuggets: pl.DataFra
         differs_from_majority=differs,
         nugget_judgments_left_out=0 if nuggets is not None else _nugget_judgments(sets),
     )
-    return JudgmentSet(name, made), figures
+    return JudgmentSet(name, tables), figures
 
 
 def shared_nuggets(lists: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
@@ -210,10 +210,10 @@ def shared_nuggets(lists: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
 
     None where the lists do not name the same nuggets by the same ids: there is no list to vote on then.
     """
-    named = [set(one.select("question", "nugget", "text").iter_rows()) for one in lists]
-    if not named or any(other != named[0] for other in named[1:]):
+    nugget_sets = [set(nugget_list.select("question", "nugget", "text").iter_rows()) for nugget_list in lists]
+    if not nugget_sets or any(other != nugget_sets[0] for other in nugget_sets[1:]):
         return None
-    marks = pl.concat([one.select("question", "nugget", "vital") for one in lists])
+    marks = pl.concat([nugget_list.select("question", "nugget", "vital") for nugget_list in lists])
     vital = marks.group_by("question", "nugget").agg(pl.col("vital").mean() > 0.5)
     first = lists[0].drop("vital").join(vital, on=["question", "nugget"], maintain_order="left")
     return first.select(lists[0].columns)
@@ -239,12 +239,12 @@ def _label_rows(sets: Sequence[JudgmentSet], nuggets: pl.DataFrame | None) -> pl
             record = ROW_KINDS[kind]
             if not record.compared or (record.by_nuggets and nuggets is None):
                 continue
-            named = table.with_columns(person=pl.col("assessor").fill_null(judged.name))
+            with_person = table.with_columns(person=pl.col("assessor").fill_null(judged.name))
             if kind == "match" and nuggets is not None:
-                labelled = _match_labels(named, nuggets)
+                labelled = _match_labels(with_person, nuggets)
             else:
                 identity = [name for name in _SUBJECT if name in record.identity]
-                labelled = named.select(*identity, "person", label=next(iter(record.fields)))
+                labelled = with_person.select(*identity, "person", label=next(iter(record.fields)))
             tables.append(labelled.with_columns(kind=pl.lit(kind), compared=pl.lit(record.compared)))
     columns = {name: SUBJECT_COLUMNS[name] for name in _SUBJECT}
     texts = dict.fromkeys(("compared", "kind", "person", "label"), pl.String)
@@ -259,8 +259,8 @@ def _match_labels(table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
     responses = table.select(by).unique(maintain_order=True)
     pairs = responses.join(nuggets.select("question", "nugget"), on="question", maintain_order="left")
     hits = table.select(*by, nugget="nuggets").explode("nugget").drop_nulls().unique().with_columns(label=pl.lit("yes"))
-    found = pairs.join(hits, on=[*by, "nugget"], how="left", maintain_order="left")
-    return found.with_columns(pl.col("label").fill_null("no"))
+    labelled = pairs.join(hits, on=[*by, "nugget"], how="left", maintain_order="left")
+    return labelled.with_columns(pl.col("label").fill_null("no"))
 
 
 def _votes(rows: pl.DataFrame) -> tuple[Votes, list[str], pl.DataFrame]:
@@ -287,9 +287,9 @@ def _rows_of(kind: str, decided: pl.DataFrame, sets: Sequence[JudgmentSet]) -> p
     record = ROW_KINDS[kind]
     label = next(iter(record.fields))
     subject = [name for name in _SUBJECT if name in record.identity]
-    given = pl.concat([judged.kind(kind) for judged in sets])
+    judgments = pl.concat([judged.kind(kind) for judged in sets])
     won = decided.drop_nulls("won").select(*subject, pl.col("won").alias(label))
-    chosen = given.join(won, on=[*subject, label], how="semi", nulls_equal=True, maintain_order="left")
+    chosen = judgments.join(won, on=[*subject, label], how="semi", nulls_equal=True, maintain_order="left")
     first = chosen.unique(subject, keep="first", maintain_order=True)
     return first.with_columns(assessor=pl.lit(None, pl.String))
 

@@ -74,41 +74,46 @@ def measure(spelling: str) -> Measure:
     >>> str(measure("nugget_f( beta = 5 )"))
     'nugget_f(beta=5)'
     """
-    wanted = parse(spelling, "measure", example="nugget_f(beta=5)")
-    name = wanted.name
+    parsed = parse(spelling, "measure", example="nugget_f(beta=5)")
+    name = parsed.name
     if name not in MEASURES:
         raise unknown("measure", name, MEASURES)
     kind = MEASURES[name]
     known = {parameter.name for parameter in fields(kind)}
-    for given in wanted.parameters:
-        if given not in known:
-            raise unknown(f"parameter of {name}", given, known)
+    for parameter_name in parsed.parameters:
+        if parameter_name not in known:
+            raise unknown(f"parameter of {name}", parameter_name, known)
     for parameter in fields(kind):
-        if parameter.default is MISSING and parameter.name not in wanted.parameters:
+        if parameter.default is MISSING and parameter.name not in parsed.parameters:
             raise UsageError(f"the measure {name} needs {parameter.name}, as in {name}({parameter.name}=5)")
-    return kind(**{given: number(f"{spelling}: {given}", value) for given, value in wanted.parameters.items()})
+    return kind(
+        **{
+            parameter_name: number(f"{spelling}: {parameter_name}", value)
+            for parameter_name, value in parsed.parameters.items()
+        }
+    )
 
 
 def misspelled(task: Task, *, file: str) -> Iterator[Problem]:
-    """Measures that a task names but that are not there, or cannot score the questions they are for."""
+    """Measures of a task that do not exist, or that cannot score the questions they are for."""
 
-    def found(key: str, spelling: str) -> Measure | str:
+    def measure_or_fault(key: str, spelling: str) -> Measure | str:
         try:
             return measure(spelling)
         except UsageError as error:
             return f"{key}: {error}"
 
     for key, spelling in (("measure", task.measure), *((f"components: {c}", c) for c in task.components)):
-        named = found(key, spelling) if spelling not in task.types or key == "measure" else None
-        if isinstance(named, str):
-            yield Problem("configuration", named, file)
+        spelled = measure_or_fault(key, spelling) if spelling not in task.types or key == "measure" else None
+        if isinstance(spelled, str):
+            yield Problem("configuration", spelled, file)
     for kind, rules in task.types.items():
         key = f"types.{kind}.score"
-        named = found(key, rules.score)
-        if isinstance(named, str):
-            yield Problem("configuration", named, file)
-        elif named is not None and named.needs is not block_of(task, kind):
-            message = f"{key}: {named} cannot score a {kind} whose response is {rules.response!r}"
+        spelled = measure_or_fault(key, rules.score)
+        if isinstance(spelled, str):
+            yield Problem("configuration", spelled, file)
+        elif spelled is not None and spelled.needs is not block_of(task, kind):
+            message = f"{key}: {spelled} cannot score a {kind} whose response is {rules.response!r}"
             yield Problem("configuration", message, file)
 
 

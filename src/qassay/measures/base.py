@@ -61,11 +61,11 @@ class Measure:
         return Mean()
 
     def __str__(self) -> str:
-        given = []
+        parameters = []
         for parameter in fields(self):
             value = getattr(self, parameter.name)
             if parameter.default is MISSING or value != parameter.default:
                 short = f"{value:g}"
                 # The spelling is read back: a number of many digits is written out.
-                given.append(f"{parameter.name}={short if float(short) == value else repr(value)}")
-        return f"{self.name}({', '.join(given)})" if given else self.name
+                parameters.append(f"{parameter.name}={short if float(short) == value else repr(value)}")
+        return f"{self.name}({', '.join(parameters)})" if parameters else self.name

@@ -21,5 +21,5 @@ def nil_recall(nil: NDArray[np.bool_], right: NDArray[np.bool_]) -> float | None
     Undefined (None) where the run never returned NIL, as table 1 of [QA03] has it, and where NIL is right for no
     question.
     """
-    wanted = int(right.sum())
-    return float((nil & right).sum() / wanted) if wanted and nil.any() else None
+    total = int(right.sum())
+    return float((nil & right).sum() / total) if total and nil.any() else None

@@ -1,1 +1,1 @@
-"""The evaluation of the evaluation: what scores and judgments are worth, told from these alone."""
+"""The evaluation of the evaluation: what scores and judgments are worth, computed from these alone."""

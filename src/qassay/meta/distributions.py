@@ -81,8 +81,8 @@ class ScoreDistributions(Result):
         """On how many units at least half of the runs score 0."""
         zero = sum(box.has_zero_median for box in self.boxes)
         units = counted(len(self.boxes), self.unit_name)
-        who = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
-        return f"{who} 0 on {zero:,} of {units} ({self.measure})"
+        runs_score = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
+        return f"{runs_score} 0 on {zero:,} of {units} ({self.measure})"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""

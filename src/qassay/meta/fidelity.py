@@ -178,24 +178,24 @@ class MovedWeights:
     def as_json(self) -> dict[str, object]:
         """Weights, and one row a move."""
         return {
-            "weights": self._named(self.weights),
+            "weights": self._by_component(self.weights),
             "step": self.step,
             "moves": [
-                {"component": move.component, "weights": self._named(move.weights), **move.agreement.as_json()}
+                {"component": move.component, "weights": self._by_component(move.weights), **move.agreement.as_json()}
                 for move in self.moves
             ],
             **document(self, "notes"),
         }
 
-    def _named(self, weights: tuple[float, ...]) -> dict[str, float]:
+    def _by_component(self, weights: tuple[float, ...]) -> dict[str, float]:
         return dict(zip(self.components, weights, strict=True))
 
 
 def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, float]) -> MovedWeights:
     """Kendall's tau of the final ranking when each weight moves by STEP either way ([SERIES05] left it open).
 
-    `components` holds each component's scores, one per run. The other weights are scaled in proportion so that the
-    sum stays 1; a move below 0 or above 1 is left out and said.
+    `components` has each component's scores, one per run. The other weights are scaled in proportion so that the
+    sum stays 1; a move below 0 or above 1 is left out, with a note.
     """
     names = tuple(components)
     if set(names) != set(weights) or len(names) < 2:

@@ -2,8 +2,8 @@
 
 Every run answers every unit, and every assessor judges all of it: a crossed design with one score a cell. Its mean
 squares give the variance of each source (Cronbach et al. 1972; Brennan 2001; for retrieval Bodoff and Li 2007,
-Urbano et al. 2013), and the variances say how well a test with other numbers of units and assessors would tell
-the runs apart.
+Urbano et al. 2013), and the variances say how well a test with other numbers of units and assessors would separate
+the runs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Generalizability:
     def coefficient(self, which: Coefficient, units: int | None = None, assessors: int | None = None) -> float | None:
         """Variance of runs / (variance of runs + error variance) with these numbers of units and assessors.
 
-        The error of E-rho-squared holds the sources that change differences between runs (run x unit, run x
+        The error of E-rho-squared has the sources that change differences between runs (run x unit, run x
         assessor, residual), the error of Phi all sources but the run, each divided by the number of its levels.
         None where nothing varies, or no size is known.
         """
@@ -77,12 +77,12 @@ class Generalizability:
         total = run + by_unit / units + fixed
         return run / total if total > 0 else None
 
-    def units_for(self, which: Coefficient, wanted: float, assessors: int | None = None) -> int | None:
+    def units_for(self, which: Coefficient, coefficient: float, assessors: int | None = None) -> int | None:
         """The smallest number of units that reaches a coefficient; None where no number does."""
-        if not 0 < wanted < 1:
-            raise UsageError(f"a coefficient lies between 0 and 1, not {wanted}")
+        if not 0 < coefficient < 1:
+            raise UsageError(f"a coefficient lies between 0 and 1, not {coefficient}")
         by_unit, fixed = self._error(which, self._assessors(assessors))
-        room = self.variances["run"] * (1 - wanted) / wanted - fixed
+        room = self.variances["run"] * (1 - coefficient) / coefficient - fixed
         if room <= 0:
             return None
         # The small term keeps a whole number whole.
@@ -133,20 +133,20 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
     """Variance components of one score matrix (runs x units) or of one for each assessor (runs x units x assessors).
 
     Sources are random and crossed, one score a cell; variances follow from expected mean squares, and a negative
-    one is set to 0 and said. Scores that are not plain means enter by the parts of the units. At least two runs and
+    one is set to 0, with a note. Scores that are not plain means enter by the parts of the units. At least two runs and
     two units are needed, and the same runs and units in every matrix.
     """
-    given = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)
-    if not given:
+    by_assessor = (matrices,) if isinstance(matrices, ScoreMatrix) else tuple(matrices)
+    if not by_assessor:
         raise UsageError("a generalizability study needs at least one score matrix")
-    if any(other.runs != given[0].runs or other.units != given[0].units for other in given[1:]):
+    if any(other.runs != by_assessor[0].runs or other.units != by_assessor[0].units for other in by_assessor[1:]):
         raise UsageError("the score matrices of several assessors must have the same runs and the same questions")
-    notes = list(dict.fromkeys(note for matrix in given for note in matrix.notes))
-    if not given[0].summary.is_mean:
-        name = given[0].unit_name[1]
+    notes = list(dict.fromkeys(note for matrix in by_assessor for note in matrix.notes))
+    if not by_assessor[0].summary.is_mean:
+        name = by_assessor[0].unit_name[1]
         notes.append(f"Scores are not plain means: the variances are those of the parts of the {name}.")
-    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in given], axis=2)
-    return variance_components(scores if len(given) > 1 else scores[:, :, 0], notes=notes)
+    scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in by_assessor], axis=2)
+    return variance_components(scores if len(by_assessor) > 1 else scores[:, :, 0], notes=notes)
 
 
 def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> Generalizability:
@@ -181,8 +181,8 @@ def assumed(variances: Mapping[str, float]) -> Generalizability:
     strange = [name for name in variances if name not in THREE_WAY]
     lacking = [name for name in TWO_WAY if name not in variances]
     if strange or lacking:
-        what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
-        message = f"{what}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
+        fault = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
+        message = f"{fault}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
         raise UsageError(message.replace("unit", "question"))
     if any(value < 0 or not math.isfinite(value) for value in variances.values()):
         raise UsageError("a variance is a finite number of 0 or more")
@@ -196,15 +196,15 @@ def _mean_squares(scores: Floats) -> dict[Source, float]:
     effects: dict[tuple[int, ...], Floats] = {(): np.asarray(scores.mean(keepdims=True))}
     squares: dict[Source, float] = {}
     for size in range(1, scores.ndim + 1):
-        for kept in itertools.combinations(axes, size):
-            effect = scores.mean(axis=tuple(a for a in axes if a not in kept), keepdims=True)
+        for facets in itertools.combinations(axes, size):
+            effect = scores.mean(axis=tuple(a for a in axes if a not in facets), keepdims=True)
             for part in effects:
-                if set(part) < set(kept):
+                if set(part) < set(facets):
                     effect = effect - effects[part]
-            effects[kept] = effect
-            freedom = math.prod(scores.shape[a] - 1 for a in kept)
-            repeats = scores.size // math.prod(scores.shape[a] for a in kept)
-            squares[tuple(FACETS[a] for a in kept)] = repeats * float((effect**2).sum()) / freedom
+            effects[facets] = effect
+            freedom = math.prod(scores.shape[a] - 1 for a in facets)
+            repeats = scores.size // math.prod(scores.shape[a] for a in facets)
+            squares[tuple(FACETS[a] for a in facets)] = repeats * float((effect**2).sum()) / freedom
     return squares
 
 

@@ -4,8 +4,8 @@ The score of a run: bias-corrected and accelerated bootstrap over units, over wh
 scored in series (intervals over single questions of a series can be three times too narrow); Wilson's interval for
 proportions of few questions. The difference of two runs: the inverse of the paired randomisation test. If two runs do
 not differ, which of them earned which score on a unit is a matter of chance, and the sign of every per-unit difference
-could as well be the other one. The interval holds every difference that this test does not reject, so that interval and
-p-value cannot contradict each other.
+could as well be the other one. The interval contains every difference that this test does not reject, so that interval
+and p-value cannot contradict each other.
 
 Resampling, sign flips, permutations and variances all act on blocks: units, or whole series of them, whose parts add up
 to the score of a run. What the part of a unit is, the summary of the matrix says.
@@ -36,7 +36,7 @@ FEW_EITHER = 30
 REPEATED = "t with repeats"
 _CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
 
-# Random flips unless told; all there are where there are no more than this.
+# Random flips by default; all flips where there are no more than this.
 FLIPS = 100_000
 
 
@@ -105,7 +105,7 @@ def scores_without(matrix: ScoreMatrix) -> Floats:
 
 @dataclass(frozen=True)
 class ScoreIntervals:
-    """The interval of every run's score; a limit is None where it cannot be said."""
+    """The interval of every run's score; a limit is None where it is undefined."""
 
     runs: tuple[str, ...]
     scores: tuple[float, ...]
@@ -117,7 +117,7 @@ class ScoreIntervals:
     notes: tuple[str, ...] = ()
 
     def interval(self, run: str) -> tuple[float, float] | None:
-        """The interval of one run, or None where it cannot be said."""
+        """The interval of one run, or None where it is undefined."""
         at = self.runs.index(run)
         low, high = self.low[at], self.high[at]
         return None if low is None or high is None else (low, high)
@@ -262,8 +262,8 @@ def bca_limits(
     limits = []
     for side in (-z, z):
         shifted = bias + side
-        wanted = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-6))
-        limits.append(_quantiles(ordered, wanted))
+        levels = ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, 1e-6))
+        limits.append(_quantiles(ordered, levels))
     return limits[0], limits[1]
 
 
@@ -280,9 +280,9 @@ def _draw(rng: np.random.Generator, rows: int, count: int) -> Integers:
     return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
 
 
-def _quantiles(ordered: Floats, wanted: Floats) -> Floats:
+def _quantiles(ordered: Floats, levels: Floats) -> Floats:
     """One quantile a column of sorted columns, by linear interpolation."""
-    place = wanted * (len(ordered) - 1)
+    place = levels * (len(ordered) - 1)
     low = np.floor(place).astype(np.int64)
     high = np.minimum(low + 1, len(ordered) - 1)
     columns = np.arange(ordered.shape[1])
@@ -292,7 +292,7 @@ def _quantiles(ordered: Floats, wanted: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class FlipTest:
-    """The outcome: the difference, its interval, its p-value, and how many flips stand behind them.
+    """The outcome: the difference, its interval, its p-value, and the number of flips.
 
     A limit is None where no difference is far enough out to be rejected: too few units. `exact` says that every
     flip counts, and not a random part of them; p is their share then, else (1 + hits)/(1 + flips). `flips` is None

@@ -119,7 +119,7 @@ def judging_noise(
         if by_run[a].keys() & by_run[b].keys()
     )
     differing = tuple(q for q in questions if any(q in pair.questions for pair in pairs))
-    found = [pair.difference for pair in pairs]
+    differences = [pair.difference for pair in pairs]
     return Noise(
         component=component,
         runs=len(by_run),
@@ -128,9 +128,9 @@ def judging_noise(
         questions_differing=dict(sorted(Counter(len(pair.questions) for pair in pairs).items())),
         differing=differing,
         assessors=_spread(differing, assessors or {}),
-        minimum=min(found, default=None),
-        maximum=max(found, default=None),
-        mean=math.fsum(found) / len(found) if found else None,
+        minimum=min(differences, default=None),
+        maximum=max(differences, default=None),
+        mean=math.fsum(differences) / len(differences) if differences else None,
         notes=() if pairs else ("No two runs return the same for every question: nothing can be said of the noise.",),
     )
 
@@ -145,12 +145,12 @@ def identical_runs(items: pl.DataFrame, runs: Sequence[str], questions: Sequence
     chosen = chosen.filter(pl.col("doc").is_not_null() | pl.col("text").is_not_null())
     numbers = chosen.select(ITEM).unique(maintain_order=True).with_row_index("number")
     listed = chosen.join(numbers, on=ITEM, nulls_equal=True).sort("run", "number").group_by("run").agg("number")
-    returned = {run: tuple(found) for run, found in listed.iter_rows()}
+    returned = {run: tuple(numbers) for run, numbers in listed.iter_rows()}
     groups: dict[tuple[int, ...], list[str]] = {}
     for run in runs:
         groups.setdefault(returned.get(run, ()), []).append(run)
     # Runs that return nothing at all are alike without being judged.
-    return [group for found, group in groups.items() if len(group) > 1 and found]
+    return [group for numbers, group in groups.items() if len(group) > 1 and numbers]
 
 
 def _pair(
@@ -176,4 +176,4 @@ def _pair(
 
 def _spread(questions: Sequence[str], assessors: Mapping[str, str]) -> dict[str, int]:
     counts = Counter(assessors[question] for question in questions if question in assessors)
-    return dict(sorted(counts.items(), key=lambda named: (-named[1], named[0])))
+    return dict(sorted(counts.items(), key=lambda assessor_count: (-assessor_count[1], assessor_count[0])))

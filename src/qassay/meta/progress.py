@@ -68,14 +68,14 @@ def judging_progress(times: Mapping[str, Sequence[str | None]]) -> JudgingProgre
     if not times:
         raise UsageError("there are no judgments: their progress cannot be shown")
     points = {}
-    for name, given in times.items():
-        known = sorted(moment for moment in given if moment is not None)
+    for name, moments in times.items():
+        known = sorted(moment for moment in moments if moment is not None)
         if known:
             points[name] = tuple((known[place], place + 1) for place in _places(len(known)))
     return JudgingProgress(
         points=points,
-        judgments={name: len(given) for name, given in times.items()},
-        untimed={name: sum(moment is None for moment in given) for name, given in times.items()},
+        judgments={name: len(moments) for name, moments in times.items()},
+        untimed={name: sum(moment is None for moment in moments) for name, moments in times.items()},
     )
 
 

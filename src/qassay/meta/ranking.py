@@ -33,7 +33,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Runs by decreasing score; tied runs stand in the order of their tags."""
+    """Runs by decreasing score; tied runs are in the order of their tags."""
 
     rows: tuple[Ranked, ...]
 

@@ -141,7 +141,7 @@ def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: f
 
 
 def _judge(frame: pl.DataFrame, scale: str) -> pl.Expr:
-    """Who rates: the assessor of a justification, or the set; both where one assessor rates a thing in two sets."""
+    """Who rates: the assessor of a justification, or the set; both where an assessor rates in two sets."""
     if "assessor" not in frame.columns or scale not in ("understandability", "correctness"):
         return pl.col("set").alias("judge")
     judge = pl.col("assessor").cast(pl.String).fill_null(pl.col("set"))

@@ -239,7 +239,7 @@ def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = Fals
 
 
 def _groups(runs: Runs, by: By) -> list[list[str]]:
-    """The runs to leave out together; a run without an organisation stands for itself."""
+    """The runs to leave out together; a run without an organisation is left out alone."""
     if by == "run":
         return [[tag] for tag in runs.tags]
     groups: dict[str, list[str]] = {}
@@ -278,12 +278,12 @@ def _assessed(
     judged = assess(group, key)
     both = mixed_key(f"{key.name}{MIXED}{judged.name}", key, key.judgments, [judged])
     scores = score(tally(joined.runs, joined.questions, both, joined.task), **rules)
-    found, ranks = {row.run: row.score for row in scores.runs}, scores.ranks()
+    score_of, ranks = {row.run: row.score for row in scores.runs}, scores.ranks()
     counts = _judgments_of(judged, joined.runs, group)
     return {
         tag: replace(
             row,
-            score_with=float(found.get(tag) or 0.0),
+            score_with=float(score_of.get(tag) or 0.0),
             rank_with=float(ranks.get(tag) or 0.0),
             assessed=counts[tag],
         )
@@ -296,13 +296,13 @@ def _judgments_of(judged: JudgmentSet, runs: Runs, tags: Sequence[str]) -> dict[
     counts = dict.fromkeys(tags, 0)
     for kind, table_ in judged.kinds.items():
         if "run" in ROW_KINDS[kind].identity:
-            found = table_
+            of_runs = table_
         else:
             same = [name for name in ROW_KINDS[kind].identity if name in runs.table.columns]
             returned = runs.table.select("run", *same).with_columns(pl.col("question", "run").cast(pl.String)).unique()
             casted = returned.select("run", *(pl.col(name).cast(table_.schema[name]) for name in same))
-            found = casted.join(table_.select(same), on=same, how="semi", nulls_equal=True)
-        for tag, count in found.group_by("run").len().iter_rows():
+            of_runs = casted.join(table_.select(same), on=same, how="semi", nulls_equal=True)
+        for tag, count in of_runs.group_by("run").len().iter_rows():
             if tag in counts:
                 counts[tag] += count
     return counts
@@ -332,8 +332,8 @@ def _lists_without(judged: pl.DataFrame, tags: Sequence[str]) -> tuple[pl.DataFr
     """List judgments without these runs' own; an item that another run returned too takes that run's judgment."""
     same = ["question", "doc", "text"]
     theirs, others = judged.filter(pl.col("run").is_in(tags)), judged.filter(~pl.col("run").is_in(tags))
-    given = others.unique(same, keep="first", maintain_order=True).drop("run", "line")
-    shared = theirs.select("line", "run", *same).join(given, on=same, how="inner", nulls_equal=True)
+    judgments = others.unique(same, keep="first", maintain_order=True).drop("run", "line")
+    shared = theirs.select("line", "run", *same).join(judgments, on=same, how="inner", nulls_equal=True)
     only = theirs.join(others, on=same, how="anti", nulls_equal=True)
     return pl.concat([others, shared.select(others.columns)]), dict(only.group_by("run").len().iter_rows())
 

@@ -152,7 +152,7 @@ class MeasureStability(Figured):
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
         columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
         swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
-        swaps.sort(key=lambda named: -named[1].difference)
+        swaps.sort(key=lambda entry: -entry[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
@@ -291,7 +291,7 @@ def stability(
 ) -> Stability:
     """Compare the rankings of the same runs under several judgment sets [EVAL02, QA03, RTE08].
 
-    `matrices[measure][name]` holds the scores under set `name`; every measure has the same sets. Runs that some set
+    `matrices[measure][name]` has the scores under set `name`; every measure has the same sets. Runs that some set
     lacks are left out, and the notes say so. For each pair of sets: tau, tau_AP, swaps and ties between the rankings,
     and the mean of the taus within units. Against the reference: every swap with its difference there, and the
     largest change of a score. `disagreements`, the number of questions on which the sets differ, gives the bound of

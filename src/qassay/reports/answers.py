@@ -90,8 +90,8 @@ def judges(material: Material) -> list[str]:
     sentences = []
     for kind in material.agreement:
         if kind.raw is not None:
-            who = listed(kind.sets)
-            sentences.append(f"The judges {who} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
+            sets = listed(kind.sets)
+            sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         swaps = ranks.swaps_with_reference

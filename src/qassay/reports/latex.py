@@ -48,11 +48,11 @@ def report_latex(report: Report, *, top: int | None = None) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _caption(scores: Scores, what: str, top: int | None) -> str:
+def _caption(scores: Scores, title: str, top: int | None) -> str:
     first = "" if top is None else f", the first {top}"
     manual = any(scores.information[row.run].manual for row in scores.runs)
     star = " A star marks a manual run." if manual else ""
-    return f"{what}{first}, by {scores.measure}; judgments: {called(scores.key)}.{star}"
+    return f"{title}{first}, by {scores.measure}; judgments: {called(scores.key)}.{star}"
 
 
 def overview(scores: Scores) -> Table:

@@ -32,7 +32,7 @@ def report_markdown(report: Report) -> str:
     parts += ["## How was it done?", "\n".join(f"- {_plain(paragraph)}" for paragraph in report.methods)]
     if report.commands:
         parts.append("## Do it again")
-        parts += [f"{_plain(what)}\n\n{_code(command)}" for what, command in report.commands.items()]
+        parts += [f"{_plain(purpose)}\n\n{_code(command)}" for purpose, command in report.commands.items()]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

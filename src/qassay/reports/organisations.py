@@ -49,8 +49,8 @@ class OrganisationPage:
 
 def organisations(scores: Scores) -> list[str]:
     """The organisations of the runs, in the order of their best run."""
-    named = (scores.information[row.run].organisation for row in scores.runs)
-    return list(dict.fromkeys(name for name in named if name))
+    names = (scores.information[row.run].organisation for row in scores.runs)
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def organisation_page(
@@ -138,18 +138,18 @@ def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
 
 def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
     """Every question, where units are not questions already."""
-    asked = {
+    by_id = {
         question.id: (question, values[:, place])
         for questions, values in scores.questions.values()
         for place, question in enumerate(questions)
     }
-    if set(scores.units.ids) <= set(asked):
+    if set(scores.units.ids) <= set(by_id):
         return []
     places = [scores.tags.index(run) for run in own]
     rows = []
     for name in scores.asked:
-        if name in asked:
-            question, values = asked[name]
+        if name in by_id:
+            question, values = by_id[name]
             rows.append((name, question.type, _shortened(_asked(question)), *_own_and_others(values, places)))
     columns = _columns("question", own)
     return [

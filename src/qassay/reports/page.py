@@ -188,8 +188,8 @@ def _commands(report: Report) -> Iterable[str]:
         return
     yield '<section aria-labelledby="again"><h2 id="again">Do it again</h2>'
     yield "<p>These commands print the numbers of this report.</p>"
-    for what, command in report.commands.items():
-        yield f"<p>{text(what)}</p><pre><code>{text(safe_text(command))}</code></pre>"
+    for purpose, command in report.commands.items():
+        yield f"<p>{text(purpose)}</p><pre><code>{text(safe_text(command))}</code></pre>"
     yield "</section>"
 
 

@@ -131,18 +131,18 @@ def _spread(material: Material) -> list[str]:
     """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
     spread = material.spread
     boxes = sorted(spread.boxes, key=lambda box: (box.mean, box.unit))
-    one = spread.unit_name[0]
+    unit_noun = spread.unit_name[0]
     sentences = []
     if len(boxes) > 1 and boxes[-1].mean - boxes[0].mean > TIE:
         hardest, easiest = (f"{called(box.unit)} (mean {box.mean:.3f})" for box in (boxes[0], boxes[-1]))
-        sentences.append(f"The hardest {one} is {hardest}, the easiest {easiest}.")
+        sentences.append(f"The hardest {unit_noun} is {hardest}, the easiest {easiest}.")
         widest = max(boxes, key=lambda box: box.q3 - box.q1)
         if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:
             sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
     zero = sum(box.has_zero_median for box in boxes)
     if zero:
-        who = "the run scores" if spread.runs == 1 else "at least half of the runs score"
-        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {who} 0.")
+        runs_score = "the run scores" if spread.runs == 1 else "at least half of the runs score"
+        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {runs_score} 0.")
     return sentences
 
 

@@ -43,14 +43,14 @@ def score(
     `measure` is another than the task's main one, `component` the measure of one question type. `drop` are questions
     and series that the organiser leaves out, with reasons; the series of `drop_from_series` leave the series scores
     only, and their questions stay in the means by type. `justified` are the pairs whose justifications are judged.
-    `judged_by_assessors` tells what was judged although the key does not have it.
+    `judged_by_assessors` gives the questions that were judged, whether or not the key has them.
     """
-    wanted = _wanted(tally, measure, component)
-    types = _types(tally, wanted, component)
+    chosen = _chosen_measure(tally, measure, component)
+    types = _types(tally, chosen, component)
     selection = select(
         tally,
         types,
-        by_series=wanted.by_series,
+        by_series=chosen.by_series,
         unjudged=unjudged,
         missing=missing,
         drop=drop or {},
@@ -60,17 +60,17 @@ def score(
     )
     values = {}
     for kind in types:
-        scored = measure_of(tally, kind, wanted).per_question(tally.types[kind].counts)
+        scored = measure_of(tally, kind, chosen).per_question(tally.types[kind].counts)
         values[kind] = selection.apply(kind, scored, tally.types[kind].answered)
-    selection.check_defined(tally, values, wanted)
-    units = by_series(tally, values, selection) if wanted.by_series else by_question(tally, values, selection, wanted)
+    selection.check_defined(tally, values, chosen)
+    units = by_series(tally, values, selection) if chosen.by_series else by_question(tally, values, selection, chosen)
     if not units.ids:
         reasons = ", ".join(sorted({dropped.reason for dropped in selection.dropped}))
         raise InputError(Problem("unjudged", f"nothing is left to score with the key {tally.key.name}: {reasons}"))
-    return _record(tally, wanted, values, units, selection)
+    return _record(tally, chosen, values, units, selection)
 
 
-def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure:
+def _chosen_measure(tally: Tally, measure: str | None, component: str | None) -> Measure:
     task = tally.task
     if measure is not None and component is not None:
         raise UsageError("give a measure or a component, not both")
@@ -80,28 +80,28 @@ def _wanted(tally: Tally, measure: str | None, component: str | None) -> Measure
         if component not in tally.types:
             raise UsageError(f"the test set has no {component} questions")
         return parse_measure(task.types[component].score)
-    wanted = parse_measure(measure or task.measure)
-    if wanted.by_series and not tally.questions.series:
-        raise UsageError(f"{wanted} needs questions in series; these have none")
-    return wanted
+    chosen = parse_measure(measure or task.measure)
+    if chosen.by_series and not tally.questions.series:
+        raise UsageError(f"{chosen} needs questions in series; these have none")
+    return chosen
 
 
-def _types(tally: Tally, wanted: Measure, component: str | None) -> list[str]:
+def _types(tally: Tally, measure: Measure, component: str | None) -> list[str]:
     """The question types that the measure scores."""
     if component is not None:
         return [component]
-    if wanted.needs is None:
+    if measure.needs is None:
         return list(tally.types)
-    types = [kind for kind, counted in tally.types.items() if isinstance(counted.counts, wanted.needs)]
+    types = [kind for kind, counted in tally.types.items() if isinstance(counted.counts, measure.needs)]
     if not types:
-        raise UsageError(f"{wanted} does not fit the questions of task {tally.task.name}")
+        raise UsageError(f"{measure} does not fit the questions of task {tally.task.name}")
     return types
 
 
-def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:
+def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units: Units, selection: Selection) -> Scores:
     scores = units.scores()
     totals = none_for_nan(scores)
-    means, more = components(tally, selection, {str(wanted): scores}), extras(tally, selection)
+    means, more = components(tally, selection, {str(measure): scores}), extras(tally, selection)
     rows = [
         RunScore(
             run=tag,
@@ -114,7 +114,7 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
     return Scores(
         task=tally.task.name,
         key=tally.key.name,
-        measure=str(wanted),
+        measure=str(measure),
         runs=ranked(rows),
         units=units,
         questions={kind: (tally.types[kind].questions, values[kind]) for kind in values},
@@ -124,31 +124,31 @@ def _record(tally: Tally, wanted: Measure, values: Mapping[str, Floats], units: 
         dropped=(*selection.dropped, *units.dropped),
         unjudged=selection.unjudged,
         missing=selection.missing,
-        unit_name=_unit_name(tally, wanted),
-        scale=_scale(tally, wanted),
-        judges=_judges(tally, wanted),
+        unit_name=_unit_name(tally, measure),
+        scale=_scale(tally, measure),
+        judges=_judges(tally, measure),
     )
 
 
-def _judges(tally: Tally, wanted: Measure) -> tuple[str, ...]:
+def _judges(tally: Tally, measure: Measure) -> tuple[str, ...]:
     """Who rated the justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
     ratings = tally.key.ratings
-    if ratings is None or wanted.name not in ("correctness", "understandability"):
+    if ratings is None or measure.name not in ("correctness", "understandability"):
         return ()
     return tuple(sorted(ratings["assessor"].unique()))
 
 
-def _unit_name(tally: Tally, wanted: Measure) -> tuple[str, str]:
+def _unit_name(tally: Tally, measure: Measure) -> tuple[str, str]:
     """The name of the units of this measure: as the task says, else series, pairs or questions."""
     task = tally.task
-    if task.unit_name is not None and wanted.by_series == (task.unit == "series"):
+    if task.unit_name is not None and measure.by_series == (task.unit == "series"):
         return task.unit_name
-    if wanted.by_series:
+    if measure.by_series:
         return ("series", "series")
     return ("pair", "pairs") if set(task.types) == {"pair"} else ("question", "questions")
 
 
-def _scale(tally: Tally, wanted: Measure) -> tuple[float, float]:
+def _scale(tally: Tally, measure: Measure) -> tuple[float, float]:
     """The lowest and the highest score of a question: those of the labels, or of the measure."""
     scales = [counted.counts.scale for counted in tally.types.values() if isinstance(counted.counts, LabelCounts)]
-    return scales[0] if scales and wanted.needs is LabelCounts else (0.0, wanted.high)
+    return scales[0] if scales and measure.needs is LabelCounts else (0.0, measure.high)

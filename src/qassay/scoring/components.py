@@ -23,12 +23,12 @@ PerRun = list[float | None]
 
 
 def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats]) -> dict[str, PerRun]:
-    """Named means over the questions kept; a component that nothing was judged for is absent.
+    """Named means over the scored questions; a component that nothing was judged for is absent.
 
     `totals` are run scores that are computed already, by measure.
     """
     means: dict[str, PerRun] = {}
-    own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.kept) else {}
+    own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.scored) else {}
     for name in tally.task.components:
         measure = None if name in tally.task.types else parse_measure(name)
         # A measure that rests on optional judgments is absent where there are none.
@@ -37,14 +37,14 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
         if name in totals:
             means[name] = none_for_nan(totals[name])
         elif name in own:
-            means[name] = none_for_nan(mean_of_rows(own[name][:, selection.kept[name]]))
+            means[name] = none_for_nan(mean_of_rows(own[name][:, selection.scored[name]]))
         elif measure is not None and measure.needs is not None:
-            for kind in selection.kept:
+            for kind in selection.scored:
                 if isinstance(tally.types[kind].counts, measure.needs):
                     means[name] = _component(tally, kind, name, selection)
     if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
         means |= _by_series_type(tally, own, selection)
-    for kind in selection.kept:
+    for kind in selection.scored:
         means |= _accuracies(tally, kind, selection)
         means |= _label_shares(tally, kind, selection)
     return means
@@ -52,50 +52,50 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
 
 def extras(tally: Tally, selection: Selection) -> dict[str, list[Any]]:
     """NIL precision and recall, mean length, the score by type and contingency tables, where a task has them."""
-    found: dict[str, list[Any]] = {}
+    figures: dict[str, list[Any]] = {}
     lengths: list[Floats] = []
-    for kind, kept in selection.kept.items():
-        one = tally.types[kind]
-        counts = one.counts
+    for kind, scored in selection.scored.items():
+        type_tally = tally.types[kind]
+        counts = type_tally.counts
         if isinstance(counts, ItemCounts) and tally.task.types[kind].nil:
-            right = counts.nil_right[kept]
-            found["nil_precision"] = [nil_precision(nil, right) for nil in counts.nil[:, kept]]
-            found["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, kept]]
+            right = counts.nil_right[scored]
+            figures["nil_precision"] = [nil_precision(nil, right) for nil in counts.nil[:, scored]]
+            figures["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, scored]]
         elif isinstance(counts, NuggetCounts | AnswerCounts):
-            lengths.append(np.where(one.answered, counts.length, np.nan))
+            lengths.append(np.where(type_tally.answered, counts.length, np.nan))
         elif tally.task.types[kind].response == "decision" and isinstance(counts, PairCounts):
-            found["contingency"] = [_contingency(counts, run, kept) for run in range(len(one.answered))]
+            figures["contingency"] = [_contingency(counts, run, scored) for run in range(len(type_tally.answered))]
     if lengths:
-        found["mean_length"] = none_for_nan(mean_of_rows(np.concatenate(lengths, axis=1)))
-    if tally.task.unit == "series" and len(selection.kept) > 1:
+        figures["mean_length"] = none_for_nan(mean_of_rows(np.concatenate(lengths, axis=1)))
+    if tally.task.unit == "series" and len(selection.scored) > 1:
         means = {
-            kind: mean_of_rows(values[:, selection.kept[kind]])
+            kind: mean_of_rows(values[:, selection.scored[kind]])
             for kind, values in _own_scores(tally, selection).items()
         }
-        found["by_type"] = none_for_nan(combined(means, tally.task.weights, {}))
-    return found
+        figures["by_type"] = none_for_nan(combined(means, tally.task.weights, {}))
+    return figures
 
 
 def _own_scores(tally: Tally, selection: Selection) -> dict[str, Floats]:
     """Scores of every question under the measure that the task gives its type."""
-    return {kind: _scores(tally, kind, tally.task.types[kind].score, selection) for kind in selection.kept}
+    return {kind: _scores(tally, kind, tally.task.types[kind].score, selection) for kind in selection.scored}
 
 
 def _scores(tally: Tally, kind: str, name: str, selection: Selection) -> Floats:
-    one = tally.types[kind]
+    type_tally = tally.types[kind]
     measure = parse_measure(name)
-    # Holistic scores and citations are optional: what was not judged is not there, and never wrong.
+    # Holistic scores and citations are optional: what was not judged is missing, and never wrong.
     needed = measure.optional_kind is None
-    return selection.apply(kind, measure.per_question(one.counts), one.answered, needed=needed)
+    return selection.apply(kind, measure.per_question(type_tally.counts), type_tally.answered, needed=needed)
 
 
 def _component(tally: Tally, kind: str, name: str, selection: Selection) -> PerRun:
-    kept = selection.kept[kind]
-    values = _scores(tally, kind, name, selection)[:, kept]
+    scored = selection.scored[kind]
+    values = _scores(tally, kind, name, selection)[:, scored]
     if not parse_measure(name).ordered:
         return none_for_nan(mean_of_rows(values))
-    ranked = np.take_along_axis(values, restricted_order(tally.types[kind].order, kept), axis=1)
-    return [confidence_weighted_score(there) if len(there := row[~np.isnan(row)]) else None for row in ranked]
+    ranked = np.take_along_axis(values, restricted_order(tally.types[kind].order, scored), axis=1)
+    return [confidence_weighted_score(scores) if len(scores := row[~np.isnan(row)]) else None for row in ranked]
 
 
 def _accuracies(tally: Tally, kind: str, selection: Selection) -> dict[str, PerRun]:
@@ -103,39 +103,39 @@ def _accuracies(tally: Tally, kind: str, selection: Selection) -> dict[str, PerR
     counts = tally.types[kind].counts
     if not isinstance(counts, PairCounts) or not (counts.reference >= 0).any():
         return {}
-    one = tally.types[kind]
+    type_tally = tally.types[kind]
     if tally.task.types[kind].response == "justified":
         right = (counts.decision == counts.reference).astype(float)
         if selection.missing_rule == "skip":
-            right[~one.answered] = np.nan
-        out = np.array([question.id in selection.decided for question in one.questions])
+            right[~type_tally.answered] = np.nan
+        out = np.array([question.id in selection.decided for question in type_tally.questions])
         return {"accuracy": none_for_nan(mean_of_rows(right[:, (counts.reference >= 0) & ~out]))}
     # Over question scores, not over the contingency table, which has no place for a missing response that counts 0.
     values = _scores(tally, kind, "entailment_accuracy", selection)
     return {
-        label: none_for_nan(mean_of_rows(values[:, selection.kept[kind] & (counts.reference == place)]))
+        label: none_for_nan(mean_of_rows(values[:, selection.scored[kind] & (counts.reference == place)]))
         for place, label in enumerate(counts.labels)
     }
 
 
 def _label_shares(tally: Tally, kind: str, selection: Selection) -> dict[str, PerRun]:
-    """The share of each label among the questions kept; where it is judged, of answers that their contexts support."""
-    one = tally.types[kind]
-    counts, kept = one.counts, selection.kept[kind]
+    """The share of each label among the scored questions; where judged, of answers that their contexts support."""
+    type_tally = tally.types[kind]
+    counts, scored = type_tally.counts, selection.scored[kind]
     if not isinstance(counts, LabelCounts):
         return {}
-    answered = one.answered if selection.missing_rule == "skip" else np.ones_like(one.answered)
+    answered = type_tally.answered if selection.missing_rule == "skip" else np.ones_like(type_tally.answered)
     shares = {
-        label: none_for_nan(mean_of_rows(np.where(answered, given, np.nan)[:, kept]))
-        for label, given in counts.given.items()
+        label: none_for_nan(mean_of_rows(np.where(answered, has_label, np.nan)[:, scored]))
+        for label, has_label in counts.has_label.items()
     }
     if "context" in tally.key.judgments.kinds:
-        shares[SUPPORTED] = none_for_nan(mean_of_rows(counts.supported[:, kept]))
+        shares[SUPPORTED] = none_for_nan(mean_of_rows(counts.supported[:, scored]))
     return shares
 
 
-def _contingency(counts: PairCounts, run: int, kept: Any) -> dict[str, dict[str, int]]:
-    rows = contingency(counts.decision[run, kept], counts.reference[kept], len(counts.labels)).tolist()
+def _contingency(counts: PairCounts, run: int, scored: Any) -> dict[str, dict[str, int]]:
+    rows = contingency(counts.decision[run, scored], counts.reference[scored], len(counts.labels)).tolist()
     return {label: dict(zip(counts.labels, row, strict=True)) for label, row in zip(counts.labels, rows, strict=True)}
 
 
@@ -143,8 +143,8 @@ def _by_series_type(tally: Tally, own: Mapping[str, Floats], selection: Selectio
     """Mean over the series of each type (gathering, browsing) of the score of the series."""
     units = by_series(tally, own, selection)
     types = {series.id: series.type for series in tally.questions.series}
-    found = {}
+    means = {}
     for name in dict.fromkeys(kind for kind in types.values() if kind):
         columns = [place for place, unit in enumerate(units.ids) if types[unit] == name]
-        found[name] = none_for_nan(mean_of_rows(units.values[:, columns]))
-    return found
+        means[name] = none_for_nan(mean_of_rows(units.values[:, columns]))
+    return means

@@ -67,7 +67,7 @@ class Units:
             return np.full(len(self.values), np.nan)
         if scored.all():
             return self.summary(self.values, np.arange(len(self.ids)))
-        return np.array([self._score(run, np.flatnonzero(has)) for run, has in enumerate(scored)])
+        return np.array([self._score(run, np.flatnonzero(is_scored)) for run, is_scored in enumerate(scored)])
 
     def _score(self, run: int, units: Integers) -> float:
         if not len(units):
@@ -79,7 +79,7 @@ class Units:
 class Scores(Result):
     """The scores of all runs under one key and one measure, best run first.
 
-    `questions` holds the scores of every question by type (NaN: left out), `asked` the order of the test set, and
+    `questions` has the scores of every question by type (NaN: left out), `asked` the order of the test set, and
     `figures` further figures of this task: NIL precision and the like.
     """
 
@@ -160,8 +160,8 @@ class Scores(Result):
         shown = {row.run for row in self.runs}
         notes = [note for note in replace(self, missing=None).notes_for_output() if not note.startswith("*")]
         if self.missing and self.missing[0] == "skip":
-            kept = f"{len(units)} of {counted(len(self.units.ids), self.unit_name)}"
-            notes.append(f"Only the {kept} that every run has (--missing skip).")
+            units_in_words = f"{len(units)} of {counted(len(self.units.ids), self.unit_name)}"
+            notes.append(f"Only the {units_in_words} that every run has (--missing skip).")
         elif self.missing:
             notes += [note for note in self.notes_for_output() if note.startswith("Questions without a response")]
         return ScoreMatrix(
@@ -238,7 +238,7 @@ class Scores(Result):
         return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and there are {count}."
 
     def best_per_organisation(self) -> Scores:
-        """The same with the best run of each organisation only; a run without one stands for itself."""
+        """The same with the best run of each organisation only; runs without one are all kept."""
         best: dict[str, RunScore] = {}
         for row in self.runs:
             best.setdefault(self.information[row.run].organisation or f"run {row.run}", row)
@@ -246,9 +246,9 @@ class Scores(Result):
 
     def above(self, limit: float) -> Scores:
         """The same with the runs that score above a limit only."""
-        kept = tuple(row for row in self.runs if row.score is not None and row.score > limit + TIE)
-        note = f"Runs that score above {limit:g}: {len(kept):,} of {len(self.runs):,}."
-        return replace(self, runs=kept, notes=(*self.notes, note))
+        rows = tuple(row for row in self.runs if row.score is not None and row.score > limit + TIE)
+        note = f"Runs that score above {limit:g}: {len(rows):,} of {len(self.runs):,}."
+        return replace(self, runs=rows, notes=(*self.notes, note))
 
     def notes_for_output(self) -> tuple[str, ...]:
         """Sentences that every output carries: what was left out, counted as wrong or skipped."""
@@ -270,9 +270,9 @@ class Scores(Result):
         if self.missing:
             rule, gaps = self.missing
             done = "score 0" if rule == "zero" else "skipped, each run averaged over what it has"
-            named = ", ".join(f"{run} {number}" for run, number in list(gaps.items())[:6])
+            gaps_in_words = ", ".join(f"{run} {number}" for run, number in list(gaps.items())[:6])
             more = f" and {len(gaps) - 6} more runs" if len(gaps) > 6 else ""
-            notes.append(f"Questions without a response: {done} (--missing {rule}): {named}{more}.")
+            notes.append(f"Questions without a response: {done} (--missing {rule}): {gaps_in_words}{more}.")
         return tuple(notes)
 
     def as_json(self) -> dict[str, Any]:
@@ -303,10 +303,10 @@ class Scores(Result):
         """Who judged how much of each run: a run with more judgments by a program is measured with another ruler."""
         groups: dict[str, list[str]] = {}
         for run, counts in judged_by.items():
-            told = " + ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"
-            groups.setdefault(told, []).append(run)
-        named = "; ".join(f"{', '.join(runs)}: {told}" for told, runs in groups.items())
-        return f"Judgments by set, for each run (compare runs judged alike): {named}."
+            counts_in_words = " + ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"
+            groups.setdefault(counts_in_words, []).append(run)
+        groups_in_words = "; ".join(f"{', '.join(runs)}: {counts_in_words}" for counts_in_words, runs in groups.items())
+        return f"Judgments by set, for each run (compare runs judged alike): {groups_in_words}."
 
     def contingency(self) -> dict[str, dict[str, int]] | None:
         """The contingency tables of all runs, summed."""
@@ -327,8 +327,8 @@ class Scores(Result):
     def _questions_json(self, row: int) -> dict[str, float | None]:
         scored = {
             question.id: value
-            for asked, values in self.questions.values()
-            for question, value in zip(asked, none_for_nan(values[row]), strict=True)
+            for questions, values in self.questions.values()
+            for question, value in zip(questions, none_for_nan(values[row]), strict=True)
         }
         return {name: scored[name] for name in self.asked if name in scored}
 

@@ -1,4 +1,4 @@
-"""Which questions count, and what stands for what is not judged or not answered (METHOD 4, FORMATS 4)."""
+"""Which questions are scored, and the scores of responses that are unjudged or missing (METHOD 4, FORMATS 4)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Judged = Callable[[], Collection[str]]
 
 @dataclass(eq=False)
 class Selection:
-    """The questions kept of each type, and the rules applied to what is missing."""
+    """The questions of each type that are scored, and the rules for missing judgments and responses."""
 
-    kept: dict[str, NDArray[np.bool_]]
+    scored: dict[str, NDArray[np.bool_]]
     dropped: list[Dropped]
     unjudged_rule: str
     missing_rule: str
@@ -39,17 +39,17 @@ class Selection:
     decided: set[str] = field(default_factory=set)
     # Series that are left out of the series scores, while their questions count by type.
     not_units: set[str] = field(default_factory=set)
-    # The key, and the questions that assessors have judged whatever it holds.
+    # The key, and the questions that assessors have judged, whether or not the key contains them.
     key: str = ""
     judged_by_assessors: Judged = frozenset
 
     def apply(self, kind: str, values: Floats, answered: NDArray[np.bool_], *, needed: bool = True) -> Floats:
-        """Scores with NaN for questions left out, and 0 or NaN for responses that are not there.
+        """Scores with NaN for questions left out, and 0 or NaN for missing responses.
 
-        `needed` tells that the measure has to be judged: what is not judged can then be counted as wrong.
+        `needed`: the measure needs judgments, so an unjudged response can be counted as wrong.
         """
         hole = np.isnan(values)
-        if not hole.any() and answered.all() and self.kept[kind].all():
+        if not hole.any() and answered.all() and self.scored[kind].all():
             return values
         values = values.astype(float, copy=True)
         # Where a whole question is undefined it is left out; a single response without judgment is wrong.
@@ -60,21 +60,21 @@ class Selection:
             values[~answered & (lone | ~hole)] = 0.0
         if self.unjudged_rule == "wrong" and needed:
             values[lone & answered] = self.wrong.get(kind, 0.0)
-        values[:, ~self.kept[kind]] = np.nan
+        values[:, ~self.scored[kind]] = np.nan
         return values
 
     def check_defined(self, tally: Tally, values: Mapping[str, Floats], measure: Measure) -> None:
         """Leave out questions on which the measure is undefined for every run; stop where it is for some."""
         problems = Problems()
         for kind, scores in values.items():
-            one = tally.types[kind]
-            hole = np.isnan(scores) & one.answered & self.kept[kind]
-            whole = self._undefined(scores, one.answered) & hole
+            type_tally = tally.types[kind]
+            hole = np.isnan(scores) & type_tally.answered & self.scored[kind]
+            whole = self._undefined(scores, type_tally.answered) & hole
             for column in np.flatnonzero(whole.any(axis=0)):
-                self.drop_question(one.questions[column].id, f"{measure} is undefined")
-                self.kept[kind][column] = False
+                self.drop_question(type_tally.questions[column].id, f"{measure} is undefined")
+                self.scored[kind][column] = False
             for row, column in zip(*np.nonzero(hole & ~whole), strict=True):
-                question, run = one.questions[column].id, tally.runs.tags[row]
+                question, run = type_tally.questions[column].id, tally.runs.tags[row]
                 message = f"question {question}: {measure} of run {run} is undefined, because it is not judged"
                 problems.append(Problem("unjudged", message, None, None, question))
         if problems:
@@ -109,9 +109,9 @@ def select(
     justified: Collection[str],
     judged_by_assessors: Judged,
 ) -> Selection:
-    """Decide what is kept: the organiser's decisions, the rules of the method, then what is unjudged or missing."""
+    """Choose the scored questions: by the organiser, by the method, then by missing judgments and responses."""
     selection = Selection(
-        kept={kind: np.ones(len(tally.types[kind].questions), dtype=bool) for kind in types},
+        scored={kind: np.ones(len(tally.types[kind].questions), dtype=bool) for kind in types},
         dropped=[],
         unjudged_rule=unjudged,
         missing_rule=missing,
@@ -139,26 +139,26 @@ def _wrong(counts: Block) -> float | None:
 
 
 def _leave_out(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:
-    for kind, kept in selection.kept.items():
+    for kind, scored in selection.scored.items():
         for column, question in enumerate(tally.types[kind].questions):
-            if kept[column] and question.id in reasons:
-                kept[column] = False
+            if scored[column] and question.id in reasons:
+                scored[column] = False
                 selection.drop_question(question.id, reasons[question.id])
 
 
 def _leave_out_series(
     tally: Tally, selection: Selection, series: str, reason: str, question: str | None = None
 ) -> None:
-    for kind, kept in selection.kept.items():
+    for kind, scored in selection.scored.items():
         for column, member in enumerate(tally.types[kind].questions):
             if member.series == series:
-                kept[column] = False
+                scored[column] = False
     selection.dropped.append(Dropped(reason=reason, unit=series, question=question))
 
 
 def _by_decision(tally: Tally, selection: Selection, drop: Mapping[str, str]) -> None:
     """Questions and series that the organiser names. A name that is both means the series."""
-    series = {one.id for one in tally.questions.series}
+    series = {entry.id for entry in tally.questions.series}
     for name, reason in drop.items():
         if name in series:
             if selection.by_series:
@@ -186,26 +186,30 @@ def _from_series(tally: Tally, selection: Selection, reasons: Mapping[str, str])
 
 def _by_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:
     """For justifications the units are the pairs that the organiser chose, else those with a rating."""
-    for kind, kept in selection.kept.items():
+    for kind, scored in selection.scored.items():
         if tally.task.types[kind].response != "justified":
             continue
-        one = tally.types[kind]
-        chosen = np.array([question.id in justified for question in one.questions]) if justified else one.judged
-        kept &= chosen
+        type_tally = tally.types[kind]
+        chosen = (
+            np.array([question.id in justified for question in type_tally.questions])
+            if justified
+            else type_tally.judged
+        )
+        scored &= chosen
 
 
 def _unjudged_questions(tally: Tally, selection: Selection) -> None:
     """Leave out questions without anything in the key, and the series of such an `other` question."""
     number = 0
-    for kind in selection.kept:
-        one = tally.types[kind]
-        for column in np.flatnonzero(~one.judged & selection.kept[kind]):
-            question = one.questions[column]
+    for kind in selection.scored:
+        type_tally = tally.types[kind]
+        for column in np.flatnonzero(~type_tally.judged & selection.scored[kind]):
+            question = type_tally.questions[column]
             number += 1
             if question.type == "other" and selection.by_series and question.series is not None:
                 _leave_out_series(tally, selection, question.series, selection.lacking(question.id), question.id)
             else:
-                selection.kept[kind][column] = False
+                selection.scored[kind][column] = False
                 selection.drop_question(question.id, selection.lacking(question.id))
     if number:
         selection.unjudged = ("drop", number)
@@ -213,9 +217,9 @@ def _unjudged_questions(tally: Tally, selection: Selection) -> None:
 
 def _by_rule(tally: Tally, selection: Selection) -> None:
     """Questions that nothing can be right about: lists without known answers, nuggets without a vital one."""
-    for kind, kept in selection.kept.items():
-        one = tally.types[kind]
-        counts = one.counts
+    for kind, scored in selection.scored.items():
+        type_tally = tally.types[kind]
+        counts = type_tally.counts
         if isinstance(counts, ListCounts):
             empty, reason = counts.known == 0, "no known answer"
         elif isinstance(counts, NuggetCounts | AnswerCounts):
@@ -223,16 +227,16 @@ def _by_rule(tally: Tally, selection: Selection) -> None:
         else:
             continue
         # A question that the key does not know at all is not empty but unjudged.
-        known = one.judged if selection.unjudged_rule != "wrong" else np.ones_like(one.judged)
-        for column in np.flatnonzero(empty & known & kept):
-            kept[column] = False
-            question = one.questions[column].id
-            selection.drop_question(question, reason if one.judged[column] else selection.lacking(question))
+        known = type_tally.judged if selection.unjudged_rule != "wrong" else np.ones_like(type_tally.judged)
+        for column in np.flatnonzero(empty & known & scored):
+            scored[column] = False
+            question = type_tally.questions[column].id
+            selection.drop_question(question, reason if type_tally.judged[column] else selection.lacking(question))
 
 
 def _check_unjudged(tally: Tally, selection: Selection) -> None:
     """Stop where something is not judged, or note how much is counted as wrong."""
-    lacking = [_lacking(tally.types[kind], selection.kept[kind]) for kind in selection.kept]
+    lacking = [_lacking(tally.types[kind], selection.scored[kind]) for kind in selection.scored]
     table = pl.concat(lacking)
     if not table.height:
         return
@@ -242,31 +246,39 @@ def _check_unjudged(tally: Tally, selection: Selection) -> None:
     items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
     advice = "judge them, or score with --unjudged wrong (or --unjudged drop for whole questions)"
     problems = [Problem("unjudged", f"{items} not judged in the key {tally.key.name}; {advice}")]
-    for question, run, thing in table.head(FIRST_FEW).iter_rows():
+    for question, run, item in table.head(FIRST_FEW).iter_rows():
         of_run = f" of run {run}" if run else ""
-        problems.append(Problem("unjudged", f"question {question}{of_run}: {thing[:200]}", None, None, question))
+        problems.append(Problem("unjudged", f"question {question}{of_run}: {item[:200]}", None, None, question))
     if table.height > FIRST_FEW:
         problems.append(Problem("unjudged", f"... and {table.height - FIRST_FEW:,} more"))
     raise InputError(problems)
 
 
-def _lacking(one: TypeTally, kept: NDArray[np.bool_]) -> pl.DataFrame:
-    """The unjudged items of the questions kept, with one row for a question that the key does not know at all."""
-    if not one.unjudged.height and one.judged.all():
-        return one.unjudged
-    asked = {question.id for question, k in zip(one.questions, kept, strict=True) if k}
-    unknown = [q.id for q, k, j in zip(one.questions, kept, one.judged, strict=True) if k and not j]
-    items = one.unjudged.filter(pl.col("question").is_in(list(asked)) & ~pl.col("question").is_in(unknown))
+def _lacking(type_tally: TypeTally, scored: NDArray[np.bool_]) -> pl.DataFrame:
+    """The unjudged items of the scored questions, with one row for a question that the key does not know at all."""
+    if not type_tally.unjudged.height and type_tally.judged.all():
+        return type_tally.unjudged
+    scored_questions = {
+        question.id for question, is_scored in zip(type_tally.questions, scored, strict=True) if is_scored
+    }
+    unknown = [
+        q.id
+        for q, is_scored, is_judged in zip(type_tally.questions, scored, type_tally.judged, strict=True)
+        if is_scored and not is_judged
+    ]
+    items = type_tally.unjudged.filter(
+        pl.col("question").is_in(list(scored_questions)) & ~pl.col("question").is_in(unknown)
+    )
     return pl.concat([whole_questions(unknown), items])
 
 
 def _check_missing(tally: Tally, selection: Selection) -> None:
     """Stop where a run leaves out a question that counts, or note how many it leaves out."""
     gaps: dict[str, list[str]] = {}
-    for kind, kept in selection.kept.items():
-        one = tally.types[kind]
-        for row, column in zip(*np.nonzero(~one.answered & kept), strict=True):
-            gaps.setdefault(tally.runs.tags[row], []).append(one.questions[column].id)
+    for kind, scored in selection.scored.items():
+        type_tally = tally.types[kind]
+        for row, column in zip(*np.nonzero(~type_tally.answered & scored), strict=True):
+            gaps.setdefault(tally.runs.tags[row], []).append(type_tally.questions[column].id)
     if not gaps:
         return
     if selection.missing_rule != "stop":

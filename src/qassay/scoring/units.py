@@ -17,30 +17,32 @@ from qassay.tally import Tally
 
 
 def by_question(tally: Tally, values: Mapping[str, Floats], selection: Selection, measure: Measure) -> Units:
-    """Every kept question of any type is a unit, in the order of the test set."""
-    asked = [q for kind in values for q, k in zip(tally.types[kind].questions, selection.kept[kind], strict=True) if k]
+    """Every scored question of any type is a unit, in the order of the test set."""
+    questions = [
+        q for kind in values for q, k in zip(tally.types[kind].questions, selection.scored[kind], strict=True) if k
+    ]
     tables = [
-        scores if selection.kept[kind].all() else scores[:, selection.kept[kind]] for kind, scores in values.items()
+        scores if selection.scored[kind].all() else scores[:, selection.scored[kind]] for kind, scores in values.items()
     ]
     table = tables[0]
     if len(tables) > 1:
         place = {name: number for number, name in enumerate(tally.questions.ids)}
-        by_place = np.argsort([place[question.id] for question in asked], kind="stable")
-        asked = [asked[number] for number in by_place]
+        by_place = np.argsort([place[question.id] for question in questions], kind="stable")
+        questions = [questions[number] for number in by_place]
         table = np.concatenate(tables, axis=1)[:, by_place]
     order = None
     if measure.ordered:
         (kind,) = values  # only tasks with one type of question rank them by confidence
-        order = restricted_order(tally.types[kind].order, selection.kept[kind])
-    types = tuple(question.type for question in asked)
+        order = restricted_order(tally.types[kind].order, selection.scored[kind])
+    types = tuple(question.type for question in questions)
     denominators = {measure_of(tally, kind, measure).denominator for kind in set(types)}
-    in_series = bool(asked) and all(question.series is not None for question in asked)
+    in_series = bool(questions) and all(question.series is not None for question in questions)
     return Units(
-        ids=tuple(question.id for question in asked),
+        ids=tuple(question.id for question in questions),
         values=table,
         summary=measure.summary(types, tally.task.weights, order),
         denominator=denominators.pop() if len(denominators) == 1 else None,
-        series=tuple(str(question.series) for question in asked) if in_series else None,
+        series=tuple(str(question.series) for question in questions) if in_series else None,
     )
 
 
@@ -50,7 +52,7 @@ def measure_of(tally: Tally, kind: str, measure: Measure) -> Measure:
 
 
 def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) -> Units:
-    """Every series with a kept question is a unit: the weighted mean of its means per type."""
+    """Every series with a scored question is a unit: the weighted mean of its means per type."""
     task = tally.task
     ids: list[str] = []
     scores: list[Floats] = []
@@ -73,27 +75,27 @@ def by_series(tally: Tally, values: Mapping[str, Floats], selection: Selection) 
 
 
 def _columns_by_series(tally: Tally, kind: str, selection: Selection) -> dict[str | None, list[int]]:
-    """The kept columns of one type of question, by their series."""
+    """The scored columns of one type of question, by their series."""
     columns: dict[str | None, list[int]] = {}
-    for column in np.flatnonzero(selection.kept[kind]):
+    for column in np.flatnonzero(selection.scored[kind]):
         columns.setdefault(tally.types[kind].questions[column].series, []).append(int(column))
     return columns
 
 
-def restricted_order(order: Integers, kept: NDArray[np.bool_]) -> Integers:
-    """The order of each run restricted to the kept columns, numbered among these.
+def restricted_order(order: Integers, scored: NDArray[np.bool_]) -> Integers:
+    """The order of each run restricted to the scored columns, numbered among these.
 
     >>> restricted_order(np.array([[2, 0, 1]]), np.array([True, False, True])).tolist()
     [[1, 0]]
     """
-    if kept.all():
+    if scored.all():
         return order
-    number = np.cumsum(kept) - 1
-    return number[order[kept[order]]].reshape(len(order), -1)
+    number = np.cumsum(scored) - 1
+    return number[order[scored[order]]].reshape(len(order), -1)
 
 
 def mean_of_rows(scores: Floats) -> Floats:
-    """Mean of each row over what is there; NaN for a row without anything."""
+    """Mean of each row over its defined scores; NaN for a row without any."""
     scored = ~np.isnan(scores)
     number = scored.sum(axis=1)
     total = np.where(scored, scores, 0.0).sum(axis=1)
@@ -109,7 +111,7 @@ def combined(
     result = np.full(table.shape[1], np.nan)
     scored = ~np.isnan(table)
     for pattern in np.unique(scored, axis=1).T:
-        present = [kind for kind, has in zip(kinds, pattern, strict=True) if has]
+        present = [kind for kind, is_present in zip(kinds, pattern, strict=True) if is_present]
         if not present:
             continue
         share = weights_for(frozenset(present), weights, without)

@@ -23,26 +23,26 @@ class Assessor:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act of somebody, within its transaction: the task whose rules hold, the person, the moment.
+    """One act of somebody, within its transaction: the task with its rules, the person, the moment.
 
     `key` is the idempotency key that the client made: an act that is sent twice under one key is done once.
     """
 
     connection: Connection
     task: Task
-    who: Assessor | None = None
+    assessor: Assessor | None = None
     key: str | None = None
     at: str = field(default_factory=now)
 
     @property
     def account(self) -> int | None:
         """The account of the person; None where a rule or a program acts."""
-        return None if self.who is None else self.who.id
+        return None if self.assessor is None else self.assessor.id
 
     @property
     def name(self) -> str:
         """The name of the person."""
-        return "" if self.who is None else self.who.name
+        return "" if self.assessor is None else self.assessor.name
 
     def step(self, suffix: str) -> Act:
         """One of the several changes that an act makes, under a key of its own."""
@@ -50,7 +50,7 @@ class Act:
 
     def by_rule(self) -> Act:
         """The automatic consequence of the act: by nobody, and under no key."""
-        return replace(self, who=None, key=None)
+        return replace(self, assessor=None, key=None)
 
     def check_key(self) -> None:
         """Refuse a key that no client should make."""

@@ -1,6 +1,6 @@
 """Backups of a store: one SQLite file, whatever the store is kept in.
 
-A backup is made while people work: it holds one moment of the store. It is checked before it is given its name.
+A backup is made while people work: it is the store at one moment. It is checked before it is given its name.
 """
 
 from __future__ import annotations
@@ -128,22 +128,22 @@ def _end_access(connection: Connection) -> None:
 
 def _into_file(place: Path, part: Path) -> Path | None:
     """Put a file in the place of the store's; the old one keeps a name."""
-    kept = None
+    old_file = None
     part.chmod(0o600)
     if place.exists():
         _alone(place)
-        kept = _free_name(place)
-        os.link(place, kept)
-    for rest in ("-wal", "-shm"):  # left by a store that is gone: with another file they would spoil it
+        old_file = _free_name(place)
+        os.link(place, old_file)
+    for rest in ("-wal", "-shm"):  # left by the earlier store: beside another file they would damage it
         place.with_name(place.name + rest).unlink(missing_ok=True)
     part.replace(place)
-    return kept
+    return old_file
 
 
 def _into_server(folder: Folder, configuration: Configuration, source: Engine, *, force: bool) -> Path | None:
     """Fill the tables of a database server, in one transaction, from a SQLite file of the same version."""
     store = open_database(folder, configuration)
-    kept = None
+    old_file = None
     try:
         with store.write() as connection, source.connect() as origin:
             _refuse_company(connection, folder)
@@ -151,8 +151,8 @@ def _into_server(folder: Folder, configuration: Configuration, source: Engine, *
                 if not force:
                     message = "the database already contains an evaluation; to replace it: --force"
                     raise InputError(Problem("configuration", message, folder.name()))
-                kept = _free_name(folder.path / DATABASE)
-                back_up(store, kept)
+                old_file = _free_name(folder.path / DATABASE)
+                back_up(store, old_file)
             for table in reversed(metadata.sorted_tables):
                 connection.execute(table.delete())
             _copy_tables(origin, connection)
@@ -163,7 +163,7 @@ def _into_server(folder: Folder, configuration: Configuration, source: Engine, *
         raise InputError(Problem("configuration", message, folder.name())) from None
     finally:
         store.close()
-    return kept
+    return old_file
 
 
 def _copy_file(source: Path, target: Path) -> None:
@@ -175,15 +175,15 @@ def _copy_file(source: Path, target: Path) -> None:
 
 def _copy_tables_out(store: Store, target: Path) -> None:
     """Copy the tables of a database server into a new SQLite file, as they are at one moment."""
-    made = connect(sqlite_url(target))
+    engine = connect(sqlite_url(target))
     try:
-        migrate(made)
-        with store.engine.connect() as origin, made.begin() as copy:
+        migrate(engine)
+        with store.engine.connect() as origin, engine.begin() as copy:
             origin.execution_options(isolation_level="REPEATABLE READ")
             with origin.begin():
                 _copy_tables(origin, copy)
     finally:
-        made.dispose()
+        engine.dispose()
     _alone(target)
 
 
@@ -235,9 +235,9 @@ def _alone(path: Path) -> None:
 
 def _free_name(place: Path) -> Path:
     number = 1
-    while (kept := place.with_name(f"{DATABASE}.before-restore-{number}")).exists():
+    while (path := place.with_name(f"{DATABASE}.before-restore-{number}")).exists():
         number += 1
-    return kept
+    return path
 
 
 def _read_only(path: Path) -> str:

@@ -116,23 +116,23 @@ def store_url(folder: Folder, configuration: Configuration) -> str | URL:
     `qassay.toml` may be a stranger's: a database outside the folder is an error unless the person who runs the command
     means it, and nothing connects to it before.
     """
-    named = named_database(configuration)
-    if named is None:
+    address = named_database(configuration)
+    if address is None:
         return sqlite_url(folder.path / DATABASE)
     is_meant = os.environ.get(VARIABLE) or os.environ.get(_MEANT)
-    if not is_meant and not _is_within(named, folder.path):
+    if not is_meant and not _is_within(address, folder.path):
         message = (
-            f"database: {_shown(named)} is outside the folder, and is not opened because a file says so. To use it:"
+            f"database: {_shown(address)} is outside the folder, and is not opened because a file says so. To use it:"
             f" --use-database, or the same address in the variable {VARIABLE}"
         )
         raise InputError(Problem("configuration", message, CONFIGURATION))
-    return named
+    return address
 
 
-def _is_within(named: str, folder: Path) -> bool:
+def _is_within(address: str, folder: Path) -> bool:
     """Whether an address is that of a SQLite file in the folder."""
     try:
-        url = make_url(named)
+        url = make_url(address)
     except ArgumentError:
         return False
     if url.get_backend_name() != "sqlite" or not url.database or url.query or url.host:
@@ -140,23 +140,23 @@ def _is_within(named: str, folder: Path) -> bool:
     return Path(url.database).resolve().is_relative_to(folder.resolve())
 
 
-def _shown(named: str) -> str:
+def _shown(address: str) -> str:
     """An address without its password."""
     try:
-        return make_url(named).render_as_string(hide_password=True)
+        return make_url(address).render_as_string(hide_password=True)
     except ArgumentError:
         return "the address"
 
 
 def sqlite_url(path: Path) -> URL:
-    """The address of a SQLite file, whatever characters its path holds."""
+    """The address of a SQLite file, whatever characters its path contains."""
     return URL.create("sqlite", database=str(path.resolve()))
 
 
 def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
     """Open the store of the evaluation in a folder, its schema brought up to date; with `create`, made where absent.
 
-    A database that is named may be another evaluation's: that is an error, nobody can tell which of the two is meant.
+    A database that is named may be another evaluation's: that is an error, since either may be meant.
     """
     folder = path if isinstance(path, Folder) else open_folder(path)
     configuration = read_configuration(folder)
@@ -173,7 +173,7 @@ def open_store(path: Path | str | Folder, *, create: bool = False) -> Store:
 
 
 def open_database(folder: Folder, configuration: Configuration) -> Store:
-    """Open the database that an evaluation names, whatever it holds; its schema is brought up to date."""
+    """Open the database that an evaluation names, whatever it contains; its schema is brought up to date."""
     with connected(folder, configuration) as engine:
         migrate(engine)
     return Store(engine)
@@ -195,9 +195,9 @@ def connected(folder: Folder, configuration: Configuration) -> Iterator[Engine]:
 def database_fault(error: DBAPIError) -> str:
     """The message of a database that refused, with advice."""
     reason = (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0]
-    for sign, what in _FAULTS.items():
+    for sign, message in _FAULTS.items():
         if sign in reason:
-            return what
+            return message
     return f"the database cannot be used: {reason}"
 
 
@@ -233,7 +233,7 @@ def _sqlite(url: str | URL) -> Engine:
     url, writable = _opened_as(make_url(url))
     engine = create_engine(
         url,
-        # More connections than a server has threads: a request never waits for one that another request holds.
+        # More connections than a server has threads: a request never waits for one that another request uses.
         poolclass=QueuePool,
         pool_size=20,
         max_overflow=60,
@@ -341,8 +341,8 @@ def store_version(connection: Connection) -> str | None:
             raise InputError(Problem("configuration", message, _name(connection)))
         return version
     if tables:
-        shown = ", ".join(sorted(tables)[:3])
-        message = f"contains tables that are not of Qassay ({shown}); give the evaluation a database of its own"
+        names = ", ".join(sorted(tables)[:3])
+        message = f"contains tables that are not of Qassay ({names}); give the evaluation a database of its own"
         raise InputError(Problem("configuration", message, _name(connection)))
     return None
 

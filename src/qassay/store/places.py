@@ -68,15 +68,15 @@ def _refuse_what_serve_refuses(plan: Plan) -> None:
     from qassay.formats.files import TemporaryFolder
     from qassay.formats.folder import Folder
 
-    own = plan.folder.contents
+    contents = plan.folder.contents
     trial = TemporaryFolder("qassay-import-")
-    for path in [*own.glob("*.*"), *(path for name in PARTS for path in (own / name).glob("*"))]:
+    for path in [*contents.glob("*.*"), *(path for name in PARTS for path in (contents / name).glob("*"))]:
         if path.is_file():
-            (trial.path / path.relative_to(own)).parent.mkdir(exist_ok=True)
-            (trial.path / path.relative_to(own)).symlink_to(path.resolve())
+            (trial.path / path.relative_to(contents)).parent.mkdir(exist_ok=True)
+            (trial.path / path.relative_to(contents)).symlink_to(path.resolve())
 
     def moved(path: Path) -> Path:
-        return trial.path / path.relative_to(own) if path.is_relative_to(own) else path
+        return trial.path / path.relative_to(contents) if path.is_relative_to(contents) else path
 
     folder = Folder(plan.folder.path, trial)
     replace(

@@ -1,7 +1,7 @@
 """The tables of the store.
 
-What assessors say is append-only: a judgment, a nugget or an answer that changes is a new row with the next version,
-and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each subject, kept
+Verdicts are append-only: a judgment, a nugget or an answer that changes is a new row with the next version,
+and a unique constraint lets only one writer have it. `standing` is derived: the last judgment of each subject, written
 in the same transaction, so that a page never reads history to show the present. So are `question_progress` and
 `workload`, which triggers keep (the last migration that made them contains them): a page never counts the pool.
 
@@ -17,7 +17,7 @@ The triggers add less than 0.1 ms to a save, and 0.1 and 0.7 s to 100,000 new it
 
 Texts of unknown length are Text, names are at most 200 characters (FORMATS 1). Bodies are rows as FORMATS writes them,
 JSON text kept to the byte: what is exported is what was stored. Times are UTC, RFC 3339 text, so that SQLite and
-PostgreSQL hold and compare the same thing.
+PostgreSQL store and compare the same value.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ question = Table(
     Column("changes", Integer, nullable=False, server_default="0", onupdate=text("changes + 1")),
     Index("ix_question_mark", "draft", "version", "at", "changes"),  # whether any has changed
 )
-answer = Table(  # answers known from question development; the last row of (question, answer, doc) stands
+answer = Table(  # answers known from question development; the last row of (question, answer, doc) counts
     "answer",
     metadata,
     Column("id", Sequence, primary_key=True),
@@ -167,7 +167,7 @@ run = Table(
     "run",
     metadata,
     Column("tag", Name, primary_key=True),
-    Column("file", String(300), nullable=False),  # its name in runs/, which tells the form and the compression
+    Column("file", String(300), nullable=False),  # its name in runs/, which shows the form and the compression
     Column("data", LargeBinary, nullable=False),  # the file, to the byte
     Column("information", Text),  # JSON: its row of runs.jsonl
     Column("withdrawn", Boolean, nullable=False, server_default=false()),
@@ -180,7 +180,7 @@ run = Table(
 item = Table(  # what one screen shows: a pooled item, or one run's whole response
     "item",
     metadata,
-    Column("id", Sequence, primary_key=True, autoincrement=False),  # drawn: it tells neither run nor order
+    Column("id", Sequence, primary_key=True, autoincrement=False),  # drawn: it reveals neither run nor order
     Column("question", Name, nullable=False),
     Column("kind", String(20), nullable=False),
     Column("run", Name),  # never shown to assessors

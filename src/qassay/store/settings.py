@@ -17,7 +17,7 @@ from qassay.store.schema import answer, judgment, nugget, record, run, setting, 
 EVALUATION = "evaluation"
 # Runs that are described before they are there: rows of runs.jsonl as JSON text.
 WAITING = "run-information"
-# Files without a row, which no table can hold: names of judgment sets and of nugget lists.
+# Files without a row, which are in no table: names of judgment sets and of nugget lists.
 EMPTY_FILES = "empty-files"
 # A row gets its number when it is written, and is seen when its transaction ends; far fewer are written meanwhile.
 AT_ONCE = 20_000
@@ -81,8 +81,8 @@ def fingerprint(connection: Connection) -> str:
     runs = select(
         *(run.c.tag, run.c.file, run.c.at, run.c.withdrawn, run.c.information, func.length(run.c.data)),
     )
-    kept = select(setting.c.value).where(setting.c.name.in_([WAITING, EMPTY_FILES])).order_by(setting.c.name)
-    changing = [[tuple(row) for row in connection.execute(query)] for query in (runs.order_by(run.c.tag), kept)]
+    waiting = select(setting.c.value).where(setting.c.name.in_([WAITING, EMPTY_FILES])).order_by(setting.c.name)
+    changing = [[tuple(row) for row in connection.execute(query)] for query in (runs.order_by(run.c.tag), waiting)]
     return digest(appended, question_mark(connection), changing)
 
 

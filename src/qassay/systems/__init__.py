@@ -47,7 +47,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question, and what the system itself has said to the earlier questions of its series."""
+    """One question, and the system's own answers to the earlier questions of its series."""
 
     question: Question
     history: tuple[tuple[Question, Answer], ...] = ()
@@ -111,12 +111,12 @@ def spelled(text: str, settings: Mapping[str, str] | None = None) -> Spelled:
 
 def make_reference(text: str | Spelled, collection: Documents) -> System:
     """The reference system that is spelled so, on a collection."""
-    wanted = text if isinstance(text, Spelled) else spelled(text)
-    if wanted.name not in SYSTEMS:
-        raise unknown("system", wanted.name, SYSTEMS)
-    factory = load(SYSTEMS[wanted.name])
-    made: System = factory(collection, **arguments(wanted, factory))
-    return made
+    parsed = text if isinstance(text, Spelled) else spelled(text)
+    if parsed.name not in SYSTEMS:
+        raise unknown("system", parsed.name, SYSTEMS)
+    factory = load(SYSTEMS[parsed.name])
+    system: System = factory(collection, **arguments(parsed, factory))
+    return system
 
 
 def load(place: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from qassay.collections.documents import sentence_spans
 
 _WORD = re.compile(r"[^\W_]+")
 
-# Words that tell nothing of what a question is about: those of a search, and words that many sentences share.
+# Words that say nothing about the subject of a question: those of a search, and words that many sentences share.
 _COMMON = """
     again among another became become below came come done ever every first further gave get give given go got himself
     last later made make may named near new now others said say see since still take themselves thing things time two

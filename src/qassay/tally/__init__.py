@@ -47,7 +47,7 @@ class TypeTally:
     """The counts of one type of question: which questions, who answered, how much is unjudged, and the block.
 
     `judged[q]` is false for a question without anything in the key. `unjudged` lists what the key lacks to score the
-    runs, with the columns of UNJUDGED. `order[r]` holds the columns in the order of the run's file: by confidence.
+    runs, with the columns of UNJUDGED. `order[r]` has the columns in the order of the run's file: by confidence.
     """
 
     questions: tuple[Question, ...]
@@ -73,12 +73,12 @@ def tally(runs: Runs, questions: TestSet, key: Key, task: Task) -> Tally:
     """Join runs with a key."""
     types: dict[str, TypeTally] = {}
     for kind in task.types:
-        asked = questions.of_type(kind)
-        if not asked:
+        of_type = questions.of_type(kind)
+        if not of_type:
             continue
-        rows = _rows(runs, questions, kind, asked)
+        rows = _rows(runs, questions, kind, of_type)
         counts, judged, unjudged = _count(rows, key, task, kind)
-        types[kind] = TypeTally(asked, rows.answered(), judged, unjudged, rows.order(), counts)
+        types[kind] = TypeTally(of_type, rows.answered(), judged, unjudged, rows.order(), counts)
     return Tally(runs, questions, key, task, types)
 
 
@@ -124,19 +124,19 @@ def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[
             return count_labels(rows, key, task)
 
 
-def _rows(runs: Runs, questions: TestSet, kind: str, asked: tuple[Question, ...]) -> Rows:
+def _rows(runs: Runs, questions: TestSet, kind: str, of_type: tuple[Question, ...]) -> Rows:
     """The rows of one type of question, with the column number of each question among its type."""
     of_kind = np.array(questions.types) == kind
     table = runs.table
     question = table["question"].to_physical().to_numpy() if table.height else np.empty(0, dtype=np.uint32)
     if not of_kind.all():
-        wanted = of_kind[question]
-        table, question = table.filter(pl.Series(wanted)), question[wanted]
+        mask = of_kind[question]
+        table, question = table.filter(pl.Series(mask)), question[mask]
     column = np.cumsum(of_kind) - 1
     return Rows(
         table=table,
         tags=runs.tags,
-        questions=TestSet(asked),
+        questions=TestSet(of_type),
         run=table["run"].to_physical().to_numpy().astype(np.int64),
         column=column[question],
     )

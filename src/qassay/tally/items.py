@@ -23,7 +23,7 @@ class ItemCounts:
     """The judgments of the items returned, by run and question.
 
     `first_right` and `first_lenient` are the rank of the first item judged R, and judged R or U; 0 where there is none.
-    `nil` tells where NIL was returned, `nil_right` (by question) where NIL is right.
+    `nil` shows where NIL was returned, `nil_right` (by question) where NIL is right.
     """
 
     first_right: NDArray[np.unsignedinteger]
@@ -101,7 +101,7 @@ def count_lists(rows: Rows, key: Key) -> tuple[ListCounts, NDArray[np.bool_], pl
 
 
 def _check_marks(rows: Rows, counts: ListCounts) -> None:
-    """Distinct marks without classes are counted against answers.jsonl, which has to hold as many answers."""
+    """Distinct marks without classes are counted against answers.jsonl, which needs at least that many answers."""
     too_many = (counts.distinct > counts.known) & (counts.known > 0)
     if too_many.any():
         raise InputError(
@@ -122,9 +122,9 @@ def _distinct(rows: Rows, key: Key) -> NDArray[np.int64]:
     """
     right = key.right_list_items()
     row = pl.Series("row", np.arange(right.height, dtype=np.uint32))
-    found = look_up(rows.table, right.with_columns(row), ["question", "run", "doc", "text"], "row")
-    returned = found.is_not_null().to_numpy()
-    place = found.drop_nulls()
+    places = look_up(rows.table, right.with_columns(row), ["question", "run", "doc", "text"], "row")
+    returned = places.is_not_null().to_numpy()
+    place = places.drop_nulls()
     items = pl.DataFrame(
         {
             "run": rows.run[returned],
@@ -133,10 +133,10 @@ def _distinct(rows: Rows, key: Key) -> NDArray[np.int64]:
             "distinct": right["distinct"].gather(place),
         }
     )
-    named = items.filter(pl.col("class").is_not_null()).unique(["run", "column", "class"])
+    in_classes = items.filter(pl.col("class").is_not_null()).unique(["run", "column", "class"])
     marked = items.filter(pl.col("class").is_null() & pl.col("distinct"))
     counts = np.zeros(rows.shape, dtype=np.int64)
-    for part in (named, marked):
+    for part in (in_classes, marked):
         np.add.at(counts, (part["run"].to_numpy(), part["column"].to_numpy()), 1)
     return counts
 
@@ -152,7 +152,7 @@ class LabelCounts:
 
     value: Floats
     scale: tuple[float, float]
-    given: Mapping[str, NDArray[np.bool_]]
+    has_label: Mapping[str, NDArray[np.bool_]]
     supported: Floats
 
 
@@ -165,9 +165,9 @@ def count_labels(rows: Rows, key: Key, task: Task) -> tuple[LabelCounts, NDArray
     values = label_values(labels, task.values).to_numpy()
     value[rows.run[is_item], rows.column[is_item]] = values[is_item]
     value[rows.run[~is_item], rows.column[~is_item]] = scale[0]
-    given = {label: rows.count((labels == label).fill_null(value=False).to_numpy()) > 0 for label in task.labels}
+    has_label = {label: rows.count((labels == label).fill_null(value=False).to_numpy()) > 0 for label in task.labels}
     contexts = placed(key.judgments.kind("context"), rows).with_columns(supported=pl.col("support") == SUPPORTED)
     supported = valued(contexts, rows, "supported")
     unjudged = unjudged_items(rows, is_item & labels.is_null().to_numpy(), pooled=True)
-    counts = LabelCounts(value, scale, given, supported)
+    counts = LabelCounts(value, scale, has_label, supported)
     return counts, np.ones(len(rows.questions), dtype=bool), unjudged

@@ -37,18 +37,18 @@ def count_nuggets(rows: Rows, key: Key) -> tuple[NuggetCounts, NDArray[np.bool_]
     matches = placed(key.judgments.kind("match"), rows)
     listed = key.nuggets.select("question", nuggets="nugget", vital="vital", weight="weight")
     once = matches.explode("nuggets").drop_nulls("nuggets").unique(["row", "column", "nuggets"])
-    found = once.join(listed, on=["question", "nuggets"], how="inner")
+    matched = once.join(listed, on=["question", "nuggets"], how="inner")
     returned = rows.count(rows.is_item()) > 0
     judged = summed(matches, rows) > 0
     totals = list_totals(listed, rows)
     holistic = placed(key.judgments.kind("holistic"), rows)
     empty = np.where(rows.answered(), 0.0, np.nan)
     counts = NuggetCounts(
-        vital=summed(found.filter(pl.col("vital")), rows).astype(np.int64),
-        okay=summed(found.filter(~pl.col("vital")), rows).astype(np.int64),
+        vital=summed(matched.filter(pl.col("vital")), rows).astype(np.int64),
+        okay=summed(matched.filter(~pl.col("vital")), rows).astype(np.int64),
         vital_known=totals["vital"].astype(np.int64),
         length=lengths(rows),
-        weight=summed(found, rows, "weight"),
+        weight=summed(matched, rows, "weight"),
         weight_known=totals["weight"],
         # An empty response needs no judgment: there is nothing to be good about it.
         content=np.where(returned, valued(holistic, rows, "content"), empty),
@@ -128,10 +128,10 @@ def _at(counts: NDArray[np.int64], placed: pl.DataFrame) -> NDArray[np.int64]:
 
 def _lacking(rows: Rows, short: NDArray[np.bool_], listed: pl.DataFrame, support: pl.DataFrame) -> pl.DataFrame:
     """The nuggets without support judgment, of the responses that lack any."""
-    responses = unjudged_responses(rows, short, "nugget ").select("question", "run", "thing")
-    wanted = responses.join(listed, on="question", maintain_order="left_right")
-    missing = wanted.join(support, on=["question", "run", "nugget"], how="anti", maintain_order="left")
-    return missing.select("question", "run", thing=pl.col("thing") + pl.col("nugget"))
+    responses = unjudged_responses(rows, short, "nugget ").select("question", "run", "item")
+    pairs = responses.join(listed, on="question", maintain_order="left_right")
+    missing = pairs.join(support, on=["question", "run", "nugget"], how="anti", maintain_order="left")
+    return missing.select("question", "run", item=pl.col("item") + pl.col("nugget"))
 
 
 def _citations(rows: Rows, key: Key) -> tuple[Floats, Floats]:

@@ -32,10 +32,10 @@ def count_pairs(rows: Rows, key: Key, task: Task, *, rated: bool) -> tuple[PairC
     reference = _reference(rows, key, labels)
     decision = np.full(rows.shape, -1, dtype=np.int64)
     if rows.table.height:
-        given = rows.table["decision"]
+        decisions = rows.table["decision"]
         if key.two_way:
-            given = given.replace("UNKNOWN", "NO")
-        codes = given.replace_strict({label: code for code, label in enumerate(labels)}, default=-1).to_numpy()
+            decisions = decisions.replace("UNKNOWN", "NO")
+        codes = decisions.replace_strict({label: code for code, label in enumerate(labels)}, default=-1).to_numpy()
         decision[rows.run, rows.column] = codes
     understandability, correctness, raters = _ratings(rows, key)
     counts = PairCounts(labels, decision, reference, understandability, correctness)
@@ -50,10 +50,10 @@ def count_pairs(rows: Rows, key: Key, task: Task, *, rated: bool) -> tuple[PairC
 
 def _reference(rows: Rows, key: Key, labels: tuple[str, ...]) -> NDArray[np.int64]:
     codes = {label: code for code, label in enumerate(labels)}
-    given = key.pair_labels()
-    if strange := sorted({label for label in given.values() if label not in codes}):
+    pair_labels = key.pair_labels()
+    if strange := sorted({label for label in pair_labels.values() if label not in codes}):
         raise UsageError(f"the key {key.name} has the label {strange[0]}, which this task lacks; try --key two-way")
-    return np.array([codes[given[q.id]] if q.id in given else -1 for q in rows.questions], dtype=np.int64)
+    return np.array([codes[pair_labels[q.id]] if q.id in pair_labels else -1 for q in rows.questions], dtype=np.int64)
 
 
 def _ratings(rows: Rows, key: Key) -> tuple[Floats, Floats, NDArray[np.int64]]:

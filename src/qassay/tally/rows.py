@@ -17,8 +17,8 @@ from qassay.questions import TestSet
 # Unicode White_Space: what the length of a response does not count.
 WHITE_SPACE = r"\p{White_Space}+"
 
-# What the key lacks: the question, the run where the thing is judged run by run, and the thing in words.
-UNJUDGED: Mapping[str, Any] = {"question": pl.String, "run": pl.String, "thing": pl.String}
+# What the key lacks: the question, the run where items are judged run by run, and the item in words.
+UNJUDGED: Mapping[str, Any] = {"question": pl.String, "run": pl.String, "item": pl.String}
 
 # Rows looked up at a time: enough to be worth it, few enough to stay small beside the runs themselves.
 SLICE = 1_000_000
@@ -45,7 +45,7 @@ class Rows:
         return self.run * self.shape[1] + self.column
 
     def is_item(self) -> NDArray[np.bool_]:
-        """Which rows hold an item, as against NIL or an empty response."""
+        """Which rows have an item; the others are NIL or an empty response."""
         return np.asarray(self.table["rank"].to_numpy() > 0)
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -77,7 +77,7 @@ class Rows:
 def look_up(rows: pl.DataFrame, known: pl.DataFrame, on: Sequence[str], value: str) -> pl.Series:
     """For each row the value of the known row with equal `on` columns, or null; the known rows are unique.
 
-    Rows are joined by a hash of the columns and then compared with what they found, which is faster than joining
+    Rows are joined by a hash of the columns and then compared with their partners, which is faster than joining
     strings and as exact: a row's true partner has its hash. Where hashes of known rows coincide, strings are joined.
     """
     index = known.select(*(pl.col(name).cast(rows.schema[name], strict=False) for name in on), value=value).drop_nulls(
@@ -87,14 +87,14 @@ def look_up(rows: pl.DataFrame, known: pl.DataFrame, on: Sequence[str], value: s
     if hashes.n_unique() < len(hashes):
         return rows.select(on).join(index, on=list(on), how="left", maintain_order="left")["value"]
     table = pl.DataFrame({"hash": hashes, "place": np.arange(len(hashes), dtype=np.uint32)})
-    found = [_verified(part, index, table, on) for part in rows.select(on).iter_slices(SLICE)]
-    return pl.concat(found) if found else pl.Series(dtype=index.schema["value"])
+    values = [_verified(part, index, table, on) for part in rows.select(on).iter_slices(SLICE)]
+    return pl.concat(values) if values else pl.Series(dtype=index.schema["value"])
 
 
 def _verified(rows: pl.DataFrame, index: pl.DataFrame, table: pl.DataFrame, on: Sequence[str]) -> pl.Series:
     """The value of the known row with the same hash, where it really is the same row."""
-    wanted = pl.DataFrame({"hash": rows.hash_rows(seed=0)})
-    place = wanted.join(table, on="hash", how="left", maintain_order="left")["place"]
+    hashes = pl.DataFrame({"hash": rows.hash_rows(seed=0)})
+    place = hashes.join(table, on="hash", how="left", maintain_order="left")["place"]
     same = place.is_not_null()
     for name in on:
         same &= rows[name] == index[name].gather(place)
@@ -106,18 +106,18 @@ def unjudged_items(rows: Rows, which: NDArray[np.bool_], *, pooled: bool) -> pl.
     if not which.any():
         return pl.DataFrame(schema=dict(UNJUDGED))
     names = [name for name in ("doc", "text", "start", "length") if name in rows.table.columns]
-    thing = pl.concat_str([pl.col(name).cast(pl.String) for name in names], separator=" ", ignore_nulls=True)
+    item = pl.concat_str([pl.col(name).cast(pl.String) for name in names], separator=" ", ignore_nulls=True)
     run = pl.lit(None, dtype=pl.String) if pooled else pl.col("run").cast(pl.String)
     return (
         rows.table.filter(pl.Series(which))
-        .select(pl.col("question").cast(pl.String), run=run, thing=thing)
+        .select(pl.col("question").cast(pl.String), run=run, item=item)
         .unique(maintain_order=True)
     )
 
 
-def unjudged_responses(rows: Rows, which: NDArray[np.bool_], thing: str) -> pl.DataFrame:
+def unjudged_responses(rows: Rows, which: NDArray[np.bool_], item: str) -> pl.DataFrame:
     """The responses (runs x questions) without a judgment."""
-    lacking = [(rows.questions.ids[column], rows.tags[run], thing) for run, column in np.argwhere(which).tolist()]
+    lacking = [(rows.questions.ids[column], rows.tags[run], item) for run, column in np.argwhere(which).tolist()]
     return pl.DataFrame(lacking, schema=dict(UNJUDGED), orient="row")
 
 
@@ -137,11 +137,11 @@ def placed(judgments: pl.DataFrame, rows: Rows) -> pl.DataFrame:
     return judgments.join(tags, on="run", how="inner").join(ids, on="question", how="inner")
 
 
-def summed(found: pl.DataFrame, rows: Rows, of: str | None = None) -> Floats:
+def summed(table: pl.DataFrame, rows: Rows, of: str | None = None) -> Floats:
     """Number of rows of each run and question, or the sum of a column."""
     total = np.zeros(rows.shape)
-    amounts = 1.0 if of is None else found[of].cast(pl.Float64).to_numpy()
-    np.add.at(total, (found["row"].to_numpy(), found["column"].to_numpy()), amounts)
+    amounts = 1.0 if of is None else table[of].cast(pl.Float64).to_numpy()
+    np.add.at(total, (table["row"].to_numpy(), table["column"].to_numpy()), amounts)
     return total
 
 

@@ -113,8 +113,8 @@ class Task:
 
 def names() -> list[str]:
     """Names of the built-in tasks."""
-    here = resources.files(__name__)
-    return sorted(entry.name.removesuffix(".toml") for entry in here.iterdir() if entry.name.endswith(".toml"))
+    folder = resources.files(__name__)
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
 def definition(name: str) -> dict[str, Any]:
@@ -223,15 +223,15 @@ def _check_table(
     for key in table:
         if key not in keys:
             fault(f"{prefix}{key}", str(unknown("key", key, keys)))
-    given = {key: table[key] for key in keys if key in table}
-    for key, value in given.items():
+    known = {key: table[key] for key in keys if key in table}
+    for key, value in known.items():
         if not _fits(value, keys[key]):
             fault(f"{prefix}{key}", f"is {value!r}; it takes {_DESCRIBED[keys[key]]}")
-    return {key: value for key, value in given.items() if _fits(value, keys[key])}
+    return {key: value for key, value in known.items() if _fits(value, keys[key])}
 
 
 def _check_values(keys: Mapping[str, Any], fault: Fault) -> None:
-    """Check what the keys of a task hold."""
+    """Check the values of a task's keys."""
     types = keys.get("types", {})
     for kind, rules in types.items():
         _check_rules(kind, rules, fault)
@@ -268,15 +268,15 @@ def _check_labels(labels: Any, types: Mapping[str, Any], fault: Fault) -> None:
 def _check_valued_labels(labels: Mapping[str, Any], fault: Fault) -> None:
     """A label has a value, and a key of one character that no other label has."""
     for label, value in labels.items():
-        given = value if isinstance(value, dict) else {"value": value}
+        table = value if isinstance(value, dict) else {"value": value}
         if not label.strip() or any(not character.isprintable() for character in label) or len(label) > LONGEST_LABEL:
             fault("labels", f"{label!r} is not a name of a label: 1 to {LONGEST_LABEL} printable characters")
-        for name in sorted(set(given) - {"value", "key"}):
+        for name in sorted(set(table) - {"value", "key"}):
             fault(f"labels.{label}.{name}", "is unknown; a label has a value and a key")
-        if not _fits(given.get("value"), float) or not math.isfinite(given["value"]):
+        if not _fits(table.get("value"), float) or not math.isfinite(table["value"]):
             fault(f"labels.{label}", f"is {value!r}; it takes a number, or a table such as {{value = 1, key = 'c'}}")
-        if "key" in given and (not isinstance(given["key"], str) or len(given["key"]) != 1 or given["key"].isspace()):
-            fault(f"labels.{label}.key", f"is {given['key']!r}; a key is one character")
+        if "key" in table and (not isinstance(table["key"], str) or len(table["key"]) != 1 or table["key"].isspace()):
+            fault(f"labels.{label}.key", f"is {table['key']!r}; a key is one character")
     keys = [
         str(value["key"]).lower() if isinstance(value, dict) and "key" in value else str(place)
         for place, value in enumerate(labels.values(), 1)
@@ -295,8 +295,8 @@ def _valued_labels(labels: object) -> tuple[dict[str, float], dict[str, str]]:
         return {}, {}
     tables = {name: value if isinstance(value, dict) else {"value": value} for name, value in labels.items()}
     return (
-        {name: float(given["value"]) for name, given in tables.items()},
-        {name: given["key"] for name, given in tables.items() if "key" in given},
+        {name: float(table["value"]) for name, table in tables.items()},
+        {name: table["key"] for name, table in tables.items() if "key" in table},
     )
 
 

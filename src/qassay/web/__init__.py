@@ -2,7 +2,7 @@
 
 application      create_app, the checks around every request, and the connections that it is served on
 site             what is served, how, and who asks: Site (folder, store, configuration), Settings, Person
-routing          Router.page, Router.action, Router.download, and what views ask for: Who, TheSite
+routing          Router.page, Router.action, Router.download, and what views ask for: ThePerson, TheSite
 guard            what happens before a view: who is it, may they, is the body fit to be read
 single_sign_on   from an identity provider to an account
 errors           what is answered when something is wrong, in words of the page

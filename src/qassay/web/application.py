@@ -1,6 +1,6 @@
 """The application put together, the checks around every request, and the connections that it is served on.
 
-The middleware stands outside of the framework, so that an error of any kind is answered with the same headers. A
+The middleware is outside of the framework, so that an error of any kind is answered with the same headers. A
 connection ends where the other side sends, or reads, a byte at a time: the server underneath waits for a request's head
 as long as its sender likes, and takes one of any length. Bodies have limits of their own in the guard (`guard.py`).
 """
@@ -81,8 +81,8 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         yield
-        for kept in site.kept.values():
-            if callable(close := getattr(kept, "close", None)):
+        for value in site.memory.values():
+            if callable(close := getattr(value, "close", None)):
                 close()
         if store is None:
             site.store.close()
@@ -162,9 +162,9 @@ class SecurityMiddleware:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in (*SAFE, "POST", "PUT", "PATCH", "DELETE") else "OTHER"
         route = getattr(scope.get("route"), "path", "(none)")
-        who = scope["state"].get("who")
+        person = scope["state"].get("person")
         details: dict[str, Any] = {"request": scope["qassay.id"], "method": method, "route": route, "status": status}
-        details |= {"milliseconds": round(seconds * 1000, 1), "account": who.id if who else None}
+        details |= {"milliseconds": round(seconds * 1000, 1), "account": person.id if person else None}
         self.site.metrics.request(method, route, status, seconds)
         log.info("request", extra=details)
 

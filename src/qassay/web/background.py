@@ -31,7 +31,7 @@ class BackgroundJob:
 
 def job_named(site: Site, name: str) -> BackgroundJob | None:
     """The job of this kind that runs, or ran last."""
-    job: BackgroundJob | None = site.kept.get(f"job {name}")
+    job: BackgroundJob | None = site.memory.get(f"job {name}")
     return job
 
 
@@ -46,7 +46,7 @@ def start(site: Site, name: str, says: str, work: Callable[[BackgroundJob], str]
             running.following = work
             return running
         job = BackgroundJob(says)
-        site.kept[f"job {name}"] = job
+        site.memory[f"job {name}"] = job
     threading.Thread(target=_run, args=(job, work), name=f"qassay {name}", daemon=True).start()
     return job
 
@@ -59,7 +59,7 @@ def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
             sentence, state = following(job), "done"
         except (QassayError, Refusal) as error:
             sentence = str(error)
-        except Exception as error:  # a thread has nobody to raise to: the page tells, and the log
+        except Exception as error:  # nothing catches an error of a thread: the page and the log show it
             log.error("unforeseen error", exc_info=error)
             sentence = MESSAGES[500]
         with _turn:

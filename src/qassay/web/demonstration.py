@@ -83,8 +83,8 @@ def give_out(
     evaluation = open_evaluation(folder, store=store)
     pool(store, evaluation, mark=mark, account=by, wanted=Wanted(holistic, citations))
     with store.write() as connection:
-        who = None if by is None else Assessor(by, "")
-        assign(Act(connection, evaluation.task, who), evaluation.questions, assessors=assessors, accounts=accounts)
+        assessor = None if by is None else Assessor(by, "")
+        assign(Act(connection, evaluation.task, assessor), evaluation.questions, assessors=assessors, accounts=accounts)
 
 
 def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
@@ -131,12 +131,17 @@ def _judge_by_program(path: Path) -> None:
 def _go_back(folder: Folder) -> None:
     """Leave of the judgments what two assessors said of some series, and what was settled of a part of them."""
     series = {question.id: question.series for question in open_evaluation(folder.path).questions}
-    kept = {"first": JUDGED, "second": JUDGED, "adjudicated": FINISHED, "development": frozenset(series.values())}
+    series_of_set = {
+        "first": JUDGED,
+        "second": JUDGED,
+        "adjudicated": FINISHED,
+        "development": frozenset(series.values()),
+    }
     for files in (folder.judgment_sets(), folder.nugget_lists()):
         for name, path in files.items():
-            if name not in kept:
+            if name not in series_of_set:
                 path.unlink()
                 continue
             lines = path.read_text(encoding="utf-8").splitlines()
-            rows = [line for line in lines if series[json.loads(line)["question"]] in kept[name]]
+            rows = [line for line in lines if series[json.loads(line)["question"]] in series_of_set[name]]
             path.write_text("".join(line + "\n" for line in rows), encoding="utf-8")

@@ -134,16 +134,16 @@ def wants_json(request: Request) -> bool:
 
 
 def _look_who_asks(request: Request) -> None:
-    """Find out who asks for an address that is none, so that the page has their menu: no guard stands there."""
+    """Find out who asks for an address that is none, so that the page has their menu: no guard runs there."""
     from qassay.web.guard import identify  # it raises the refusals of this module
 
     state = request.scope.setdefault("state", {})
-    if "who" in state:
+    if "person" in state:
         return
     try:
-        state["who"] = identify(request, request.app.state.site)
+        state["person"] = identify(request, request.app.state.site)
     except (Refusal, DBAPIError, PoolTimeoutError):
-        state["who"] = None  # a page without a menu is better than none
+        state["person"] = None  # a page without a menu is better than none
 
 
 def _as_refusal(error: Exception) -> Refusal | None:

@@ -63,7 +63,7 @@ class GuardedRoute(APIRoute):
                 if PUBLIC not in self.roles:
                     raise
                 person = None  # the door is open to people who cannot be identified as well
-            request.state.who = person
+            request.state.person = person
             if request.method not in SAFE and (person is None or person.token is None):
                 check_origin(request, site)
             _admit(request, person, self.roles)
@@ -86,15 +86,15 @@ def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> No
         raise Refusal(403, f"this is not for the role you have ({person.role})")
     if wants_json(request) or request.method != "GET":
         raise Refusal(401, "sign in first", headers={"WWW-Authenticate": "Bearer"})
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    raise GoTo("/sign-in" + (f"?then={quote(wanted, safe='/')}" if wanted != "/" else ""))
+    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    raise GoTo("/sign-in" + (f"?then={quote(address, safe='/')}" if address != "/" else ""))
 
 
 async def _with_body(request: Request, site: Site, *, upload: bool) -> Request:
     """The request with a body that is limited in size, time and depth."""
     settings = site.settings
     most = settings.upload_limit if upload else settings.body_limit
-    if request.state.who is None:
+    if request.state.person is None:
         most = min(most, STRANGER_LIMIT)
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:
@@ -156,7 +156,7 @@ def header_name(request: HTTPConnection, site: Site) -> str | None:
         return None
     sent = request.headers.getlist(header)
     if len(sent) > 1:
-        # A proxy that adds its header to one that a client sent has not been told to remove the latter.
+        # A proxy that adds its header to one that a client sent is not configured to remove the latter.
         raise Refusal(400, f"the proxy sends {header} twice; it must remove what a client sends under that name")
     return sent[0].strip() or None if sent else None
 
@@ -243,7 +243,7 @@ def too_long(most: int) -> Refusal:
 
 
 def check_json(body: bytes, *, deepest: int) -> None:
-    """Refuse JSON that is nested too deeply, or holds what no database keeps in a text.
+    """Refuse JSON that is nested too deeply, or contains what no database keeps in a text.
 
     That is a null character, and half of a surrogate pair, escaped or in bytes. What is not UTF-8 would be read in
     another encoding, past these checks.
@@ -267,12 +267,12 @@ def check_origin(request: Request, site: Site) -> None:
     """Refuse a change that another site's page makes a browser send along with our cookie.
 
     Browsers say where a change comes from (Origin), and the newer ones how it relates to us (Sec-Fetch-Site). What says
-    neither is not a browser of the last years, and has no business with a cookie: programs use tokens.
+    neither is not a recent browser, and needs no cookie: programs use tokens.
     """
     fetched_from, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = site.settings.origin or f"http://{request.headers.get('host', '')}".lower()
+    own_origin = site.settings.origin or f"http://{request.headers.get('host', '')}".lower()
     if origin is not None:
-        if origin.lower() != ours:
+        if origin.lower() != own_origin:
             raise Refusal(403, "this change was sent from another site")
     elif fetched_from is None:
         raise Refusal(403, "this change does not say where it comes from; programs use a token instead of a cookie")

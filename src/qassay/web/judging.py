@@ -82,34 +82,38 @@ def choices_of(kind: str, task: Task) -> Choices:
     return Choices(field=next(iter(record.fields)), labels=list(record.labels(task)))
 
 
-def own_assignment(connection: Connection, who: Person, number: int, *, key: str | None = None) -> Assignment:
+def own_assignment(connection: Connection, person: Person, number: int, *, key: str | None = None) -> Assignment:
     """An assignment of this person; anybody else's does not exist.
 
     With the key of a save that was answered, also one that was theirs when they saved: it is answered again.
     """
-    one = assignment_with_number(connection, number)
-    if one is None or (one.account != who.id and not _saved_before(connection, who, one, key)):
+    assignment = assignment_with_number(connection, number)
+    if assignment is None or (
+        assignment.account != person.id and not _saved_before(connection, person, assignment, key)
+    ):
         raise Refusal(404, "this is not assigned to you")
-    return one
+    return assignment
 
 
 def item_of(connection: Connection, question: str, number: int, *, again: Callable[[], bool] = lambda: False) -> Item:
     """An item of a question that is to be judged, or that was when the same save came before (`again`)."""
-    found = item_with_number(connection, number)
-    if found is None or found.question != question or not (found.active or again()):
+    item = item_with_number(connection, number)
+    if item is None or item.question != question or not (item.active or again()):
         raise Refusal(404, "this question has no such item")
-    return found
+    return item
 
 
-def saved_item(connection: Connection, who: Person, one: Assignment, number: int, key: str) -> Item:
+def saved_item(connection: Connection, person: Person, assignment: Assignment, number: int, key: str) -> Item:
     """The item of a save: one to be judged, or the one that was judged under this key, whatever became of it."""
-    return item_of(connection, one.question, number, again=lambda: _saved_before(connection, who, one, key))
+    return item_of(
+        connection, assignment.question, number, again=lambda: _saved_before(connection, person, assignment, key)
+    )
 
 
-def _saved_before(connection: Connection, who: Person, one: Assignment, key: str | None) -> bool:
+def _saved_before(connection: Connection, person: Person, assignment: Assignment, key: str | None) -> bool:
     """Whether this person saved something under this key, in the set of the assignment."""
     saved = None if key is None else by_key(connection, key)
-    return saved is not None and (saved.account, saved.set) == (who.id, one.set)
+    return saved is not None and (saved.account, saved.set) == (person.id, assignment.set)
 
 
 def item_view(connection: Connection, set_name: str, item: Item, parts: list[Part]) -> ItemView:
@@ -125,10 +129,10 @@ def item_view(connection: Connection, set_name: str, item: Item, parts: list[Par
 
 
 @contextmanager
-def acting(site: Site, who: Person, key: str | None = None) -> Iterator[Act]:
+def acting(site: Site, person: Person, key: str | None = None) -> Iterator[Act]:
     """One act of a person on the store, in one transaction; what the store refuses becomes an answer."""
     with site.store.write() as connection, store_refusals():
-        yield Act(connection, site.configuration.task, who.assessor(), key)
+        yield Act(connection, site.configuration.task, person.assessor(), key)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class PoolView(Context):
 
 def pool_view(site: Site, connection: Connection) -> PoolView:
     """The current pool; nothing is counted here."""
-    found = pool_summary(connection)
+    summary = pool_summary(connection)
     job = job_named(site, POOL)
     task = site.configuration.task
     options = {name for type_, rules in task.types.items() for name in kind_of_type(type_, rules).options}
@@ -69,17 +69,17 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
     if job is not None and job.state != "done":
         state = "running" if job.state == "running" else "failed"
     return PoolView(
-        made=found.at if found else None,
-        items=found.items if found else 0,
-        questions=found.questions if found else 0,
-        nothing=found.nothing if found else 0,
+        made=summary.at if summary else None,
+        items=summary.items if summary else 0,
+        questions=summary.questions if summary else 0,
+        nothing=summary.nothing if summary else 0,
         types=[
-            PoolType(type=kind, judged=KINDS[judged_as].shown, questions=asked, items=items)
-            for kind, judged_as, asked, items in (found.types if found else ())
+            PoolType(type=kind, judged=KINDS[judged_as].shown, questions=questions, items=items)
+            for kind, judged_as, questions, items in (summary.types if summary else ())
         ],
-        stale=found is not None and found.mark != pool_mark(connection),
-        holistic=found.holistic if found else False,
-        citations=found.citations if found else False,
+        stale=summary is not None and summary.mark != pool_mark(connection),
+        holistic=summary.holistic if summary else False,
+        citations=summary.citations if summary else False,
         can_holistic="holistic" in options,
         can_citations="citations" in options,
         state=state,
@@ -91,15 +91,15 @@ def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
     """The questions that are judged: all, but of pairs with justifications those that the organiser chose."""
     if not (configuration.justified and configuration.task.has("justified")):
         return questions
-    return TestSet(tuple(one for one in questions if one.id in configuration.justified))
+    return TestSet(tuple(question for question in questions if question.id in configuration.justified))
 
 
 def make_pool(site: Site, *, account: int, holistic: bool | None = None, citations: bool | None = None) -> PoolView:
     """Have the pool made, or rebuilt; options that are not given stay as they were, or were asked for last."""
-    said = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
+    options = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
     with _turn:
         # While the pool is being made several may ask: one making answers them all, with the options of each.
-        site.kept[ASKED] = {**site.kept.get(ASKED, {}), **said}
+        site.memory[ASKED] = {**site.memory.get(ASKED, {}), **options}
     job = start(site, POOL, "The pool is being made.", lambda _: _make(site, account=account))
     job.ended.wait(PATIENCE)
     with site.store.read() as connection:
@@ -108,12 +108,12 @@ def make_pool(site: Site, *, account: int, holistic: bool | None = None, citatio
 
 def _make(site: Site, *, account: int) -> str:
     with _turn:
-        asked: dict[str, bool] = site.kept.pop(ASKED, {})
+        options: dict[str, bool] = site.memory.pop(ASKED, {})
     with site.store.read() as connection:
         earlier = pool_summary(connection)
         mark = pool_mark(connection)
-    holistic = asked.get("holistic", earlier.holistic if earlier else False)
-    citations = asked.get("citations", earlier.citations if earlier else False)
+    holistic = options.get("holistic", earlier.holistic if earlier else False)
+    citations = options.get("citations", earlier.citations if earlier else False)
     evaluation = open_evaluation(site.folder.path, store=site.store)
     done = pool(site.store, evaluation, mark=mark, account=account, wanted=Wanted(holistic, citations))
     items = plural(done.items, "item")
@@ -124,7 +124,7 @@ def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None
     """Make the pool of the runs; `mark` is that of the store before the evaluation was opened."""
     with store.write() as connection:
         seed = order_seed(connection)
-    made = pool_items(
+    items = pool_items(
         runs_to_pool(evaluation),
         evaluation.questions,
         evaluation.task,
@@ -133,17 +133,17 @@ def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None
         wanted=wanted,
     )
     questions = to_be_judged(evaluation.questions, evaluation.configuration)
-    return store_pool(store, made, questions, evaluation.task, mark=mark, wanted=wanted, account=account)
+    return store_pool(store, items, questions, evaluation.task, mark=mark, wanted=wanted, account=account)
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:
     """The runs that are judged: of each organisation those of the first priorities; pairs are judged without any."""
-    found = evaluation.run_files
-    if found.problems:
-        raise InputError(found.problems)
+    run_files = evaluation.run_files
+    if run_files.problems:
+        raise InputError(run_files.problems)
     records = (kind_of_type(type_, rules) for type_, rules in evaluation.task.types.items())
-    if not found.runs.tags and any(record.of_runs for record in records):
+    if not run_files.runs.tags and any(record.of_runs for record in records):
         raise InputError(
             Problem("configuration", "there are no runs yet, so there is nothing to judge; add them first")
         )
-    return found.runs.to_judge(evaluation.configuration.track.pooled)
+    return run_files.runs.to_judge(evaluation.configuration.track.pooled)

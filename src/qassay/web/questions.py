@@ -55,11 +55,11 @@ def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
     """
     with site.store.read() if connection is None else nullcontext(connection) as opened:
         mark = question_mark(opened)
-        kept = site.kept.get("questions")
-        if kept is None or kept[0] != mark:
-            kept = (mark, test_set(opened))
-            site.kept["questions"] = kept
-    questions: TestSet = kept[1]
+        cached = site.memory.get("questions")
+        if cached is None or cached[0] != mark:
+            cached = (mark, test_set(opened))
+            site.memory["questions"] = cached
+    questions: TestSet = cached[1]
     return questions
 
 
@@ -160,36 +160,36 @@ class AuthorQuestions:
         return _merged(members, drafts)
 
 
-def check_author(site: Site, who: Person) -> None:
+def check_author(site: Site, person: Person) -> None:
     """Refuse people who do not write questions: organisers do, and others where the track lets assessors write them."""
-    if who.role != "organiser" and not site.configuration.track.authors:
+    if person.role != "organiser" and not site.configuration.track.authors:
         message = "assessors do not write questions in this evaluation; organisers allow it: authors = true in [track]"
         raise Refusal(403, message)
 
 
-def author_of(site: Site, who: Person) -> str | None:
+def author_of(site: Site, person: Person) -> str | None:
     """The name under which a new question is recorded, where questions have authors."""
-    return who.name if site.configuration.track.authors else None
+    return person.name if site.configuration.track.authors else None
 
 
-def is_own(who: Person, stored: Stored) -> bool:
+def is_own(person: Person, stored: Stored) -> bool:
     """Whether somebody may see and change a question under development: organisers all, authors their own drafts."""
-    return who.role == "organiser" or (stored.draft and stored.question.author == who.name)
+    return person.role == "organiser" or (stored.draft and stored.question.author == person.name)
 
 
-def own_questions(site: Site, who: Person, connection: Connection) -> AuthorQuestions:
+def own_questions(site: Site, person: Person, connection: Connection) -> AuthorQuestions:
     """The questions that somebody works on: to an organiser all, to an author their own drafts and nothing else."""
-    check_author(site, who)
+    check_author(site, person)
     questions = author_questions(site, connection)
-    if who.role == "organiser":
+    if person.role == "organiser":
         return questions
-    own = [draft for draft in questions.drafts if is_own(who, draft)]
-    same = same_questions(draft.question for draft in own)
-    return AuthorQuestions(TestSet(()), own, questions.names, same)
+    own_drafts = [draft for draft in questions.drafts if is_own(person, draft)]
+    same = same_questions(draft.question for draft in own_drafts)
+    return AuthorQuestions(TestSet(()), own_drafts, questions.names, same)
 
 
 def noted(text: str, *, vital: bool, doc: str | None, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The row of a fact that an author noted; what else stood in it, such as its document, stays."""
+    """The row of a fact that an author noted; other fields of the row, such as its document, stay."""
     return {**(before or {}), "vital": vital, "text": clean_nugget(text), **({"doc": doc} if doc else {})}
 
 
@@ -208,7 +208,7 @@ def author_questions(site: Site, connection: Connection) -> AuthorQuestions:
 
 def forget(site: Site) -> None:
     """Have the test set read again, after a change of it."""
-    site.kept.pop("questions", None)
+    site.memory.pop("questions", None)
 
 
 def group_view(
@@ -250,16 +250,16 @@ def question_row(
 
 
 def _merged(published: list[Question], drafts: Sequence[Question]) -> list[Question]:
-    """A series with its drafts where they will stand: at its end, before the `other` question."""
+    """A series with its drafts where they will be: at its end, before the `other` question."""
     return sorted([*published, *drafts], key=lambda question: question.type == "other" and question.series is not None)
 
 
 def _same(site: Site, published: TestSet) -> dict[AskedWords, list[str]]:
     """The questions of the test set as text, worked out once for each state of it."""
-    kept = site.kept.get("same questions")
-    if kept is None or kept[0] is not published:
-        kept = site.kept["same questions"] = (published, same_questions(published))
-    same: dict[AskedWords, list[str]] = kept[1]
+    cached = site.memory.get("same questions")
+    if cached is None or cached[0] is not published:
+        cached = site.memory["same questions"] = (published, same_questions(published))
+    same: dict[AskedWords, list[str]] = cached[1]
     return same
 
 
@@ -272,8 +272,8 @@ def words(text: str | None) -> str:
     >>> words("Warsaw, Poland") in words("Was she born in WARSAW, Poland?")
     True
     """
-    found = re.findall(r"\w+", (text or "").casefold())
-    return f" {' '.join(found)} "
+    all_words = re.findall(r"\w+", (text or "").casefold())
+    return f" {' '.join(all_words)} "
 
 
 def asked_words(question: Question) -> AskedWords | None:
@@ -305,20 +305,20 @@ def question_warnings(
 
     None of them stops a publication.
     """
-    own = [answer for answer in answers.get(question.id, ()) if not answer.withdrawn]
+    own_answers = [answer for answer in answers.get(question.id, ()) if not answer.withdrawn]
     warnings = [f"Question {names.get(other, other)} asks the same." for other in same if other != question.id]
-    for answer in own:
-        wanted, shown = words(answer.answer), _cut(answer.answer)
+    for answer in own_answers:
+        answer_words, shown = words(answer.answer), _cut(answer.answer)
         for other in earlier:
             name = names.get(other.id, other.id)
-            known = [words(known.answer) for known in answers.get(other.id, ()) if not known.withdrawn]
-            if wanted.strip() and wanted in words(other.text):
+            known_words = [words(known.answer) for known in answers.get(other.id, ()) if not known.withdrawn]
+            if answer_words.strip() and answer_words in words(other.text):
                 warnings.append(f"The text of question {name} gives the answer “{shown}” away.")
-            elif wanted.strip() and any(wanted in text for text in known):
+            elif answer_words.strip() and any(answer_words in text for text in known_words):
                 warnings.append(f"The answer “{shown}” is in an answer of the earlier question {name}.")
         if answer.doc is None:
             warnings.append(f"The answer “{shown}” has no document.")
-    if draft and not own and question.type in ("factoid", "list"):
+    if draft and not own_answers and question.type in ("factoid", "list"):
         nil = "NIL would be right" if question.type == "factoid" else "it would not be scored"
         warnings.append(f"It has no known answer yet: as long as no run finds one, {nil}.")
     return list(dict.fromkeys(warnings))

@@ -29,15 +29,15 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
-# The look that all pages share, in the order in which its files stand over each other.
+# The look that all pages share, in the order in which its files override each other.
 LOOK = ("typeface", "colours", "text", "frame", "parts", "forms", "media")
 
 
 @functools.cache
 def static_files() -> dict[str, Path]:
     """The files of the package that are served, by their path."""
-    found = sorted(path for path in STATIC.rglob("*") if path.suffix in TYPES and path.is_file())
-    return {path.relative_to(STATIC).as_posix(): path for path in found}
+    paths = sorted(path for path in STATIC.rglob("*") if path.suffix in TYPES and path.is_file())
+    return {path.relative_to(STATIC).as_posix(): path for path in paths}
 
 
 @functools.cache
@@ -100,16 +100,16 @@ def shown(text: str) -> Markup:
 @functools.cache
 def environment() -> jinja2.Environment:
     """The templates; a name that a context does not have is an error, not an empty string."""
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"static": static_url, "version": __version__, "look": LOOK}
-    made.filters |= {"script": as_script, "day": day, "shown": shown, "duration": duration}
-    return made
+    templates.globals |= {"static": static_url, "version": __version__, "look": LOOK}
+    templates.filters |= {"script": as_script, "day": day, "shown": shown, "duration": duration}
+    return templates
 
 
 def render(
@@ -121,22 +121,24 @@ def render(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """A page as HTML: `page` is its context; `who`, `site` and `navigation` come with it."""
+    """A page as HTML: `page` is its context; `person`, `site` and `navigation` come with it."""
     from qassay.web.pages import navigation
 
-    who = request.scope.get("state", {}).get("who")
+    person = request.scope.get("state", {}).get("person")
     configuration = request.app.state.site.configuration
-    signed_in = {"name": who.name, "role": who.role} if who else None
+    signed_in = {"name": person.name, "role": person.role} if person else None
     text = (
         environment()
         .get_template(template)
         .render(
             page=page,
-            who=who,
+            person=person,
             site=configuration.name,
-            navigation=navigation(who.role if who else None, request.url.path, authors=configuration.track.authors),
+            navigation=navigation(
+                person.role if person else None, request.url.path, authors=configuration.track.authors
+            ),
             page_data=page if data else None,
-            site_data={"account": signed_in, "shortcuts": who.preferences.get("shortcuts", {}) if who else {}},
+            site_data={"account": signed_in, "shortcuts": person.preferences.get("shortcuts", {}) if person else {}},
         )
     )
     return HTMLResponse(text, status, dict(headers or {}))

@@ -1,12 +1,12 @@
-"""How a page module tells what it serves.
+"""How a page module declares what it serves.
 
     router = Router()
 
     @router.page("/questions/{question}", template="question.html", roles=ORGANISERS, data=True)
-    def show(who: Who, site: TheSite, question: str) -> QuestionPage: ...
+    def show(person: ThePerson, site: TheSite, question: str) -> QuestionPage: ...
 
     @router.action("POST", "/questions/{question}/drop", roles=ORGANISERS)
-    def drop(who: Who, site: TheSite, question: str, sent: Dropping) -> Dropped: ...
+    def drop(person: ThePerson, site: TheSite, question: str, sent: Dropping) -> Dropped: ...
 
 A page is served as HTML at its path and as JSON at /api + its path, from the same model. An action is JSON alone, at
 /api + its path; all changes are actions. A download is a GET whose view returns the response itself (a CSV, a picture).
@@ -47,7 +47,7 @@ PARTICIPANTS: Final = frozenset({"participant"})
 EVERYBODY: Final = READERS | PARTICIPANTS
 PUBLIC: Final = frozenset({ANYONE})
 
-# The number of a row. What no database (and no browser) holds as a number is refused before it is looked for.
+# The number of a row. A number that no database or browser can store is refused before anything looks for it.
 Number: TypeAlias = Annotated[int, Field(ge=0, lt=2**53)]
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -80,8 +80,8 @@ class Done(Context):
     done: bool = True
 
 
-async def _who(request: Request) -> Any:
-    return request.state.who  # the guard has identified them before: on a route that is not public there is somebody
+async def _person(request: Request) -> Any:
+    return request.state.person  # the guard has identified them before: on a route that is not public there is somebody
 
 
 async def _site(request: Request) -> Any:
@@ -92,9 +92,9 @@ async def _request(request: Request) -> Request:
     return request
 
 
-Who: TypeAlias = Annotated[Person, Depends(_who)]
+ThePerson: TypeAlias = Annotated[Person, Depends(_person)]
 # The person on a public page: perhaps nobody.
-Visitor: TypeAlias = Annotated[Person | None, Depends(_who)]
+Visitor: TypeAlias = Annotated[Person | None, Depends(_person)]
 TheSite: TypeAlias = Annotated[Site, Depends(_site)]
 # The framework hands the request itself to one parameter only, and the view may have that one.
 TheRequest: TypeAlias = Annotated[Request, Depends(_request)]
@@ -143,33 +143,33 @@ class Router:
         return declare
 
     def _add(self, method: str, path: str, view: Callable[..., Any], roles: Iterable[str], **more: Any) -> None:
-        known, named = EVERYBODY | PUBLIC, frozenset(roles)
-        if not named or named - known:
-            raise ValueError(f"{method} {path}: names its roles among {', '.join(sorted(known))}")
+        all_roles, allowed = EVERYBODY | PUBLIC, frozenset(roles)
+        if not allowed or allowed - all_roles:
+            raise ValueError(f"{method} {path}: names its roles among {', '.join(sorted(all_roles))}")
         methods = ["GET", "HEAD"] if method == "GET" and not path.startswith("/api") else [method]
-        self.routes.append(GuardedRoute(path, view, roles=named, methods=methods, **more))
+        self.routes.append(GuardedRoute(path, view, roles=allowed, methods=methods, **more))
 
 
 def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable[..., Any]:
     """The view with its context put into the template."""
     hints = typing.get_type_hints(view, include_extras=True)
     signature = inspect.signature(view)
-    wanted = [
+    parameters = [
         parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in signature.parameters.items()
     ]
     request_parameter = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=TheRequest)
 
     @functools.wraps(view)
-    async def rendered(*, the_request: Request, **given: Any) -> Response:
+    async def rendered(*, the_request: Request, **arguments: Any) -> Response:
         if inspect.iscoroutinefunction(view):
-            shown = await view(**given)
+            context = await view(**arguments)
         else:
-            shown = await run_in_threadpool(view, **given)
-        return await run_in_threadpool(render, the_request, template, shown, data=data)
+            context = await run_in_threadpool(view, **arguments)
+        return await run_in_threadpool(render, the_request, template, context, data=data)
 
     # The framework would look through the wrapping to the view's own signature.
     del rendered.__wrapped__
-    rendered.__signature__ = inspect.Signature([request_parameter, *wanted], return_annotation=Response)  # type: ignore[attr-defined]
-    rendered.__annotations__ = {parameter.name: parameter.annotation for parameter in (request_parameter, *wanted)}
+    rendered.__signature__ = inspect.Signature([request_parameter, *parameters], return_annotation=Response)  # type: ignore[attr-defined]
+    rendered.__annotations__ = {parameter.name: parameter.annotation for parameter in (request_parameter, *parameters)}
     return rendered

@@ -1,4 +1,4 @@
-"""Strings that say similar things, together: an order that depends on the strings alone, and so tells of no run.
+"""Strings that say similar things, together: an order that depends on the strings alone, and so reveals no run.
 
 Also the nuggets of several assessors side by side: which say the same, in which words, and which only one has. It is a
 help for the eye. What is adopted is one whole list, as its assessor wrote it.
@@ -22,7 +22,7 @@ from qassay.web.routing import Context
 
 # A string joins a group from this cosine with the group's sum on.
 JOINS = 0.3
-# A nugget is like a string that holds this share of its words.
+# A nugget is like a string that contains this part of its words.
 LIKE = 0.5
 # Beyond this many strings only their alphabetical order is given: grouping takes time that grows with the square.
 MOST = 6_000
@@ -39,18 +39,18 @@ Likeness = Literal["same", "differs", "missing"]
 
 
 def terms(text: str) -> frozenset[str]:
-    """The words of a string that tell something, without their endings."""
+    """The words of a string that carry its meaning, without their endings."""
     return frozenset(stem(word) for word in content_words(text[:20_000]))
 
 
 def is_like(nugget: str, string: str) -> bool:
-    """Whether a string holds at least half of what a nugget says, by its words.
+    """Whether a string contains at least half of the words of a nugget.
 
     >>> is_like("discovered radium", "She announced the discovery of radium.")
     True
     """
-    wanted = terms(nugget)
-    return bool(wanted) and len(wanted & terms(string)) >= LIKE * len(wanted)
+    nugget_terms = terms(nugget)
+    return bool(nugget_terms) and len(nugget_terms & terms(string)) >= LIKE * len(nugget_terms)
 
 
 def grouped(strings: Iterable[str]) -> list[list[str]]:

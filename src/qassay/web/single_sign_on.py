@@ -156,7 +156,7 @@ class PendingSignOns:
         """Remember a try; the handle goes into a cookie."""
         handle = secrets.token_urlsafe(32)
         with self.lock:
-            self.tries = {key: kept for key, kept in self.tries.items() if kept.until > time.monotonic()}
+            self.tries = {key: earlier for key, earlier in self.tries.items() if earlier.until > time.monotonic()}
             if len(self.tries) >= MOST_TRIES:
                 raise Refusal(503, "too many people are signing in; try again in some minutes")
             self.tries[handle] = attempt
@@ -252,16 +252,16 @@ def _account(site: Site, attempt: Attempt, claims: dict[str, Any]) -> Account:
     if len(subject) > 500:
         raise Refusal(403, FAILED)
     with site.store.write() as connection:
-        known = find_subject(connection, subject)
-        if known is None and attempt.token is not None:
+        account = find_subject(connection, subject)
+        if account is None and attempt.token is not None:
             names = [_name(claims.get(key)) for key in (*NAMES, "sub")]
             free = (name for name in names if name is not None and find_account(connection, name)[0] is None)
-            known = accept_invitation(connection, attempt.token, name=next(free, None), subject=subject)
-    if known is None:
+            account = accept_invitation(connection, attempt.token, name=next(free, None), subject=subject)
+    if account is None:
         raise Refusal(403, "you have no account here; an organiser has to invite you first")
-    if not known.active:
+    if not account.active:
         raise Refusal(403, "your access has ended; ask an organiser")
-    return known
+    return account
 
 
 def _name(claimed: object) -> str | None:
@@ -274,7 +274,7 @@ def _name(claimed: object) -> str | None:
 def _pending(site: Site) -> PendingSignOns:
     if site.settings.sign_on is None:
         raise Refusal(404, "single sign-on is not set up")
-    pending: PendingSignOns = site.kept.setdefault("single_sign_on", PendingSignOns(Provider(site.settings.sign_on)))
+    pending: PendingSignOns = site.memory.setdefault("single_sign_on", PendingSignOns(Provider(site.settings.sign_on)))
     return pending
 
 

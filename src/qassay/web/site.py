@@ -203,7 +203,7 @@ class Site:
     metrics: Metrics = field(default_factory=Metrics)
     limits: Limits = field(default_factory=Limits)
     # What pages keep between requests (an opened collection, say), under the name of their module.
-    kept: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +222,8 @@ class Person:
     @classmethod
     def of(cls, account: Account, *, session: int | None = None, token: int | None = None) -> Person:
         """The person behind an account."""
-        own = (account.id, account.name, account.role, account.preferences, account.has_password)
-        return cls(*own, session, token, account.organisation)
+        fields = (account.id, account.name, account.role, account.preferences, account.has_password)
+        return cls(*fields, session, token, account.organisation)
 
     def assessor(self) -> Assessor:
         """The person as the store names those who judge."""

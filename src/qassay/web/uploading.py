@@ -133,20 +133,20 @@ def file_report(report: Report) -> FileReport:
 
 def report_page(site: Site, number: str, page: int, *, organisation: str | None, back: str, label: str) -> ReportPage:
     """A page of the errors of a file."""
-    kept = find_report(site, number, organisation=organisation)
-    pages = max(1, -(-len(kept.problems) // FAULTS_A_PAGE))
+    report = find_report(site, number, organisation=organisation)
+    pages = max(1, -(-len(report.problems) // FAULTS_A_PAGE))
     page = min(page, pages)
     first = (page - 1) * FAULTS_A_PAGE
-    numbers = {"total": kept.faults, "kept": len(kept.problems), "first": first + 1, "page": page, "pages": pages}
-    return ReportPage.build(kept, faults=_faults(kept.problems, first), back=back, label=label, **numbers)
+    numbers = {"total": report.faults, "kept": len(report.problems), "first": first + 1, "page": page, "pages": pages}
+    return ReportPage.build(report, faults=_faults(report.problems, first), back=back, label=label, **numbers)
 
 
 def report_text(site: Site, number: str, *, organisation: str | None) -> PlainTextResponse:
     """The errors of a file as text, to hand on."""
-    kept = find_report(site, number, organisation=organisation)
-    text = "".join(f"{problem}\n" for problem in kept.problems)
-    if kept.faults > len(kept.problems):
-        text += f"{kept.file}: {kept.faults:,} errors; these are the first {len(kept.problems):,}\n"
+    report = find_report(site, number, organisation=organisation)
+    text = "".join(f"{problem}\n" for problem in report.problems)
+    if report.faults > len(report.problems):
+        text += f"{report.file}: {report.faults:,} errors; these are the first {len(report.problems):,}\n"
     return PlainTextResponse(text, headers={"Content-Disposition": 'attachment; filename="faults.txt"'})
 
 
@@ -170,9 +170,9 @@ def clean_name(name: str | None) -> str:
     ('passwd', 'lcc.txt', 'run')
     """
     last = (name or "").replace("\\", "/").rsplit("/", 1)[-1]
-    shown = "".join(c for c in last if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
-    # The end of a long name tells more than its beginning: it has the extensions.
-    cut = shown.strip().encode()[-_LONGEST_NAME:].decode(errors="ignore")
+    printable = "".join(c for c in last if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    # The end of a long name says more than its beginning: it has the extensions.
+    cut = printable.strip().encode()[-_LONGEST_NAME:].decode(errors="ignore")
     return cut.lstrip(". ") or "run"
 
 
@@ -183,8 +183,10 @@ def _received(content: BinaryIO, room: Path, called: str, limit: int) -> tuple[P
         shutil.copyfileobj(content, out, _PIECE)
     with came.open("rb") as source:
         start = source.read(512)
-    if what := _archive(start):
-        message = f"is a {what}; unpack it and upload the runs in it (gzip and zstandard files are taken as they are)"
+    if archive := _archive(start):
+        message = (
+            f"is a {archive}; unpack it and upload the runs in it (gzip and zstandard files are taken as they are)"
+        )
         raise InputError(Problem("encoding", message, called))
     # The form without tags takes the run's from the name of its file: it keeps it, in a folder of its own.
     (room / "plain").mkdir()
@@ -207,7 +209,7 @@ def _received(content: BinaryIO, room: Path, called: str, limit: int) -> tuple[P
 def _archive(start: bytes) -> str | None:
     if start[257:262] == b"ustar":
         return "tar archive"
-    return next((what for magic, what in _ARCHIVES.items() if start.startswith(magic)), None)
+    return next((archive for magic, archive in _ARCHIVES.items() if start.startswith(magic)), None)
 
 
 def _unpacked(came: Path, called: str) -> Iterator[bytes]:
@@ -247,8 +249,8 @@ def _in_words_of_the_page(site: Site, problems: Iterable[Problem], *, names_draf
 
 
 def _reports(site: Site) -> OrderedDict[str, Report]:
-    kept: OrderedDict[str, Report] = site.kept.setdefault("upload reports", OrderedDict())
-    return kept
+    reports: OrderedDict[str, Report] = site.memory.setdefault("upload reports", OrderedDict())
+    return reports
 
 
 def _remember(site: Site, report: Report) -> None:

@@ -88,7 +88,7 @@ def served_from(folder: Path, jobs: JobQueue) -> Evaluated:
         for role in ROLES:
             add_account(connection, f"Some {role}", role, organisation="North" if role == "participant" else None)
     app = create_app(folder, Settings(more_hosts=("testserver",), log="none"), store=store)
-    app.state.site.kept["results"] = jobs
+    app.state.site.memory["results"] = jobs
     return Evaluated(folder, store, app)
 
 

@@ -118,7 +118,7 @@ def test_runs_that_came_after_the_pool_are_named(rag) -> None:
     organiser = rag.client("organiser")
     assert rag.page("/results")["pool"] == ""
     organiser.post("/api/assignments/pool", json={})
-    rag.app.state.site.kept["job pool"].ended.wait(20)
+    rag.app.state.site.memory["job pool"].ended.wait(20)
     assert rag.page("/results")["pool"] == ""
     late = (rag.folder / "runs" / "harbor.jsonl").read_text().replace('"harbor"', '"late"').encode()
     assert organiser.post("/api/runs", files=[("files", ("late.jsonl", late))]).json()["files"][0]["tag"] == "late"

@@ -154,7 +154,7 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
 
 
 def test_memory_is_bounded() -> None:
-    small = JobQueue(kept=10_000)
+    small = JobQueue(memory_limit=10_000)
     for number in range(50):
         job = Job(request(page=number), "a", data=pickle.dumps("x" * 1_000))
         small._jobs[job.request] = job

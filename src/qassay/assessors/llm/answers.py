@@ -42,7 +42,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     # How often the model was asked until the answer could be used.
     asked: int = 1
     estimated: bool = False
-    # The probability of each decision's label, where the endpoint tells.
+    # The probability of each decision's label, where the endpoint gives it.
     chances: list[float | None] = []
 
 
@@ -112,9 +112,14 @@ def keep_prompt(folder: Path, prompt: Prompt) -> None:
     path = folder / FOLDER / "prompts" / f"{prompt.kind}-{prompt.hash}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept: dict[str, Any] = {"kind": prompt.kind, "hash": prompt.hash, "system": prompt.system, "user": prompt.user}
-        kept |= {"batch": prompt.batch, "reason": prompt.reason, "labels": dict(prompt.labels)}
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+        record: dict[str, Any] = {
+            "kind": prompt.kind,
+            "hash": prompt.hash,
+            "system": prompt.system,
+            "user": prompt.user,
+        }
+        record |= {"batch": prompt.batch, "reason": prompt.reason, "labels": dict(prompt.labels)}
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
 
 
 def now() -> str:

@@ -96,15 +96,15 @@ class Asking:
     async def answer(self, call: Call, repeat: int) -> Asked:
         """The answer to a call, from the cache or from the model; two equal calls at a time are one."""
         key = key_of(call, self.model.name, self.model.endpoint.url, self.model.parameters())
-        kept = self.cache.get(key, repeat)
-        if kept is not None:
+        cached = self.cache.get(key, repeat)
+        if cached is not None:
             try:
-                verdicts = call.form.read(kept.content, call.check)
+                verdicts = call.form.read(cached.content, call.check)
             except MalformedError:
                 pass  # the rules of the task have changed since
             else:
                 self.account.cached += 1
-                return Asked(kept, verdicts)
+                return Asked(cached, verdicts)
         waiting = self._under_way.get((key, repeat))
         if waiting is not None:
             return await asyncio.shield(waiting)
@@ -137,7 +137,7 @@ class Asking:
         messages = list(call.messages)
         spent = [0, 0]
         fault, completion = MalformedError(""), Completion("", None, 0, 0)
-        for asked in range(1, self.model.asks + 1):
+        for attempts in range(1, self.model.asks + 1):
             completion, unusable = await self._completed(messages, call)
             spent[0] += completion.input_tokens
             spent[1] += completion.output_tokens
@@ -149,14 +149,14 @@ class Asking:
                 fault = error
                 if isinstance(error, RefusalError):
                     break
-                said = _AGAIN.format(fault=error, form=call.form.in_words())
+                correction = _AGAIN.format(fault=error, form=call.form.in_words())
                 answered = [{"role": "assistant", "content": completion.content[:LONGEST_RAW] or "(nothing)"}]
-                messages = [*call.messages, *answered, {"role": "user", "content": said}]
+                messages = [*call.messages, *answered, {"role": "user", "content": correction}]
                 continue
-            return Asked(self._kept(call, completion, spent, asked), verdicts)
+            return Asked(self._answer_of(call, completion, spent, attempts), verdicts)
         raise FailedError(str(fault), self.model.endpoint.without_key(completion.content)[:LONGEST_RAW])
 
-    def _kept(self, call: Call, completion: Completion, spent: list[int], asked: int) -> Answer:
+    def _answer_of(self, call: Call, completion: Completion, spent: list[int], attempts: int) -> Answer:
         price = self.account.price
         return Answer(
             self.model.endpoint.without_key(completion.content),
@@ -165,7 +165,7 @@ class Asking:
             spent[1],
             None if price is None else price.of(spent[0], spent[1]),
             now(),
-            asked,
+            attempts,
             completion.estimated,
             call.form.chances(completion.content, completion.tokens) if completion.tokens else [],
         )
@@ -239,10 +239,10 @@ class Loop:
             self._thread.join()
             raise self._fault
 
-    def submit(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
-        """Start a work; `take` gives its result together with `what`."""
+    def submit(self, subject: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
+        """Start a work; `take` gives its result together with `subject`."""
         assert self._loop is not None
-        self._works.append((what, work))
+        self._works.append((subject, work))
         if not self._is_woken:
             self._is_woken = True
             self._loop.call_soon_threadsafe(self._start)
@@ -292,7 +292,7 @@ class Loop:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, what: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
+    async def _work(self, subject: Any, work: Callable[[Asking], Awaitable[Any]]) -> None:
         assert self.asking is not None
         try:
             result = await work(self.asking)
@@ -300,7 +300,7 @@ class Loop:
             result = error
         if not self._done:
             asyncio.get_running_loop().call_soon(self._hand_over)
-        self._done.append((what, result))
+        self._done.append((subject, result))
 
     def _hand_over(self) -> None:
         done, self._done = self._done, []

@@ -84,14 +84,14 @@ class LanguageModel:
         """Opinions as they come, for many decisions at a time; ends early where the spending limit is reached."""
         self.account.begin()
         loop = Loop(partial(Asking.of, self.model, self.folder, self.account))
-        kept: set[str] = set()
+        hashes: set[str] = set()
         waiting = 0
         try:
             for work in self.showing.works(cases):
                 for prompt in {call.prompt.hash: call.prompt for call in work.calls}.values():
-                    if prompt.hash not in kept:
+                    if prompt.hash not in hashes:
                         keep_prompt(self.folder, prompt)
-                        kept.add(prompt.hash)
+                        hashes.add(prompt.hash)
                 if not work.calls:
                     yield work.cases, [None] * len(work.cases)
                     continue
@@ -192,20 +192,20 @@ class LanguageModel:
         trace = self.trace(used)
         if lists_nuggets(KINDS[case.kind]):
             main = next(iter(KINDS[case.kind].fields))
-            there = [nugget for nugget, part in parts if YES in part.verdict.values()]
+            matched = [nugget for nugget, part in parts if YES in part.verdict.values()]
             chances = {nugget: part.probability for nugget, part in parts if part.probability is not None}
-            return Opinion({main: there}, trace | ({"probability": chances} if chances else {}))
+            return Opinion({main: matched}, trace | ({"probability": chances} if chances else {}))
         part = parts[0][1]
         spread = {"votes": dict(part.spread)} if self.votes > 1 else {}
         chance = {} if part.probability is None else {"probability": part.probability}
-        return Opinion(self._named(part.verdict, case), trace | chance | spread)
+        return Opinion(self._with_known_spelling(part.verdict, case), trace | chance | spread)
 
     def trace(self, used: Sequence[tuple[Call, list[Asked]]]) -> dict[str, Any]:
         """Model, prompt, parameters, raw answers, tokens, and this decision's share of the cost."""
         answers = [(call, vote.answer) for call, votes in used for vote in votes]
         raw = [answer.content[:LONGEST_RAW] for _, answer in answers]
         costs = [answer.cost / len(call.targets) for call, answer in answers if answer.cost is not None]
-        asked = sum(answer.asked for _, answer in answers)
+        calls = sum(answer.asked for _, answer in answers)
         trace: dict[str, Any] = {
             "model": answers[0][1].model or self.model.name,
             "endpoint": self.model.endpoint.host,
@@ -223,14 +223,16 @@ class LanguageModel:
         return (
             trace
             | ({"asked_together": together} if together > 1 else {})
-            | ({"asked_again": asked - len(answers)} if asked > len(answers) else {})
+            | ({"asked_again": calls - len(answers)} if calls > len(answers) else {})
         )
 
-    def _named(self, verdict: Verdict, case: Case) -> Verdict:
+    def _with_known_spelling(self, verdict: Verdict, case: Case) -> Verdict:
         """The verdict with a known answer spelled as it is known: classes are equal when their strings are."""
-        named = verdict.get("answer")
+        answer = verdict.get("answer")
         known = self.showing.known.get(case.question.id, ())
-        same = next((text for text in known if named is not None and text.casefold() == named.strip().casefold()), None)
+        same = next(
+            (text for text in known if answer is not None and text.casefold() == answer.strip().casefold()), None
+        )
         return verdict if same is None else {**verdict, "answer": same}
 
 

@@ -84,13 +84,13 @@ class Showing:
                 continue
             # One decision about one text is the answer itself; several are numbered.
             count = len(together) if prompt.batch > 1 else None
-            form, said = self._form(record, prompt, count)
-            about = digest("call", prompt.kind, sorted(data.items()), sorted(said.items()))
+            form, instructions = self._form(record, prompt, count)
+            about = digest("call", prompt.kind, sorted(data.items()), sorted(instructions.items()))
 
             def check(verdict: Verdict, record: Kind = record) -> str | None:
                 return None if lists_nuggets(record) else record.fault(verdict, self.task)
 
-            yield Call(prompt, prompt.messages(data, said), form, about, tuple(together), check)
+            yield Call(prompt, prompt.messages(data, instructions), form, about, tuple(together), check)
 
     def _form(self, record: Kind, prompt: Prompt, count: int | None) -> tuple[Form, Mapping[str, str]]:
         """The form of the answer and what the model is told about it, made once for all calls that share it."""
@@ -185,8 +185,8 @@ def around(document: str, text: str, most: int) -> str:
     """The part of a document around the first place that has a text; the beginning where none has."""
     if len(document) <= most:
         return document
-    found = document.casefold().find(text.strip().casefold()) if text.strip() else -1
-    start = max(0, min(found - (most - len(text)) // 2, len(document) - most)) if found >= 0 else 0
+    position = document.casefold().find(text.strip().casefold()) if text.strip() else -1
+    start = max(0, min(position - (most - len(text)) // 2, len(document) - most)) if position >= 0 else 0
     return _CUT * (start > 0) + document[start : start + most] + _CUT * (start + most < len(document))
 
 

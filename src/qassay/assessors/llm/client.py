@@ -90,12 +90,12 @@ class Client:
 
     def _simpler(self, reply: Reply, refused: Dialect) -> bool:
         """Leave out what the endpoint does not take; whether there is something to leave out."""
-        said = reply.shown()
+        reply_text = reply.shown()
         if self.dialect != refused:
             return True  # another call has done so already
-        if is_too_long(said) or self.proven == refused:
+        if is_too_long(reply_text) or self.proven == refused:
             return False
-        simpler = refused.without(said)
+        simpler = refused.without(reply_text)
         self.dialect = simpler or refused
         return simpler is not None
 
@@ -103,15 +103,17 @@ class Client:
         """How long to wait before the next attempt; raises where there is no hope for the call or for the job."""
         if reply is not None and reply.status not in PASSING:
             raise self._refused(reply)
-        said = "" if reply is None else self.endpoint.without_key(reply.shown())
+        reply_text = "" if reply is None else self.endpoint.without_key(reply.shown())
         if reply is not None and reply.status == 429:
-            if "insufficient_quota" in said or ("quota" in said.lower() and "billing" in said.lower()):
-                raise StoppedError(f"the endpoint says that the quota is used up: {said}")
+            if "insufficient_quota" in reply_text or (
+                "quota" in reply_text.lower() and "billing" in reply_text.lower()
+            ):
+                raise StoppedError(f"the endpoint says that the quota is used up: {reply_text}")
             wait = self.pace.refused(started, reply.headers)
             if time.monotonic() + wait - self._last_answer > PATIENCE:
-                raise StoppedError(f"the endpoint has refused every call for {PATIENCE / 60:g} minutes: {said}")
+                raise StoppedError(f"the endpoint has refused every call for {PATIENCE / 60:g} minutes: {reply_text}")
             return 0.0
-        fault = fault or f"status {reply.status if reply else 0}: {said}"
+        fault = fault or f"status {reply.status if reply else 0}: {reply_text}"
         if tried + 1 >= self.attempts:
             raise self._hopeless(self.endpoint.without_key(fault))
         if reply is not None and reply.status == 503:
@@ -128,10 +130,10 @@ class Client:
 
     def _refused(self, reply: Reply) -> Exception:
         """The meaning of a status that will not go away."""
-        said = self.endpoint.without_key(reply.shown())
-        shown = f"status {reply.status}{': ' + said if said else ''}"
+        reply_text = self.endpoint.without_key(reply.shown())
+        shown = f"status {reply.status}{': ' + reply_text if reply_text else ''}"
         if reply.status in (400, 413, 422):
-            if reply.status == 413 or is_too_long(said):
+            if reply.status == 413 or is_too_long(reply_text):
                 return GivenUpError(f"the model cannot read so much text: {shown}")
             if self.proven == self.dialect:
                 return GivenUpError(shown)

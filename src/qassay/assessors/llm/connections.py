@@ -52,7 +52,7 @@ class Reply:
 class Carrier(Protocol):
     """Carries requests to one endpoint; belongs to one event loop."""
 
-    def places(self, wanted: int) -> int:
+    def places(self, parallel: int) -> int:
         """How many requests may be under way at once: as many as wanted, or fewer."""
 
     async def post(self, body: bytes) -> Reply:
@@ -75,9 +75,9 @@ class Connections:
     _address: httpx.URL | None = None
     _headers: list[tuple[bytes, bytes]] = field(default_factory=list, repr=False)
 
-    def places(self, wanted: int) -> int:
+    def places(self, parallel: int) -> int:
         """As many as wanted, or as the limit of open files allows."""
-        return connections(wanted)
+        return connections(parallel)
 
     async def post(self, body: bytes) -> Reply:
         """The reply to a request."""
@@ -117,8 +117,8 @@ class Connections:
             self._context = ssl.create_default_context()
             settle_imports()
             self._address = httpx.URL(self.endpoint.url)
-            given = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
-            sent = {**given, **self.endpoint.headers()}
+            usual = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
+            sent = {**usual, **self.endpoint.headers()}
             self._headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in sent.items()]
         limits = httpx.Limits(max_connections=LANE, max_keepalive_connections=LANE)
         pool = httpx.AsyncHTTPTransport(verify=self._context, limits=limits, trust_env=False)
@@ -127,7 +127,7 @@ class Connections:
         return pool
 
 
-def connections(wanted: int) -> int:
+def connections(parallel: int) -> int:
     """How many connections this process may have open: as many as wanted, or as its limit of open files allows.
 
     The limit is raised as far as the system lets a process do that by itself.
@@ -135,14 +135,14 @@ def connections(wanted: int) -> int:
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return wanted
+        return parallel
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted + OTHER_FILES:
-        raised = wanted + OTHER_FILES if hard == resource.RLIM_INFINITY else min(hard, wanted + OTHER_FILES)
+    if soft != resource.RLIM_INFINITY and soft < parallel + OTHER_FILES:
+        raised = parallel + OTHER_FILES if hard == resource.RLIM_INFINITY else min(hard, parallel + OTHER_FILES)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - OTHER_FILES))
+    return parallel if soft == resource.RLIM_INFINITY else max(1, min(parallel, soft - OTHER_FILES))
 
 
 def settle_imports() -> None:

@@ -28,17 +28,17 @@ class Price:
         return (input_tokens * self.input + output_tokens * self.output) / PER
 
 
-def price_of(given: str | None, host: str, model: str) -> Price | None:
+def price_of(price: str | None, host: str, model: str) -> Price | None:
     """The price that is given (`0.15/0.60`, input and output per million tokens), or the list price; None: unknown.
 
     >>> price_of("0.15/0.60", "localhost", "m")
     Price(input=0.15, output=0.6)
     """
-    if given is None:
+    if price is None:
         return _list_price(host, model)
-    match = _PRICE.fullmatch(given)
+    match = _PRICE.fullmatch(price)
     if match is None:
-        raise UsageError(f"llm: price takes input/output per million tokens, as in 0.15/0.60, not {given!r}")
+        raise UsageError(f"llm: price takes input/output per million tokens, as in 0.15/0.60, not {price!r}")
     first, second = (match[1], match[2]) if match[3] is None else (match[3], match[3])
     return Price(float(first), float(second))
 

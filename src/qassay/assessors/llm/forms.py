@@ -67,8 +67,8 @@ class Field:
             return None
         if self.labels:
             return None if value in self.labels else f"{self.name} has to be {self.in_words()}"
-        wanted = int if self.whole else str
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        expected = int if self.whole else str
+        if not isinstance(value, expected) or isinstance(value, bool):
             return f"{self.name} has to be {'a whole number' if self.whole else 'a text'}"
         return None
 
@@ -90,7 +90,7 @@ class AnswerForm(Protocol):
         """The verdicts of an answer; a MalformedError where it is anything else."""
 
     def chances(self, content: str, tokens: Sequence[tuple[str, float]]) -> list[float | None]:
-        """The probability of each verdict, as far as the tokens tell."""
+        """The probability of each verdict, as far as the tokens show it."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class Form:
 
         None where the tokens do not spell the answer, or its labels cannot be found in it one by one.
         """
-        wanted = self.count or 1
-        unknown: list[float | None] = [None] * wanted
+        count = self.count or 1
+        unknown: list[float | None] = [None] * count
         main = self.fields[0]
         # Tokens around the answer, such as white space and the end of the message, are not part of it.
         before = "".join(text for text, _ in tokens).find(content)
@@ -166,14 +166,14 @@ class Form:
             return unknown
         pattern = re.compile(rf'(?<!\\)"{re.escape(main.name)}"\s*:\s*"([^"\\]*)"')
         spans = [(before + match.start(1), before + match.end(1)) for match in pattern.finditer(content)]
-        if len(spans) != wanted:
+        if len(spans) != count:
             return unknown
         ordered = self._order(content)
         chances = [_chance(tokens, start, end) for start, end in spans]
         return [chances[place] for place in ordered] if ordered else unknown
 
     def _order(self, content: str) -> list[int]:
-        """Where in the answer each number stands."""
+        """Where in the answer each number is."""
         if self.count is None:
             return [0]
         numbers = [row["number"] for row in decoded(content)[DECISIONS]]

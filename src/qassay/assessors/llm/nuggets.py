@@ -111,13 +111,13 @@ def write_nuggets(
     if rate and not listed:
         raise UsageError("there is no list of nuggets to rate; let the model write one: --nuggets create")
     works: dict[str, Callable[[Asking], Any]] = {}
-    for question, responses in _responses(evaluation).items():
-        asked = evaluation.questions.by_id[question]
+    for question_id, responses in _responses(evaluation).items():
+        question = evaluation.questions.by_id[question_id]
         if not rate:
-            works[question] = partial(writer.created, asked, responses)
-        elif question in listed:
-            works[question] = partial(writer.rated, asked, listed[question])
-    rows, failed = _done(model, works)
+            works[question_id] = partial(writer.created, question, responses)
+        elif question_id in listed:
+            works[question_id] = partial(writer.rated, question, listed[question_id])
+    rows, failed = _results_of(model, works)
     if model.account.stopped:
         message = f"{model.account.stopped}; the answers so far are kept, and no list is written yet"
         raise UsageError(f"{message}; go on with a higher --limit")
@@ -128,21 +128,21 @@ def write_nuggets(
 
 
 def _responses(evaluation: Evaluation) -> dict[str, list[str]]:
-    """The different responses to each question that is judged by nuggets, in an order that tells no run."""
-    found: dict[str, dict[str, None]] = {}
+    """The different responses to each question that is judged by nuggets, in an order that reveals no run."""
+    texts_of: dict[str, dict[str, None]] = {}
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
     kinds = {type_: kind_of_type(type_, rules) for type_, rules in evaluation.task.types.items()}
     for item in items:
         if kinds[evaluation.questions.by_id[item.question].type].by_nuggets and "elements" in item.body:
             text = "\n".join(element.get("text") or "" for element in item.body["elements"])
             if text.strip():
-                found.setdefault(item.question, {})[text] = None
-    if not found:
+                texts_of.setdefault(item.question, {})[text] = None
+    if not texts_of:
         raise UsageError("no response of this evaluation is judged by nuggets")
-    return {question: sorted(texts, key=lambda text: digest("order", text)) for question, texts in found.items()}
+    return {question: sorted(texts, key=lambda text: digest("order", text)) for question, texts in texts_of.items()}
 
 
-def _done(model: LanguageModel, works: Mapping[str, Callable[[Asking], Any]]) -> tuple[Rows, list[str]]:
+def _results_of(model: LanguageModel, works: Mapping[str, Callable[[Asking], Any]]) -> tuple[Rows, list[str]]:
     """The rows of all questions, in their order, and the questions without a usable answer."""
     model.account.begin()
     loop = Loop(partial(Asking.of, model.model, model.folder, model.account))
@@ -208,7 +208,7 @@ class _Writer:
         rows = []
         for number, nugget in enumerate(nuggets):
             opinion = decided(votes, number, call)
-            kept = {
+            fields = {
                 name: value
                 for name, value in nugget.items()
                 if value is not None and name not in ("question", "weight")
@@ -217,7 +217,7 @@ class _Writer:
             spread = {"votes": dict(opinion.spread)} if self.model.votes > 1 else {}
             vital = opinion.verdict["importance"] == VITAL
             own = {"assessor": self.model.name, "importance": {**trace, **chance, **spread}}
-            rows.append({"question": question.id, **kept, "vital": vital, "trace": own})
+            rows.append({"question": question.id, **fields, "vital": vital, "trace": own})
         return rows
 
     async def _ask(self, asking: Asking, call: Call) -> tuple[Asked, dict[str, Any]]:
@@ -241,11 +241,11 @@ class _Writer:
 
 def _call(question: Question, prompt: Prompt, form: Form | Texts, data: Mapping[str, str], decisions: int) -> Call:
     shown = {"question": question.text, "target": question.target, "definition": question.definition, **data}
-    told = {name: text for name, text in shown.items() if text and prompt.shows(name)}
+    evaluation_data = {name: text for name, text in shown.items() if text and prompt.shows(name)}
     labels = "\n".join(f"- {name}: {meaning}" for name, meaning in prompt.labels.items())
-    said = {"form": form.in_words(), "most": str(MOST_NUGGETS), "labels": labels}
-    about = digest("call", prompt.kind, sorted(told.items()), sorted(said.items()))
-    return Call(prompt, prompt.messages(told, said), form, about, ((0, None),) * decisions)
+    instructions = {"form": form.in_words(), "most": str(MOST_NUGGETS), "labels": labels}
+    about = digest("call", prompt.kind, sorted(evaluation_data.items()), sorted(instructions.items()))
+    return Call(prompt, prompt.messages(evaluation_data, instructions), form, about, ((0, None),) * decisions)
 
 
 def _batches(responses: Sequence[str]) -> Iterator[Sequence[str]]:

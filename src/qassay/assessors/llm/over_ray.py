@@ -67,13 +67,15 @@ class RayCarrier:
     workers: list[Worker] = field(default_factory=list)
 
     def started(self) -> Worker:
-        """A new worker on one of the nodes; requests wait in it until it is there."""
-        made = self.ray.remote(_Sender).options(num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD")
-        return Worker(made.remote(self.endpoint, self.timeout))
+        """A new worker on one of the nodes; requests wait in it until it is ready."""
+        remote_class = self.ray.remote(_Sender).options(
+            num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD"
+        )
+        return Worker(remote_class.remote(self.endpoint, self.timeout))
 
-    def places(self, wanted: int) -> int:
+    def places(self, parallel: int) -> int:
         """As many as wanted, or as the workers have."""
-        return min(wanted, PLACES * len(self.workers))
+        return min(parallel, PLACES * len(self.workers))
 
     async def post(self, body: bytes) -> Reply:
         """The reply to a request."""
@@ -116,7 +118,7 @@ class _Sender:
         self._timeout = timeout
 
     async def ready(self) -> bool:
-        """Answer when the actor is there."""
+        """Answer when the actor is ready."""
         return True
 
     async def post(self, body: bytes) -> Outcome:

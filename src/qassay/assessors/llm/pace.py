@@ -83,10 +83,10 @@ class Pace:
             self.limit = max(1.0, self.limit / 2)
             self._refusals += 1
             self._cut_at = time.monotonic()
-        asked = retry_after(headers)
+        retry = retry_after(headers)
         # Jitter keeps processes apart; it decides nothing.
         own = FIRST_WAIT * 2 ** min(self._refusals - 1, 10) * (0.75 + random.random() / 2)  # noqa: S311
-        wait = min(LONGEST_WAIT, own if asked is None else asked)
+        wait = min(LONGEST_WAIT, own if retry is None else retry)
         self.pause(wait)
         return wait
 
@@ -118,11 +118,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     exact = headers.get("retry-after-ms", "").strip()
     if re.fullmatch(r"\d{1,9}(?:\.\d+)?", exact):
         return float(exact) / 1000
-    asked = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", asked):
-        return float(asked)
+    header = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", header):
+        return float(header)
     try:
-        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

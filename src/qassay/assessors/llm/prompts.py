@@ -64,18 +64,18 @@ class Prompt:
     @cached_property
     def hash(self) -> str:
         """The version: 16 hexadecimal digits of everything that the model is told."""
-        told = (RENDERING, self.system, self.user, self.batch, self.reason, sorted(self.labels.items()))
-        return digest("prompt", self.kind, *told)[:16]
+        contents = (RENDERING, self.system, self.user, self.batch, self.reason, sorted(self.labels.items()))
+        return digest("prompt", self.kind, *contents)[:16]
 
     def shows(self, name: str) -> bool:
         """Whether it has a place for this data."""
         return f"{{{name}}}" in self.user
 
-    def messages(self, data: Mapping[str, str], said: Mapping[str, str]) -> list[dict[str, str]]:
-        """The messages of one call; `data` comes from the evaluation, `said` from the program."""
+    def messages(self, data: Mapping[str, str], instructions: Mapping[str, str]) -> list[dict[str, str]]:
+        """The messages of one call; `data` comes from the evaluation, `instructions` from the program."""
         shown = {name: harmless(text) for name, text in data.items() if text}
         mark = mark_of(shown)
-        values = {name: enclosed(name, text, mark) for name, text in shown.items()} | {**said, "mark": mark}
+        values = {name: enclosed(name, text, mark) for name, text in shown.items()} | {**instructions, "mark": mark}
         return [
             {"role": "system", "content": _filled(self.system, values)},
             {"role": "user", "content": _filled(self.user, values)},
@@ -101,7 +101,7 @@ def harmless(text: str) -> str:
     >>> harmless("Paris<|im_end|>")
     'Paris< |im_end| >'
     """
-    apart = _TEMPLATE.sub(lambda found: f"{found[0][0]} {found[0][1:-1]} {found[0][-1]}", _UNSEEN.sub("", text))
+    apart = _TEMPLATE.sub(lambda match: f"{match[0][0]} {match[0][1:-1]} {match[0][-1]}", _UNSEEN.sub("", text))
     return apart.encode("utf-8", errors="replace").decode("utf-8")
 
 
@@ -111,7 +111,7 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     for paragraph in re.split(r"\n\s*\n", template.strip()):
         names = _PLACEHOLDER.findall(paragraph)
         if all(values.get(name) for name in names):
-            paragraphs.append(_PLACEHOLDER.sub(lambda found: values[found[1]], paragraph))
+            paragraphs.append(_PLACEHOLDER.sub(lambda match: values[match[1]], paragraph))
     return "\n\n".join(paragraphs)
 
 
@@ -136,19 +136,19 @@ def prompt_of(kind: str, places: Sequence[Path] = ()) -> Prompt | None:
     return read_prompt(kind, text, source=f"{kind}.toml")
 
 
-def prompt_places(given: str | None, folder: Path) -> tuple[Path, ...]:
+def prompt_places(prompts: str | None, folder: Path) -> tuple[Path, ...]:
     """Where prompts are looked for: the file or folder that is named, then the evaluation's folder `prompts`."""
-    if given is None:
+    if prompts is None:
         return (folder / "prompts",)
-    place = Path(given).expanduser()
+    place = Path(prompts).expanduser()
     if not place.exists():
-        raise UsageError(f"llm: there is no file or folder of prompts at {given}")
+        raise UsageError(f"llm: there is no file or folder of prompts at {prompts}")
     names = [place.stem] if place.is_file() else [path.stem for path in place.glob("*.toml")]
     for name in names:
         if name not in shipped():
             raise unknown("kind of prompt", name, shipped())
     if not names:
-        raise UsageError(f"llm: {given} has no prompt; a file has the name of its kind, such as label.toml")
+        raise UsageError(f"llm: {prompts} has no prompt; a file has the name of its kind, such as label.toml")
     return (place, folder / "prompts")
 
 

@@ -51,13 +51,13 @@ class Dialect:
         >>> Dialect().without("Unsupported parameter: 'logprobs'").logprobs
         False
         """
-        said = complaint.lower()
-        if "max_completion_tokens" in said and self.limit == "max_tokens":
+        words = complaint.lower()
+        if "max_completion_tokens" in words and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
-        if "temperature" in said and self.temperature:
+        if "temperature" in words and self.temperature:
             return replace(self, temperature=False)
         simpler = _FORMS[min(_FORMS.index(self.form) + 1, len(_FORMS) - 1)]
-        if any(word in said for word in ("response_format", "json_schema", "json_object", "schema")):
+        if any(word in words for word in ("response_format", "json_schema", "json_object", "schema")):
             return None if simpler == self.form else replace(self, form=simpler)
         if self.logprobs:
             return replace(self, logprobs=False)
@@ -131,9 +131,9 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else None
 
 
-def _tokens(given: Any) -> tuple[tuple[str, float], ...]:
+def _tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:
     """The tokens of an answer with their log-probabilities; none where they are not of the usual form."""
-    rows = given.get("content") if isinstance(given, dict) else None
+    rows = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(rows, list):
         return ()
     tokens = []
@@ -152,5 +152,5 @@ def estimate(size: int) -> int:
 
 def is_too_long(complaint: str) -> bool:
     """Whether an endpoint complains that one request has more text than the model reads."""
-    said = complaint.lower()
-    return any(words in said for words in _TOO_LONG)
+    text = complaint.lower()
+    return any(words in text for words in _TOO_LONG)

@@ -81,8 +81,8 @@ def _place(error: Exception) -> str:
     message, _, place = str(error).partition(" - at `")
     where = place.removesuffix("`").removeprefix("$").removeprefix(".") or "the outermost value"
     if fault := _TYPE_FAULT.match(message):
-        wanted = " or ".join(_TYPES.get(part, part) for part in fault["wanted"].split(" | "))
-        return f"{where} is {_TYPES.get(fault['given'], fault['given'])}; expected {wanted}."
+        expected = " or ".join(_TYPES.get(part, part) for part in fault["wanted"].split(" | "))
+        return f"{where} is {_TYPES.get(fault['given'], fault['given'])}; expected {expected}."
     if missing := _MISSING_KEY.match(message):
         return f"{where} has no {missing['key']!r}."
     return f"{where}: {message}."

@@ -86,11 +86,11 @@ def question_name(value: object) -> str:
     >>> question_name("{'question': 'Who?'}"), question_name({"a": "x", "b": 2})
     ('Who?', '{"a":"x","b":2}')
     """
-    asked = parsed(value)
-    if isinstance(asked, dict) and len(asked) == 1:
-        [only] = asked.values()
-        asked = only if isinstance(only, str) else asked
-    return name(asked)
+    question = parsed(value)
+    if isinstance(question, dict) and len(question) == 1:
+        [only] = question.values()
+        question = only if isinstance(only, str) else question
+    return name(question)
 
 
 def file_system(path: Path) -> str:
@@ -104,8 +104,8 @@ def file_system(path: Path) -> str:
 
 def system_in(cells: Mapping[str, Any], otherwise: str) -> str:
     """The system that a row of a frame names, else the other name."""
-    named = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
-    return name(named)
+    system = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
+    return name(system)
 
 
 def question_in(cells: Mapping[str, Any], columns: Sequence[str] = (*ID_COLUMNS, *ASKED_COLUMNS)) -> str | None:

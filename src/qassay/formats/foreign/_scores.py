@@ -83,20 +83,20 @@ class Scores:
         `default` is the metric that the tool itself puts first. The names of repeats are kept where there are several,
         or where the log says that several were meant.
         """
-        kept = self._numeric()
+        entries = self._numeric()
         metrics: dict[str, dict[str, None]] = {}
-        for entry in kept:
+        for entry in entries:
             metrics.setdefault(entry.system, {})[entry.metric] = None
         for system, question, repeat, line in self._failed:
-            kept += [_Entry(system, question, metric, repeat, None, line) for metric in metrics.get(system, {})]
-        if not any(number(entry.value) is not None for entry in kept):
+            entries += [_Entry(system, question, metric, repeat, None, line) for metric in metrics.get(system, {})]
+        if not any(number(entry.value) is not None for entry in entries):
             raise refuse(self._path, f"contains no scores. {self._remedy}")
-        several = repeated or len({entry.repeat for entry in kept}) > 1
-        for system, question, metric, repeat, value, _ in kept:
+        several = repeated or len({entry.repeat for entry in entries}) > 1
+        for system, question, metric, repeat, value, _ in entries:
             self._rows.add(system, question, number(value), metric=metric, repeat=repeat if several else "")
-        if any(entry.line for entry in kept):
-            self._rows.lines = [entry.line for entry in kept]
-        if any(isinstance(entry.value, bool) or _is_word(entry.value) for entry in kept):
+        if any(entry.line for entry in entries):
+            self._rows.lines = [entry.line for entry in entries]
+        if any(isinstance(entry.value, bool) or _is_word(entry.value) for entry in entries):
             self.note("True counts as 1, false as 0.")
         if default in self._rows.metrics:
             self._rows.default_metric = default

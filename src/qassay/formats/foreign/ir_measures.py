@@ -83,8 +83,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
         if topic == _ALL or measure in ("runid", "num_q"):
             means += measure not in ("runid", "num_q")
             continue
-        named = (own_system or system, _names.name(topic), value)
-        scores.add(*named, metric=_names.name(measure), line=line)
+        cells = (own_system or system, _names.name(topic), value)
+        scores.add(*cells, metric=_names.name(measure), line=line)
     if means:
         scores.note(f"{plural(means, 'mean')} over all topics (topic {_ALL!r}) left out.")
     return scores.rows()

@@ -45,8 +45,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
 
 def _example(line: _logs.Line, path: Path) -> tuple[str, str]:
     """The id of a row's example, and the text that was asked where there is one."""
-    asked = [value for column, value in line.cells.items() if column.startswith(_INPUTS)]
-    text = _names.question_name(asked[0]) if len(asked) == 1 and asked[0] else ""
+    inputs = [value for column, value in line.cells.items() if column.startswith(_INPUTS)]
+    text = _names.question_name(inputs[0]) if len(inputs) == 1 and inputs[0] else ""
     example = line.cells.get("example_id") or text
     if not example:
         raise _logs.refuse(path, f"has neither example_id nor one input. {_REMEDY}", line=line.number or None)

@@ -65,8 +65,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
     for line in _logs.json_lines(content, path, _REMEDY):
         document = line.cells.get("doc_id")
         if not isinstance(document, int | str):
-            what = "no doc_id" if document is None else f"a doc_id that is neither a number nor a text: {document!r}"
-            raise _logs.refuse(path, f"has {_names.name(what)}. {_REMEDY}", line=line.number)
+            fault = "no doc_id" if document is None else f"a doc_id that is neither a number nor a text: {document!r}"
+            raise _logs.refuse(path, f"has {_names.name(fault)}. {_REMEDY}", line=line.number)
         question = _names.name(f"{task}/{document}")
         for metric in _metrics(line.cells, path, line.number):
             label = _label(metric, line.cells.get("filter"))

@@ -60,8 +60,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
         system = _names.system_in(line.cells, _names.file_system(path))
         for metric, value in _values(line.cells):
             if metric not in expected:
-                named = _names.name(metric)
-                scores.add(system, question or str(place), value, metric=named, line=line.number)
+                metric_name = _names.name(metric)
+                scores.add(system, question or str(place), value, metric=metric_name, line=line.number)
     if numbered:
         scores.note("No column names the questions: they are numbered in the order of the file.")
     return scores.rows()

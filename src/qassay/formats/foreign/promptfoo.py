@@ -54,7 +54,7 @@ class _Result(msgspec.Struct):
     prompt: _Prompt = msgspec.field(default_factory=_Prompt)
     prompt_place: int = msgspec.field(name="promptIdx", default=0)
     place: int = msgspec.field(name="testIdx", default=0)
-    named: dict[str, Any] | None = msgspec.field(name="namedScores", default=None)
+    named_scores: dict[str, Any] | None = msgspec.field(name="namedScores", default=None)
     failure: int = msgspec.field(name="failureReason", default=0)
 
 
@@ -90,7 +90,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
             scores.failed(system, question, repeat=repeat)
             continue
         scores.add(system, question, result.score, metric="score", repeat=repeat)
-        for metric, value in (result.named or {}).items():
+        for metric, value in (result.named_scores or {}).items():
             scores.add(system, question, value, metric=_names.name(metric), repeat=repeat)
     if errors:
         message = f"{plural(errors, 'call')} of a provider failed; the scores are missing, not 0."
@@ -126,16 +126,16 @@ def _questions(results: Sequence[_Result]) -> list[str]:
     variables: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
     for test in tests:
         variables[_names.name(test[0] or test[1])].add(test)
-    named: dict[tuple[str, str, str], str] = {}
+    name_of: dict[tuple[str, str, str], str] = {}
     used: dict[str, int] = defaultdict(int)
     for test in tests:
-        if test not in named:
+        if test not in name_of:
             label = _names.name(test[0] or test[1])
             if len(variables[label]) > 1 and test[0]:
                 label = _names.name(f"{test[0]}: {test[1]}")
             used[label] += 1
-            named[test] = label if used[label] == 1 else f"{label} ({used[label]})"
-    return [named[test] for test in tests]
+            name_of[test] = label if used[label] == 1 else f"{label} ({used[label]})"
+    return [name_of[test] for test in tests]
 
 
 def _checks(result: _Result) -> str:

@@ -66,11 +66,11 @@ def plan_import(
     _one_by_one(plan, sources, _QUESTIONS)
     # Without these questions, files that refer to them are checked for their own faults alone.
     plan.questions_unknown = any(problem.file in _files_of(sources, _QUESTIONS) for problem in plan.problems)
-    for wanted, together in _ALL_AT_ONCE.items():
-        if some := [source for source in sources if source.kind == wanted]:
+    for file_kind, together in _ALL_AT_ONCE.items():
+        if some := [source for source in sources if source.kind == file_kind]:
             before = len(plan.problems)
             plan.attempt(together, some)
-            plan.questions_unknown |= wanted == "responses" and len(plan.problems) > before
+            plan.questions_unknown |= file_kind == "responses" and len(plan.problems) > before
     _one_by_one(plan, sources, _ROWS)
     if plan.problems:
         raise InputError(plan.problems)
@@ -90,9 +90,9 @@ def _check_spread(options: Options, sources: Sequence[Source]) -> None:
 
 def _one_by_one(plan: Plan, sources: Sequence[Source], steps: Mapping[str, Callable[[Plan, Source], None]]) -> None:
     """Import the files of some kinds, in the order of the kinds."""
-    for wanted, step in steps.items():
+    for kind, step in steps.items():
         for source in sources:
-            if source.kind == wanted:
+            if source.kind == kind:
                 plan.attempt(step, source)
 
 

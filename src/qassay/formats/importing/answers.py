@@ -23,7 +23,7 @@ from qassay.tasks import Task
 
 
 @dataclass
-class _Asked:
+class _Questions:
     """The questions while files are read: those of the evaluation, and those that the files add or change."""
 
     type: str
@@ -60,14 +60,14 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
         plan.attempt(lambda _, source: tables.update({source: _read(plan, source)}), source)
     if len(tables) < len(sources):
         return
-    asked = _Asked(type_, {question.id: question for question in plan.questions or ()})
+    questions = _Questions(type_, {question.id: question for question in plan.questions or ()})
     ids: dict[Source, list[str]] = {}
     changed: dict[Source, set[str]] = {}
     problems = Problems()
     for source, table in sorted(tables.items(), key=lambda pair: not pair[1].has_ids):
-        before = dict(asked.changed)
-        ids[source] = list(_question_ids(plan, asked, table, problems))
-        changed[source] = {name for name, question in asked.changed.items() if before.get(name) is not question}
+        before = dict(questions.changed)
+        ids[source] = list(_question_ids(plan, questions, table, problems))
+        changed[source] = {name for name, question in questions.changed.items() if before.get(name) is not question}
     problems += _second_names(plan, tables)
     for source, table in tables.items():
         problems += _second_answers(plan, source, table, ids[source])
@@ -77,9 +77,9 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
     for source in sources:
         _report(plan, source, tables[source], changed[source], known)
         known |= changed[source]
-    if asked.changed:
-        lay_over(plan, asked.changed, sources[0])
-    plan.warnings += _same_text(asked, sources)
+    if questions.changed:
+        lay_over(plan, questions.changed, sources[0])
+    plan.warnings += _same_text(questions, sources)
     for source in sources:
         if tables[source].answered:
             _import_runs(plan, source, tables[source], ids[source])
@@ -110,40 +110,44 @@ def _read(plan: Plan, source: Source) -> AnswerTable:
     return table
 
 
-def _keys(given: Mapping[str, str]) -> dict[str, str]:
+def _keys(mapped: Mapping[str, str]) -> dict[str, str]:
     """The option `--map` for a table of answers: a system may be called a run there."""
-    return {"system" if name == "run" else name: key for name, key in given.items()}
+    return {"system" if name == "run" else name: key for name, key in mapped.items()}
 
 
-def _question_ids(plan: Plan, asked: _Asked, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
-    """The id of the question of every row; new questions, and new gold answers, go to `asked`."""
+def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
+    """The id of the question of every row; new questions, and new gold answers, go to `questions`."""
     for row in table.rows:
-        number = row.id if row.id is not None else _by_text(asked, table, row, problems)
-        old = asked.known.get(number)
-        replaceable = plan.options.replace and number not in asked.changed
-        if old is None or (replaceable and (old.text, old.type) != (row.question, asked.type)):
-            asked.put(Question(number, asked.type, row.question, gold=row.gold), table.records.place(row.number))
-        elif old.text != row.question or old.type != asked.type:
+        number = row.id if row.id is not None else _by_text(questions, table, row, problems)
+        old = questions.known.get(number)
+        replaceable = plan.options.replace and number not in questions.changed
+        if old is None or (replaceable and (old.text, old.type) != (row.question, questions.type)):
+            questions.put(
+                Question(number, questions.type, row.question, gold=row.gold), table.records.place(row.number)
+            )
+        elif old.text != row.question or old.type != questions.type:
             problems.append(
-                table.records.problem("duplicate-question", _other_text(asked, old, row), row.number, number)
+                table.records.problem("duplicate-question", _other_text(questions, old, row), row.number, number)
             )
         elif set(row.gold) - set(old.gold):
-            asked.put(replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), table.records.place(row.number))
+            questions.put(
+                replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), table.records.place(row.number)
+            )
         yield number
 
 
-def _by_text(asked: _Asked, table: AnswerTable, row: Answer, problems: list[Problem]) -> str:
+def _by_text(questions: _Questions, table: AnswerTable, row: Answer, problems: list[Problem]) -> str:
     """The id of a question that is known by its text; a new number where it is not known."""
-    same = asked.by_text.get(row.question, [])
+    same = questions.by_text.get(row.question, [])
     if len(same) > 1:
         message = f"the question {_short(row.question)!r} has the ids {few(same)}; give the rows ids"
         problems.append(table.records.problem("duplicate-question", message, row.number))
-    return same[0] if same else asked.next_number()
+    return same[0] if same else questions.next_number()
 
 
-def _other_text(asked: _Asked, old: Question, row: Answer) -> str:
-    first = asked.places.get(old.id)
-    if old.type != asked.type:
+def _other_text(questions: _Questions, old: Question, row: Answer) -> str:
+    first = questions.places.get(old.id)
+    if old.type != questions.type:
         return f"question {old.id} is of type {old.type} in the evaluation; give this one another id"
     way_out = "give one of them another id" if first else "give it another id, or replace the question: --replace"
     return (
@@ -200,9 +204,11 @@ def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequenc
             yield table.records.problem("duplicate-question", message + way_out, row.number, number)
 
 
-def _same_text(asked: _Asked, sources: Sequence[Source]) -> Iterator[Problem]:
+def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Problem]:
     """Questions with one text and two ids, of which an import changed one: files may number them differently."""
-    twice = [ids for ids in asked.by_text.values() if len(ids) > 1 and any(name in asked.changed for name in ids)]
+    twice = [
+        ids for ids in questions.by_text.values() if len(ids) > 1 and any(name in questions.changed for name in ids)
+    ]
     if twice:
         message = (
             f"{plural(len(twice), 'question')} with the same text but two ids ({' and '.join(twice[0][:2])}); "

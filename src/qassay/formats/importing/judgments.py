@@ -90,12 +90,12 @@ def _is_native(row: Row) -> bool:
     return "question" in row and bool((verdicts - {"answer"}) & row.keys())
 
 
-def _by_keys(records: Records, given: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
+def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
     """Rows with the keys of judgments in place of the file's own; other keys stay as they are."""
     columns = records.columns()
-    fields = {name: key for name, key in given.items() if name in JUDGMENT_KEYS}
-    fields |= {"run": given["system"]} if "system" in given else {}
-    fields |= {"text": given["answer"]} if "answer" in given else {}
+    fields = {name: key for name, key in mapped.items() if name in JUDGMENT_KEYS}
+    fields |= {"run": mapped["system"]} if "system" in mapped else {}
+    fields |= {"text": mapped["answer"]} if "answer" in mapped else {}
     own = [name for name in columns if name in JUDGMENT_COLUMNS]
     known = {name: keys for name, keys in JUDGMENT_KEYS.items() if name not in own or name in fields}
     if "question" not in own and "id" in columns:
@@ -108,13 +108,13 @@ def _by_keys(records: Records, given: Mapping[str, str], questions: TestSet, tas
     back = {key: name for name, key in keys.items()}
     rows = []
     for number, row in records.rows:
-        named = {back.get(name, name): _typed(back.get(name, name), v) for name, v in without_absent(row).items()}
-        asked = plain_text(named.get("question"))
-        if asked is not None:
-            named["question"] = asked if asked in questions.by_id else by_text.get(asked.strip(), asked)
-        if keys.get("text") == "answer" and _is_list(named, questions, task):
-            named["answer"] = named.pop("text")  # of a list the answer is a class
-        rows.append((number, named))
+        judgment = {back.get(name, name): _typed(back.get(name, name), v) for name, v in without_absent(row).items()}
+        question = plain_text(judgment.get("question"))
+        if question is not None:
+            judgment["question"] = question if question in questions.by_id else by_text.get(question.strip(), question)
+        if keys.get("text") == "answer" and _is_list(judgment, questions, task):
+            judgment["answer"] = judgment.pop("text")  # of a list the answer is a class
+        rows.append((number, judgment))
     return rows
 
 
@@ -170,17 +170,17 @@ def _with_labels_hint(problems: Problems, rows: Sequence[Numbered], task: Task) 
 def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
     """Rows that name what was judged: where a row names only a run, its item is filled in."""
     questions, task = plan.test_set(source), plan.configuration.task
-    named = [_names_run(row, questions, task) for _, row in rows]
-    if not any(named):
+    by_runs = [_names_run(row, questions, task) for _, row in rows]
+    if not any(by_runs):
         return rows
     responses = _responses(plan, questions)
     problems = Problems()
     silent: list[str] = []
     filled: list[Numbered] = []
-    given: dict[Hashable, tuple[int, Row]] = {}
+    first_rows: dict[Hashable, tuple[int, Row]] = {}
     stored: set[bytes] = set()
     identity = judgment_identity(questions, task)
-    for (line, row), by_run in zip(rows, named, strict=True):
+    for (line, row), by_run in zip(rows, by_runs, strict=True):
         if not by_run:
             filled.append((line, row))
             continue
@@ -194,7 +194,7 @@ def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequenc
             full = _filled(row, item, questions, task)
             # Rows of several people may differ; those of one person may not.
             person = row.get("assessor") if plan.options.spread else None
-            before = given.setdefault((identity(full), person), (line, row))
+            before = first_rows.setdefault((identity(full), person), (line, row))
             if before[1]["judgment"] != row["judgment"]:
                 problems.append(Problem("bad-label", _two_labels(before, row), *place))
             elif canonical(full) not in stored:
@@ -259,8 +259,8 @@ def _filled(row: Row, item: Mapping[str, Any], questions: TestSet, task: Task) -
     """The row with the item; without the run, where items of all runs are judged together."""
     question = questions.by_id[str(row["question"])]
     kind = kind_of_row(row, question.type, task) or ""
-    kept = {name: value for name, value in row.items() if name != "run" or "run" in ROW_KINDS[kind].identity}
-    return {"question": kept.pop("question"), **item, **kept}
+    fields = {name: value for name, value in row.items() if name != "run" or "run" in ROW_KINDS[kind].identity}
+    return {"question": fields.pop("question"), **item, **fields}
 
 
 def _two_labels(before: tuple[int, Row], row: Row) -> str:
@@ -311,7 +311,7 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
             problems.append(_problem(source, line, row, message))
             continue
         taken = seats.setdefault(subject(row), {})
-        place = next((seat for seat, who in taken.items() if who == str(person)), None)
+        place = next((seat for seat, holder in taken.items() if holder == str(person)), None)
         if place is None:
             place = next(seat for seat in range(len(taken) + 1) if seat not in taken)
         if place >= MOST_SLOTS:

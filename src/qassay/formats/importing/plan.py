@@ -55,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The additions from one file: a sentence for people, the number of new things for machines."""
+    """The additions from one file: a sentence for people, the number of new rows for programs."""
 
     file: str
     kind: str

@@ -1,4 +1,4 @@
-"""Questions with the labels that files of pairs carry, runs, and files that hold runs together with their judgments."""
+"""Questions with the labels that files of pairs carry, runs, and files of runs together with their judgments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,11 @@ def import_target_types(plan: Plan, source: Source) -> None:
     if problems:
         raise InputError(problems)
     typed = [(question, types.get(question.target or "")) for question in plan.test_set(source)]
-    new = {asked.id: replace(asked, target_type=kind) for asked, kind in typed if kind and asked.target_type != kind}
+    new = {
+        question.id: replace(question, target_type=kind)
+        for question, kind in typed
+        if kind and question.target_type != kind
+    }
     if new:
         lay_over(plan, new, source)
         message = f"types of {plural(len(types), 'target')} for {plural(len(new), 'question')}"
@@ -150,9 +154,9 @@ def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False)
     With `keep`, the questions of the evaluation stay, and a difference is only reported.
     """
     merged = {question.id: question for question in plan.questions or ()}
-    other = {asked.id: asked for asked in questions if merged.get(asked.id) != asked}
+    other = {question.id: question for question in questions if merged.get(question.id) != question}
     changed = [number for number in other if number in merged]
-    new = {number: asked for number, asked in other.items() if not (keep and number in merged)}
+    new = {number: question for number, question in other.items() if not (keep and number in merged)}
     if changed and keep:
         message = f"{plural(len(changed), 'question')} read differently in the evaluation, and stay: {few(changed)}"
         plan.warnings.append(Problem("duplicate-question", message, source.name))
@@ -180,7 +184,7 @@ def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
 
 
 def questions_target(plan: Plan) -> Path:
-    """The file that will hold the questions: JSON lines, whatever form they came in."""
+    """The file that will contain the questions: JSON lines, whatever their form before."""
     existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
     return existing[0] if existing else plan.folder.contents / "questions.jsonl"
 

@@ -66,7 +66,7 @@ def import_rows(plan: Plan, source: Source) -> None:
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
-    """Append the lines of patterns that are not there yet."""
+    """Append the lines of new patterns."""
     text = _text(plan, source)
     rows = nist.parse_patterns(text, file=source.name)
     refuse_empty(rows, source)
@@ -86,7 +86,7 @@ def import_patterns(plan: Plan, source: Source) -> None:
 
 
 def import_sheet(plan: Plan, source: Source) -> None:
-    """Turn the numbers of a sheet back into what they stand for, and append new rows to the assessor's set."""
+    """Replace the numbers of a sheet by their items, and append new rows to the assessor's set."""
     by_sheet: dict[str, list[Numbered]] = {}
     for line, row in parsed_rows(plan, source):
         if not isinstance(row.get("sheet"), str):

@@ -34,7 +34,7 @@ BATCH_BYTES = 8 << 20
 class RunFiles:
     """The content of files of runs: the faultless runs, and the errors of the others.
 
-    Missing questions stand apart from the other problems, because scoring may be told to accept them. `refused` are
+    Missing questions are separate from the other problems, because scoring can accept them. `refused` are
     the rows of faulty runs, for checks against the documents: `run` is the name of the file, `question` as written.
     """
 
@@ -50,9 +50,9 @@ class RunFiles:
         problems = Problems(self.problems)
         problems += self.missing if missing else ()
         refused = {name: name for name in self.refused["run"].unique()} if self.refused.height else {}
-        for table, named in ((self.runs.table, self.files), (self.refused, refused)):
+        for table, names in ((self.runs.table, self.files), (self.refused, refused)):
             if lengths and "doc" in table.columns:
-                problems += check_documents(table, named, lengths)
+                problems += check_documents(table, names, lengths)
         return problems
 
 
@@ -89,8 +89,8 @@ def read_runs(
 
 
 def file_suffix(data: bytes) -> str:
-    """The ending of a run's file name, as its content tells: the form, and the compression."""
-    # The first piece tells: a packed run may be large.
+    """The ending of a run's file name, from its content: the form, and the compression."""
+    # The first piece is enough: a packed run may be large.
     content = next(files.unpacked([data]), b"").removeprefix(files.BOM).lstrip()
     return (".jsonl" if content.startswith(b"{") else ".txt") + packed_suffix(data)
 
@@ -178,7 +178,7 @@ def _in_order(
 
 
 def _first_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The first row of every file; rows of one file stand together."""
+    """The first row of every file; rows of one file are adjacent."""
     return rows.filter((rows["run"] != rows["run"].shift(1)).fill_null(value=True))
 
 
@@ -190,12 +190,12 @@ def _check_tags(rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Problem]:
             yield Problem("syntax", f"the run tag {tag[:80]!r} {fault}", names[run], 1)
     if not ((rows["tag"] != rows["tag"].shift(1)) & (rows["run"] == rows["run"].shift(1))).any():
         return
-    for run, line, tag, asked in (
+    for run, line, tag, question in (
         rows.select("run", "line", "tag", "asked").unique(["run", "tag"], keep="first", maintain_order=True).iter_rows()
     ):
         if tag != first[run]:
-            message = f"question {asked} has the run tag {tag!r}, the first line {first[run]!r}; one file is one run"
-            yield Problem("second-tag", message, names[run], line, asked)
+            message = f"question {question} has the run tag {tag!r}, the first line {first[run]!r}; one file is one run"
+            yield Problem("second-tag", message, names[run], line, question)
 
 
 def _ranked(rows: pl.DataFrame, *, several: bool) -> pl.DataFrame:
@@ -238,13 +238,13 @@ def _gathered(
         order[tag] = index
         if set_name(Path(called[index])) != tag:
             warnings.append(Problem("configuration", f"has the run {tag!r}; name the file after it", called[index]))
-    kept = list(order.values())
+    indexes = list(order.values())
     place = np.full(len(called), -1)
-    place[kept] = np.arange(len(kept))
+    place[indexes] = np.arange(len(indexes))
     table = pl.concat(tables, how="diagonal") if tables else pl.DataFrame(schema={"run": pl.UInt32})
     run = place[table["run"].to_numpy()].astype(np.uint32) if table.height else np.empty(0, dtype=np.uint32)
-    if len(kept) < len(tags):  # a run whose tag another one has is faulty
-        table, run = table.filter(pl.Series(run < len(kept))), run[run < len(kept)]
+    if len(indexes) < len(tags):  # a run whose tag another one has is faulty
+        table, run = table.filter(pl.Series(run < len(indexes))), run[run < len(indexes)]
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
     # Which questions the lines beyond the first 200 faulty ones answer, nobody knows.
     unread = {problem.file for problem in problems if problem.line is None} | set(problems.beyond)

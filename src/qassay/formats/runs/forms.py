@@ -52,8 +52,8 @@ def parse_trec4(batch: Sequence[Source]) -> Parsed:
     rows, short = _apart(rows, pl.col("doc").is_not_null())
     problems += _tell(batch, short, "syntax", "a line is: qid tag docid answer string")
     nil = pl.col("doc") == NIL
-    rows, spoken = _apart(rows, ~nil | pl.col("text").is_null())
-    problems += _tell(batch, spoken, "nil-with-items", "NIL has no answer string")
+    rows, with_text = _apart(rows, ~nil | pl.col("text").is_null())
+    problems += _tell(batch, with_text, "nil-with-items", "NIL has no answer string")
     rows, silent = _apart(rows, nil | pl.col("text").is_not_null())
     problems += _tell(batch, silent, "syntax", "the answer string is missing after the doc-id")
     return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), problems)
@@ -134,7 +134,7 @@ def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame
 
 
 def split_fields(text: pl.Series, names: Sequence[str], *, tabs: bool) -> pl.DataFrame:
-    """Lines split into named fields, null where a line has fewer; `tabs` tells that there may be tabs.
+    """Lines split into named fields, null where a line has fewer; `tabs`: there may be tabs.
 
     Most files have single blanks between fields, and splitting at those is five times faster. Where fields are empty
     then, or the last one begins with a blank, there were more blanks, and the lines are split the general way.
@@ -157,9 +157,9 @@ def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFram
     return (rows, rows.clear()) if mask.all() else (rows.filter(mask), rows.filter(~mask))
 
 
-def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, what: str) -> Iterator[Problem]:
-    for run, line, asked in rows.select("run", "line", "asked").iter_rows():
-        yield Problem(rule, f"question {asked}: {what}", batch[run].name, line, asked)
+def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+    for run, line, question in rows.select("run", "line", "asked").iter_rows():
+        yield Problem(rule, f"question {question}: {message}", batch[run].name, line, question)
 
 
 class Item(msgspec.Struct):
@@ -266,14 +266,16 @@ def _parse(
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(_unread(source, number, line, error))
                 continue
-            asked = str(response.question)
-            where = {"run": place, "line": number, "tag": response.run, "asked": asked}
+            question = str(response.question)
+            where = {"run": place, "line": number, "tag": response.run, "asked": question}
             try:
                 rows += [where | row for row in read(response)]
             except NilError as error:
-                problems.append(Problem("nil-with-items", f"question {asked}: {error}", source.name, number, asked))
+                problems.append(
+                    Problem("nil-with-items", f"question {question}: {error}", source.name, number, question)
+                )
             except ValueError as error:
-                problems.append(Problem("syntax", f"question {asked}: {error}", source.name, number, asked))
+                problems.append(Problem("syntax", f"question {question}: {error}", source.name, number, question))
     return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), problems, objects=True)
 
 

@@ -65,11 +65,11 @@ MATCH = Scheme(("no", "yes"), wrong="no")
 
 def scheme_of(labels: Iterable[str]) -> Scheme:
     """The scheme that has all these labels; for labels of no known scheme, their alphabet and no folding."""
-    given = set(labels)
+    used = set(labels)
     for scheme in (FACTOID, ENTAILMENT, SUPPORT, MATCH):
-        if given and given <= set(scheme.order):
+        if used and used <= set(scheme.order):
             return scheme
-    return Scheme(tuple(sorted(given)))
+    return Scheme(tuple(sorted(used)))
 
 
 def agreement(
@@ -98,10 +98,10 @@ def agreement(
     intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
     disagreements = sum(patterns.values())
-    given = {}
+    label_counts = {}
     for column, name in enumerate(kinds.sets):
         counts = np.bincount(kinds.codes[:, column], weights=kinds.counts, minlength=kinds.labels)
-        given[name] = {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
+        label_counts[name] = {label: int(count) for label, count in zip(scheme.order, counts, strict=True)}
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
     return Agreement(
         sets=kinds.sets,
@@ -110,7 +110,7 @@ def agreement(
         disagreements=disagreements,
         not_all_wrong=None if wrong is None else int(kinds.counts[(view.codes != wrong).any(axis=1)].sum()),
         patterns=patterns,
-        given=given,
+        given=label_counts,
         fold={label: into for label, into in scheme.fold.items() if label != into},
         wrong=scheme.wrong,
         **{name: values.get(name) for name in OVERALL},
@@ -185,8 +185,8 @@ def _scheme(
 ) -> Scheme:
     """The scheme of the labels, or the one the caller describes."""
     if order is None:
-        given = (pl.Series(values, dtype=pl.String).drop_nulls().unique() for values in labels.values())
-        scheme = scheme_of(itertools.chain.from_iterable(given))
+        labels_used = (pl.Series(values, dtype=pl.String).drop_nulls().unique() for values in labels.values())
+        scheme = scheme_of(itertools.chain.from_iterable(labels_used))
     else:
         scheme = replace(scheme_of(order), order=tuple(order))
     if fold is None:
@@ -210,7 +210,7 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
 
 
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
-    """One column per set, after every check of what the sets hold."""
+    """One column per set, after every check of their labels."""
     if len(labels) < 2:
         raise UsageError("agreement needs two judgment sets or more")
     if len({len(values) for values in labels.values()}) > 1:
@@ -243,11 +243,11 @@ def _view(kinds: _Kinds, two_way: Collection[str]) -> _View:
 def _patterns(codes: Integers, counts: Floats, scheme: Scheme) -> dict[str, int]:
     """Items by unordered combination of different labels; words are joined by a slash."""
     joint = "" if all(len(label) == 1 for label in scheme.order) else "/"
-    found: Counter[tuple[int, ...]] = Counter()
+    combinations: Counter[tuple[int, ...]] = Counter()
     for row, count in zip(np.sort(codes, axis=1).tolist(), counts, strict=True):
         if row[0] != row[-1]:
-            found[tuple(row)] += int(count)
-    return {joint.join(scheme.order[code] for code in row): found[row] for row in sorted(found)}
+            combinations[tuple(row)] += int(count)
+    return {joint.join(scheme.order[code] for code in row): combinations[row] for row in sorted(combinations)}
 
 
 def _pair(
@@ -260,14 +260,14 @@ def _pair(
     a, b = _pairs(kinds)[number]
     used = sorted({*kinds.codes[:, a].tolist(), *kinds.codes[:, b].tolist()})
     joint = (kinds.counts @ _joint(kinds.codes, a, b, kinds.labels)).reshape(kinds.labels, kinds.labels)
-    named = {name: f"{number} {name}" for name in PAIRED}
+    key_of = {name: f"{number} {name}" for name in PAIRED}
     return PairAgreement(
         a=kinds.sets[a],
         b=kinds.sets[b],
         labels=tuple(scheme.order[code] for code in used),
         matrix=tuple(tuple(int(joint[row, column]) for column in used) for row in used),
-        **{name: values.get(key) for name, key in named.items()},
-        intervals={name: intervals[key] for name, key in named.items() if values.get(key) is not None},
+        **{name: values.get(key) for name, key in key_of.items()},
+        intervals={name: intervals[key] for name, key in key_of.items() if values.get(key) is not None},
     )
 
 

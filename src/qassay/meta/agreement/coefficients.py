@@ -1,6 +1,6 @@
 """Chance-corrected agreement, each coefficient one formula over counts, and bootstrap intervals over items.
 
-Two tables hold all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
+Two tables are all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
 `coincidences[..., c, k]` counts the pairs of labels (c, k) given to one item by two different assessors, in both
 orders, each item weighing 1/(its labels - 1): its sum is the number of labels that can be paired. Leading axes are
 free, so that a thousand resamples are one call. Where a coefficient is undefined its value is NaN here, and None
@@ -30,7 +30,7 @@ Statistics: TypeAlias = Callable[[Floats], Mapping[str, Floats]]
 Progress: TypeAlias = Callable[[int, int], None]
 
 LEVEL = 0.95
-# Draws held in memory at a time; fixed, so that results do not depend on the machine.
+# Draws kept in memory at a time; fixed, so that results do not depend on the machine.
 CHUNK = 2_000_000
 
 
@@ -74,19 +74,19 @@ def krippendorff_alpha(table: Floats, metric: Metric = "nominal", values: Floats
     number of labels given from c to k, the two ends counted half (ordinal: labels in the order of the table).
     Items may have different numbers of labels. Undefined where only one label occurs.
     """
-    given = table.sum(axis=-1)
-    total = given.sum(axis=-1)
+    marginals = table.sum(axis=-1)
+    total = marginals.sum(axis=-1)
     if metric == "nominal":
         distance = 1.0 - np.eye(table.shape[-1])
     elif metric == "ordinal":
-        # Half of the labels at c stand below its middle, so distances are those of the middles.
-        middle = given.cumsum(axis=-1) - given / 2
+        # Half of the labels at c are below its middle, so distances are those of the middles.
+        middle = marginals.cumsum(axis=-1) - marginals / 2
         distance = (middle[..., :, None] - middle[..., None, :]) ** 2
     else:
         scale = np.arange(table.shape[-1], dtype=np.float64) if values is None else values
         distance = (scale[:, None] - scale[None, :]) ** 2
     observed = (table * distance).sum(axis=(-2, -1))
-    expected = (given[..., :, None] * given[..., None, :] * distance).sum(axis=(-2, -1))
+    expected = (marginals[..., :, None] * marginals[..., None, :] * distance).sum(axis=(-2, -1))
     return 1.0 - _ratio((total - 1) * observed, expected)
 
 
@@ -108,7 +108,7 @@ def bootstrap_intervals(
 
     `counts[kind]` says how many items there are of each kind. A resample in which a statistic is undefined does not
     count for it; a statistic undefined in more than one resample of twenty, or of a single item, has no interval.
-    Plain percentiles are too narrow where items are few: of a hundred, they hold a kappa in 92 to 94% of the cases.
+    Plain percentiles are too narrow where items are few: with a hundred, they contain kappa in 92 to 94% of cases.
     """
     total = int(counts.sum())
     if resamples == 0 or total == 0:
@@ -123,26 +123,30 @@ def bootstrap_intervals(
     )
     left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
     tick = ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
-    found, drawn, without = statistics(counts[None, :]), _each(draws, statistics, tick), _each(left, statistics, tick)
+    measured, drawn, without = (
+        statistics(counts[None, :]),
+        _each(draws, statistics, tick),
+        _each(left, statistics, tick),
+    )
     times = counts[present].astype(np.int64)
     return {
-        name: _interval(float(found[name][0]), values, np.repeat(without[name], times))
+        name: _interval(float(measured[name][0]), values, np.repeat(without[name], times))
         for name, values in drawn.items()
     }
 
 
 def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], None]) -> dict[str, Floats]:
     """Every statistic for all rows of all pieces."""
-    found: dict[str, list[Floats]] = {}
+    parts_of: dict[str, list[Floats]] = {}
     for weights in pieces:
         for name, values in statistics(weights).items():
-            found.setdefault(name, []).append(values)
+            parts_of.setdefault(name, []).append(values)
         tick()
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+    return {name: np.concatenate(parts) for name, parts in parts_of.items()}
 
 
 def _without(counts: Floats, kinds: Integers) -> Floats:
-    """The counts less one item of each of these kinds in turn: items of one kind leave the same behind."""
+    """The counts minus one item of each of these kinds in turn: items of one kind are interchangeable."""
     rows = np.repeat(counts[None, :], len(kinds), axis=0)
     rows[np.arange(len(kinds)), kinds] -= 1
     return rows

@@ -68,17 +68,17 @@ def compare_lists(lists: Mapping[str, pl.DataFrame]) -> NuggetLists:
 
 def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:
     questions = set(lists[a]["question"]).intersection(lists[b]["question"])
-    one, other = (lists[name].filter(pl.col("question").is_in(list(questions))) for name in (a, b))
-    marks = [_marks(own) for own in (one, other)]
+    list_a, list_b = (lists[name].filter(pl.col("question").is_in(list(questions))) for name in (a, b))
+    marks = [_marks(own) for own in (list_a, list_b)]
     both = [text for text in marks[0] if text in marks[1]]
-    vital = (int(one["vital"].sum()), int(other["vital"].sum()))
+    vital = (int(list_a["vital"].sum()), int(list_b["vital"].sum()))
     return ListPair(
         a=a,
         b=b,
         questions=len(questions),
-        nuggets=(one.height, other.height),
+        nuggets=(list_a.height, list_b.height),
         vital=vital,
-        okay=(one.height - vital[0], other.height - vital[1]),
+        okay=(list_a.height - vital[0], list_b.height - vital[1]),
         both=len(both),
         same_mark=sum(marks[0][text] == marks[1][text] for text in both),
     )

@@ -147,8 +147,8 @@ class PeopleAgreement(Result):
         rows: list[tuple[Cell, ...]] = []
         for person in self.people[:PEOPLE_SHOWN]:
             limits = DASH if person.interval is None else f"{person.interval[0]:.3f} to {person.interval[1]:.3f}"
-            there = (person.compared, person.agreement_there, person.others_agreement)
-            figures = (person.items, person.common, person.agreement, limits, person.kappa, *there)
+            beside_two = (person.compared, person.agreement_there, person.others_agreement)
+            figures = (person.items, person.common, person.agreement, limits, person.kappa, *beside_two)
             pace = (person.seconds,) if timed else ()
             rows.append((person.person, *figures, *pace, "yes" if person.out_of_line else "", person.reason()))
         return table(f"Assessors on {self.about}, least in line first", columns, rows, [*self._reading(), *self.notes])
@@ -188,8 +188,8 @@ class PeopleAgreement(Result):
         columns |= {"others_agreement": float, "out_of_line": bool, "seconds": float}
         rows = []
         for p in self.people:
-            there = (p.compared, p.agreement_there, p.others_agreement)
-            limits, more = ends(p.interval), (*there, p.out_of_line, p.seconds)
+            beside_two = (p.compared, p.agreement_there, p.others_agreement)
+            limits, more = ends(p.interval), (*beside_two, p.out_of_line, p.seconds)
             rows.append((self.about, p.person, p.items, p.common, p.agreement, *limits, p.kappa, *more))
         return frame(columns, rows)
 
@@ -223,23 +223,26 @@ def by_person(
     """
     if labels.select("question", "item", "person").is_duplicated().any():
         raise UsageError("a person has two labels for one item; keep the last")
-    given = _Given.of(labels, order)
-    alpha, interval = _alpha(given, seed=seed, resamples=resamples)
+    labelled = _Labelled.of(labels, order)
+    alpha, interval = _alpha(labelled, seed=seed, resamples=resamples)
     kinds = labels["question"].replace_strict(dict(types or {}), default=None, return_dtype=pl.String)
-    everyone = [_person(given, number, kinds, seconds or {}) for number in range(len(given.names))]
-    deciding = _asked_where_they_differ(given.counts)
+    everyone = [_person(labelled, number, kinds, seconds or {}) for number in range(len(labelled.names))]
+    deciding = _asked_where_they_differ(labelled.counts)
     if deciding:
         everyone = [replace(person, out_of_line=False) for person in everyone]
     everyone.sort(key=lambda p: (not p.out_of_line, 2.0 if p.agreement is None else p.agreement, -p.items, p.person))
     alone = sum(person.agreement is None for person in everyone)
-    told = [*notes, *([f"Without any item that another person judged: {plural(alone, 'person')}."] if alone else [])]
-    told += [DECIDING] if deciding else []
-    shared = int((given.counts.sum(axis=1) > 1).sum())
-    return PeopleAgreement(about, given.order, tuple(everyone), shared, alpha, interval, tuple(told))
+    all_notes = [
+        *notes,
+        *([f"Without any item that another person judged: {plural(alone, 'person')}."] if alone else []),
+    ]
+    all_notes += [DECIDING] if deciding else []
+    shared = int((labelled.counts.sum(axis=1) > 1).sum())
+    return PeopleAgreement(about, labelled.order, tuple(everyone), shared, alpha, interval, tuple(all_notes))
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
+class _Labelled:
     """The labels as numbers: the item, person and label of each row, and how often each item got each label."""
 
     order: tuple[str, ...]
@@ -250,17 +253,17 @@ class _Given:
     counts: Floats
 
     @staticmethod
-    def of(labels: pl.DataFrame, order: Sequence[str] | None) -> _Given:
+    def of(labels: pl.DataFrame, order: Sequence[str] | None) -> _Labelled:
         known = tuple(order) if order is not None else tuple(sorted(set(labels["label"])))
         names = tuple(sorted(set(labels["person"])))
         codes, places = ({name: place for place, name in enumerate(those)} for those in (known, names))
         item = labels.select(pl.struct("question", "item").rank("dense") - 1).to_series()
         items = item.to_numpy().astype(np.int64)
-        given = np.array([codes[label] for label in labels["label"]], dtype=np.int64)
+        label_codes = np.array([codes[label] for label in labels["label"]], dtype=np.int64)
         people = np.array([places[name] for name in labels["person"]], dtype=np.int64)
         size = int(items.max(initial=-1)) + 1
-        counts = np.bincount(items * len(known) + given, minlength=size * len(known)).reshape(size, len(known))
-        return _Given(known, names, items, people, given, counts.astype(np.float64))
+        counts = np.bincount(items * len(known) + label_codes, minlength=size * len(known)).reshape(size, len(known))
+        return _Labelled(known, names, items, people, label_codes, counts.astype(np.float64))
 
     def others(self, rows: Integers) -> Floats:
         """For each of these rows the shares of the labels that the others gave to its item; needs one other each."""
@@ -274,36 +277,36 @@ class _Given:
         return np.asarray(rows[self.counts[self.items[rows]].sum(axis=1) > 1], dtype=np.int64)
 
 
-def _person(given: _Given, number: int, kinds: pl.Series, seconds: Mapping[str, float]) -> Person:
-    rows = given.shared(number)
-    own, others = given.labels[rows], given.others(rows)
-    size = len(given.order)
+def _person(labelled: _Labelled, number: int, kinds: pl.Series, seconds: Mapping[str, float]) -> Person:
+    rows = labelled.shared(number)
+    own, others = labelled.labels[rows], labelled.others(rows)
+    size = len(labelled.order)
     joint = np.zeros((size, size))
     np.add.at(joint, own, others)
     alike = others[np.arange(len(rows)), own]
     agreement = float(alike.mean()) if len(rows) else None
-    beside = _beside(given, number, rows, alike)
+    beside = _beside(labelled, number, rows, alike)
     interval = None if agreement is None else _wilson(alike, LEVEL)
     total = max(len(rows), 1)
     by_kind: dict[str, list[float]] = {}
     for kind, share in zip(kinds.gather(rows).to_list() if len(rows) else [], alike.tolist(), strict=True):
         if kind is not None:
             by_kind.setdefault(kind, []).append(share)
-    name = given.names[number]
+    name = labelled.names[number]
     return Person(
         person=name,
-        items=int((given.people == number).sum()),
+        items=int((labelled.people == number).sum()),
         common=len(rows),
         agreement=agreement,
         interval=interval,
         kappa=defined(float(cohen_kappa(joint))) if len(rows) else None,
-        labels=_shares(given.order, joint.sum(axis=1) / total),
-        others_labels=_shares(given.order, joint.sum(axis=0) / total),
+        labels=_shares(labelled.order, joint.sum(axis=1) / total),
+        others_labels=_shares(labelled.order, joint.sum(axis=0) / total),
         compared=len(beside.own) if beside.paired else 0,
         agreement_there=float(beside.own.mean()) if len(beside.own) else None,
         others_agreement=float(beside.others.mean()) if len(beside.others) else None,
-        out_of_line=_is_out_of_line(beside, len(given.names)),
-        differs=_differences(given.order, joint),
+        out_of_line=_is_out_of_line(beside, len(labelled.names)),
+        differs=_differences(labelled.order, joint),
         by_type={kind: sum(shares) / len(shares) for kind, shares in by_kind.items()} if len(by_kind) > 1 else {},
         seconds=seconds.get(name),
     )
@@ -342,14 +345,14 @@ class _Beside:
     paired: bool
 
 
-def _beside(given: _Given, person: int, rows: Integers, alike: Floats) -> _Beside:
-    counts = given.counts[given.items[rows]].copy()
-    counts[np.arange(len(rows)), given.labels[rows]] -= 1
+def _beside(labelled: _Labelled, person: int, rows: Integers, alike: Floats) -> _Beside:
+    counts = labelled.counts[labelled.items[rows]].copy()
+    counts[np.arange(len(rows)), labelled.labels[rows]] -= 1
     two = counts.sum(axis=1) > 1
     if two.any():
         return _Beside(alike[two], _pairs_alike(counts), paired=True)
-    mine = np.flatnonzero(given.people == person)
-    return _Beside(alike, _pairs_alike(np.delete(given.counts, given.items[mine], axis=0)), paired=False)
+    mine = np.flatnonzero(labelled.people == person)
+    return _Beside(alike, _pairs_alike(np.delete(labelled.counts, labelled.items[mine], axis=0)), paired=False)
 
 
 def _pairs_alike(counts: Floats) -> Floats:
@@ -398,10 +401,10 @@ def _differences(order: Sequence[str], joint: Floats) -> tuple[Difference, ...]:
     return tuple(Difference(order[a], order[b], value, value / total) for value, a, b in cells[:DIFFERENCES_SHOWN])
 
 
-def _alpha(given: _Given, *, seed: int, resamples: int) -> tuple[float | None, Interval | None]:
+def _alpha(labelled: _Labelled, *, seed: int, resamples: int) -> tuple[float | None, Interval | None]:
     """Krippendorff's alpha over all items with its interval; items with the same labels are one kind of item."""
-    size = len(given.order)
-    shapes, numbers = np.unique(given.counts[given.counts.sum(axis=1) > 1], axis=0, return_counts=True)
+    size = len(labelled.order)
+    shapes, numbers = np.unique(labelled.counts[labelled.counts.sum(axis=1) > 1], axis=0, return_counts=True)
     if not len(shapes):
         return None, None
     flat = coincidences(shapes).reshape(len(shapes), size * size)

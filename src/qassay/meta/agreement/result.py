@@ -88,12 +88,12 @@ class Agreement(Result):
 
     def sentence(self) -> str:
         """How many of the items all sets label alike, and the coefficient that fits their number."""
-        who = ", ".join(self.sets)
+        sets = ", ".join(self.sets)
         if self.raw is None:
-            return f"{who} have no {self.about} in common that can be compared"
+            return f"{sets} have no {self.about} in common that can be compared"
         kappas = [(name, value) for name, value, _ in self._statistics() if "kappa" in name]
         shown = [f", {name} {value:.3f}" for name, value in kappas if value is not None]
-        return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}{''.join(shown)}"
+        return f"{sets} agree on {self.raw:.1%} of {self.items:,} {self.about}{''.join(shown)}"
 
     def to_polars(self) -> pl.DataFrame:
         """One row per statistic, with its 95% interval."""
@@ -162,7 +162,7 @@ class Agreement(Result):
     def _labels(self) -> Table:
         columns = [Column("set", left=True), *map(Column, self.labels)]
         rows: list[tuple[Cell, ...]] = [
-            (name, *(given[label] for label in self.labels)) for name, given in self.given.items()
+            (name, *(counts[label] for label in self.labels)) for name, counts in self.given.items()
         ]
         return table(f"Labels given to {self.about}", columns, rows)
 
@@ -184,7 +184,7 @@ class Agreement(Result):
         return {
             **document(self, "sets", "items", "disagreements", *wrong, "patterns", "raw", "folded", "fold", *kappas),
             **document(self, "intervals"),
-            "labels": {name: dict(given) for name, given in self.given.items()},
+            "labels": {name: dict(counts) for name, counts in self.given.items()},
             **document(self, "pairs", "resamples", "seed", "about", "notes"),
         }
 

@@ -83,17 +83,19 @@ class Correction:
             raise UsageError(f"{a} is compared with itself: name two runs")
         lacking = [tag for tag in (a, b) if tag in self.unlabelled]
         if lacking:
-            named = " and ".join(f"{tag} ({self.unlabelled[tag]:,})" for tag in lacking)
-            raise UsageError(f"answers in the sample {self.about.sample} are not judged for {named}: judge them first")
+            runs_in_words = " and ".join(f"{tag} ({self.unlabelled[tag]:,})" for tag in lacking)
+            raise UsageError(
+                f"answers in the sample {self.about.sample} are not judged for {runs_in_words}: judge them first"
+            )
         low, high = self.decisions.scale
-        made = self._estimate(
+        estimate = self._estimate(
             self.people[first] - self.people[second],
             self.decisions.values[first] - self.decisions.values[second],
             (low - high, high - low),
             is_difference=True,
             level=level,
         )
-        return CorrectedPair(self.about, a, b, made, level, self._notes())
+        return CorrectedPair(self.about, a, b, estimate, level, self._notes())
 
     def pairs(self) -> CorrectedPairs:
         """All differences at once, each at the level that Bonferroni's correction gives it."""
@@ -119,14 +121,16 @@ class Correction:
         people, judge = self.people[row], self.decisions.values[row]
         if tag in self.unlabelled:
             return CorrectedRun(tag, None, None, self._judge_alone(judge), 0, skipped=self.unlabelled[tag])
-        made = self._estimate(people, judge, self.decisions.scale, is_difference=False)
+        estimate = self._estimate(people, judge, self.decisions.scale, is_difference=False)
         labels, units = None, None
         if half_width is not None and self.decisions.units is None:
-            labels = labels_needed(made, half_width, target=self.about.target)
+            labels = labels_needed(estimate, half_width, target=self.about.target)
         elif half_width is not None:
-            units = units_needed(made, half_width) if made.population > 1 else None
+            units = units_needed(estimate, half_width) if estimate.population > 1 else None
         bias = self._bias(people, judge)
-        return CorrectedRun(tag, made.value, made.interval, made.judge, made.labels, bias, made, labels, units)
+        return CorrectedRun(
+            tag, estimate.value, estimate.interval, estimate.judge, estimate.labels, bias, estimate, labels, units
+        )
 
     def _judge_alone(self, judge: Floats) -> float:
         """The judge's own score of a run, as it is without labels."""
@@ -141,17 +145,17 @@ class Correction:
             return self._units(people, judge, level)
         every = ~np.isnan(judge)
         columns = self._labelled(people, judge)
-        own, said = people[columns], judge[columns]
+        by_people, by_judge = people[columns], judge[columns]
         low, high = scale
-        if not is_difference and np.isin(own, scale).all() and np.isin(judge[every], scale).all():
-            made = corrected_share(
-                *((values - low) / (high - low) for values in (own, said, judge[every])),
+        if not is_difference and np.isin(by_people, scale).all() and np.isin(judge[every], scale).all():
+            share = corrected_share(
+                *((values - low) / (high - low) for values in (by_people, by_judge, judge[every])),
                 target=self.about.target,
                 level=level,
             )
-            return _rescaled(made, low, high - low)
+            return _rescaled(share, low, high - low)
         return corrected_mean(
-            own, said, judge[every], scale=scale, target=self.about.target, level=level, among=self.among
+            by_people, by_judge, judge[every], scale=scale, target=self.about.target, level=level, among=self.among
         )
 
     def _labelled(self, people: Floats, judge: Floats) -> list[int]:
@@ -167,15 +171,15 @@ class Correction:
 
     def _units(self, people: Floats, judge: Floats, level: float) -> Estimate:
         columns = self._labelled(people, judge)
-        own, said = (self._by_unit(values, columns) for values in (people, judge))
+        by_people, by_judge = (self._by_unit(values, columns) for values in (people, judge))
         every = self._by_unit(judge, range(len(judge)))
-        lacking = [unit for unit in every if unit not in own]
+        lacking = [unit for unit in every if unit not in by_people]
         if lacking:
             raise UsageError(
                 f"every {self.decisions.unit_name[0]} needs a label, and {len(lacking)} have none yet: judge more of "
                 f"the sample {self.about.sample}"
             )
-        means = [np.array([values[unit].mean() for unit in every]) for values in (own, said, every)]
+        means = [np.array([values[unit].mean() for unit in every]) for values in (by_people, by_judge, every)]
         return corrected_units(means[0], means[1], means[2], labels=len(columns), level=level)
 
     def _by_unit(self, values: Floats, columns: Sequence[int] | range) -> dict[str, Floats]:
@@ -198,29 +202,29 @@ class Correction:
             by_unit = self._by_unit(judge - people, columns)
             differences = np.array([values.mean() for values in by_unit.values()])
             total, fewest = len(differences), FEWEST_UNITS
-        found = bias_of(differences, units=total, reach=high - low)
-        return found if found is None or len(differences) >= fewest else Bias(found.bias, None, found.units)
+        bias = bias_of(differences, units=total, reach=high - low)
+        return bias if bias is None or len(differences) >= fewest else Bias(bias.bias, None, bias.units)
 
     def _notes(self) -> tuple[str, ...]:
         notes = list(self.notes)
         if self.unlabelled:
-            named = ", ".join(f"{tag} ({number:,})" for tag, number in self.unlabelled.items())
+            runs_in_words = ", ".join(f"{tag} ({number:,})" for tag, number in self.unlabelled.items())
             notes.append(
                 "Not corrected, because answers in the sample are not judged, and the rest would not be random: "
-                f"{named}. Judge them, then correct."
+                f"{runs_in_words}. Judge them, then correct."
             )
         return tuple(notes)
 
 
-def _rescaled(made: Estimate, low: float, reach: float) -> Estimate:
+def _rescaled(estimate: Estimate, low: float, reach: float) -> Estimate:
     """An estimate on the scale from 0 to 1, on another."""
-    limits = made.interval
+    limits = estimate.interval
     return Estimate(
-        value=low + reach * made.value,
+        value=low + reach * estimate.value,
         interval=None if limits is None else (low + reach * limits[0], low + reach * limits[1]),
-        judge=low + reach * made.judge,
-        labels=made.labels,
-        population=made.population,
-        spread=reach**2 * made.spread,
-        left=reach**2 * made.left,
+        judge=low + reach * estimate.judge,
+        labels=estimate.labels,
+        population=estimate.population,
+        spread=reach**2 * estimate.spread,
+        left=reach**2 * estimate.left,
     )

@@ -46,8 +46,8 @@ def correct(
             f"them, and the interval is about new {decisions.unit_name[1]}"
         )
     if sample.pair is not None and (pair is None or set(pair) != set(sample.pair)):
-        named = " and ".join(sample.pair)
-        raise UsageError(f"the sample {sample.name} serves only the difference of {named}: qassay compare")
+        pair_in_words = " and ".join(sample.pair)
+        raise UsageError(f"the sample {sample.name} serves only the difference of {pair_in_words}: qassay compare")
     equal = equal_answers(judge, *pair) if pair is not None and decisions.units is None else set()
     among = None
     if sample.pair is not None:
@@ -77,9 +77,9 @@ def correct(
     return Correction(about, decisions, values, labelled.draws, among, notes, unlabelled)
 
 
-def only(decisions: Decisions, kept: Sequence[bool]) -> Decisions:
+def only(decisions: Decisions, mask: Sequence[bool]) -> Decisions:
     """Some of the decisions."""
-    columns = np.flatnonzero(kept)
+    columns = np.flatnonzero(mask)
     units = decisions.units
     return replace(
         decisions,

@@ -293,12 +293,12 @@ def labels_needed(
     if not half_width > 0:
         raise UsageError(f"a half-width is a positive number, not {half_width:g}")
     q = ndtri((1 + level) / 2)
-    wanted, size = (half_width / q) ** 2, estimate.population
+    variance, size = (half_width / q) ** 2, estimate.population
     if target == "these":
-        number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / (wanted + estimate.left / size)))
+        number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / (variance + estimate.left / size)))
         return LabelsNeeded(half_width, number if number <= size else None, 0.0)
     best = q * math.sqrt(estimate.spread / size)
-    below = wanted - (estimate.spread - estimate.left) / size
+    below = variance - (estimate.spread - estimate.left) / size
     number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / below)) if below > 0 else size + 1
     return LabelsNeeded(half_width, number if number <= size else None, best)
 

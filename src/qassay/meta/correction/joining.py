@@ -78,13 +78,13 @@ def judge_decisions(scores: Scores, joined: Tally, *, whole: bool = False) -> De
     series = tuple(str(joined.questions.by_id[name].series) for name in ids)
     weights = _series_weights(joined, ids, series) if measure.by_series else _equal_questions(series)
     units = set(scores.units.ids if measure.by_series else series)
-    kept = [place for place, name in enumerate(series) if name in units]
+    columns = [place for place, name in enumerate(series) if name in units]
     return _decisions(
         scores,
-        [ids[place] for place in kept],
-        values[:, kept],
-        tuple(series[place] for place in kept),
-        weights[kept],
+        [ids[place] for place in columns],
+        values[:, columns],
+        tuple(series[place] for place in columns),
+        weights[columns],
     )
 
 
@@ -181,16 +181,16 @@ def _no_response(scores: Scores, draws: Sequence[Draw]) -> np.ndarray:
 def nugget_decisions(runs: Runs, judged: JudgmentSet, draws: Sequence[Draw], *, partial: float) -> Floats:
     """The support of nuggets, runs x decisions: NaN where it is not judged, 0 for an empty answer."""
     credit = {"full": 1.0, "partial": partial, "none": 0.0}
-    asked = list(dict.fromkeys(draw.question for draw in draws))
-    returned = set(rows_to_judge(runs, asked).select("question", "run").iter_rows())
-    said = {
+    questions = list(dict.fromkeys(draw.question for draw in draws))
+    returned = set(rows_to_judge(runs, questions).select("question", "run").iter_rows())
+    credit_of = {
         (row["question"], row["run"], row["nugget"]): credit[row["support"]]
         for row in judged.kind("support").iter_rows(named=True)
     }
     return np.array(
         [
             [
-                said.get((draw.question, tag, draw.nugget), np.nan) if (draw.question, tag) in returned else 0.0
+                credit_of.get((draw.question, tag, draw.nugget), np.nan) if (draw.question, tag) in returned else 0.0
                 for draw in draws
             ]
             for tag in runs.tags
@@ -204,10 +204,10 @@ def nugget_decisions(runs: Runs, judged: JudgmentSet, draws: Sequence[Draw], *, 
 
 def whole_responses(joined: Tally, questions: Sequence[str]) -> set[tuple[str, str]]:
     """The responses to some questions of which people judged everything, by question and run."""
-    asked = set(questions)
+    chosen = set(questions)
     key = joined.key
     rows = judged_responses(joined.runs, joined.questions, joined.task, key.judgments, key.nuggets)
-    return {(question, run) for question, run in rows.iter_rows() if question in asked}
+    return {(question, run) for question, run in rows.iter_rows() if question in chosen}
 
 
 def people_decisions(decisions: Decisions, joined: Tally, whole: set[tuple[str, str]], scores: Scores | None) -> Floats:
@@ -222,11 +222,11 @@ def people_decisions(decisions: Decisions, joined: Tally, whole: set[tuple[str, 
     values = np.full(decisions.values.shape, np.nan)
     if scores is not None:
         place = {draw.question: column for column, draw in enumerate(decisions.draws)}
-        ids, given = question_values(scores)
+        ids, question_scores = question_values(scores)
         for column, name in enumerate(ids):
             if name in place:
                 judged = [row for row, tag in enumerate(decisions.runs) if (name, tag) in whole]
-                values[judged, place[name]] = given[judged, column]
+                values[judged, place[name]] = question_scores[judged, column]
     return _as_the_judge(values, decisions, joined)
 
 
@@ -251,10 +251,10 @@ def equal_answers(joined: Tally, a: str, b: str) -> set[str]:
     """The questions to which two runs return the same, where equal answers are judged once."""
     names = [name for name in _ANSWER if name in joined.runs.table.columns]
     table = joined.runs.table.with_columns(pl.col("question", "run").cast(pl.String))
-    given: Mapping[str, dict[str, list[tuple[object, ...]]]] = {tag: {} for tag in (a, b)}
+    answers: Mapping[str, dict[str, list[tuple[object, ...]]]] = {tag: {} for tag in (a, b)}
     for question, run, *answer in table.select("question", "run", *names).iter_rows():
-        if run in given:
-            given[run].setdefault(question, []).append(tuple(answer))
+        if run in answers:
+            answers[run].setdefault(question, []).append(tuple(answer))
     pooled = {
         type_
         for type_, rules in joined.task.types.items()
@@ -263,5 +263,7 @@ def equal_answers(joined: Tally, a: str, b: str) -> set[str]:
     return {
         question.id
         for question in joined.questions
-        if question.type in pooled and question.id in given[a] and given[a][question.id] == given[b].get(question.id)
+        if question.type in pooled
+        and question.id in answers[a]
+        and answers[a][question.id] == answers[b].get(question.id)
     }

@@ -64,13 +64,13 @@ class About:
 
     def notes(self) -> list[str]:
         """The notes of every table of corrected results."""
-        said = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
+        source = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
         if (few := self.too_few()) is not None:
-            return [said, few]
+            return [source, few]
         about = f"Intervals include the errors of {self.key}, and apply to {self.target_in_words()}."
         if self.target == "new" and not self.by_unit:
             about += f" They are narrower for these {self.unit_name[1]} alone (--target these)."
-        return [said, about]
+        return [source, about]
 
     def as_json(self) -> dict[str, Any]:
         """The keys that every corrected result has."""
@@ -134,7 +134,7 @@ class CorrectedScores(Result):
     half_width: float | None = None
 
     def sentence(self) -> str:
-        """Which run scores best after correction, and what the judge said of it."""
+        """Which run scores best after correction, and its score by the judge alone."""
         best = next((run for run in self.runs if run.score is not None), None)
         labels = self.about.labels_in_words()
         if best is None or best.score is None:
@@ -199,18 +199,19 @@ class CorrectedScores(Result):
 
     def _units_table(self, half_width: float) -> Table:
         """Where units have several decisions: how many units a half-width takes, and why labels are not planned."""
-        one, many = self.about.unit_name
+        noun, nouns = self.about.unit_name
         rows = [
             (run.run, None if run.estimate is None else run.estimate.half_width, run.units_needed) for run in self.runs
         ]
         labels = self.about.labelled / self.about.units
         notes = [
-            f"With as many labels per {one} as now ({labels:.1f}); there are {counted(self.about.units, (one, many))}.",
-            f"Labels alone are not planned here: every {one} has some, and the interval is about new {many}. Further "
-            f"{self.about.drawn_name[1]} of the same {many} leave the spread between {many} as it is.",
+            f"With as many labels per {noun} as now ({labels:.1f}); there are "
+            f"{counted(self.about.units, self.about.unit_name)}.",
+            f"Labels alone are not planned here: every {noun} has some, and the interval is about new {nouns}. Further "
+            f"{self.about.drawn_name[1]} of the same {nouns} leave the spread between {nouns} as it is.",
         ]
-        columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{many} needed", ",")]
-        return table(f"{many[:1].upper()}{many[1:]} for intervals of ±{half_width:g}", columns, rows, notes)
+        columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{nouns} needed", ",")]
+        return table(f"{nouns[:1].upper()}{nouns[1:]} for intervals of ±{half_width:g}", columns, rows, notes)
 
     def units_needed(self) -> int | None:
         """The units with which every run has the wanted half-width; None where units are single questions."""

@@ -76,24 +76,24 @@ def random_order(draws: Sequence[Draw], units: Sequence[str] | None, *, seed: in
 
 
 def check_draw(sample: Sample, draws: Sequence[Draw], units: Sequence[str] | None, *, measure: str) -> tuple[Draw, ...]:
-    """The sample without what is no longer scored; an error where it is not the draw of its seed.
+    """The sample without questions that are no longer scored; an error where it is not the draw of its seed.
 
-    A sample drawn elsewhere is taken at its word, as far as its members are known.
+    A sample drawn elsewhere (without a seed) is accepted, as far as its members are known.
     """
     known = set(draws)
-    kept = tuple(draw for draw in sample.draws if draw in known)
-    if not kept:
+    scored = tuple(draw for draw in sample.draws if draw in known)
+    if not scored:
         raise _refused(sample, "none of its questions is scored")
     if sample.seed is None:
-        return kept
-    drawn = random_order(draws, units, seed=sample.seed)[: len(kept)]
-    if list(kept) == drawn:
-        return kept
+        return scored
+    drawn = random_order(draws, units, seed=sample.seed)[: len(scored)]
+    if list(scored) == drawn:
+        return scored
     if sample.measure not in (None, measure) and (units is not None or sample.is_of_nuggets):
         raise _refused(sample, f"was drawn for {sample.measure}, and does not serve {measure}; draw one for it")
     added = [draw for draw in drawn if draw not in set(sample.draws)]
     message = "is not the random draw that its seed gives: questions were picked or moved by hand"
-    if added and [draw for draw in drawn if draw in set(kept)] == list(kept)[: len(drawn) - len(added)]:
+    if added and [draw for draw in drawn if draw in set(scored)] == list(scored)[: len(drawn) - len(added)]:
         message = (
             f"does not fit the questions as they are now: {few(map(str, added))} would have been drawn before others"
         )

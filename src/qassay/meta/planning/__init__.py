@@ -71,7 +71,7 @@ class _Pilot:
 
 
 def differences_for(matrix: ScoreMatrix) -> tuple[float, ...]:
-    """Differences to plan for unless told: those of scores within [0, 1], on the scale of the scores."""
+    """Differences to plan for by default: those of scores within [0, 1], on the scale of the scores."""
     scale = width_for(matrix) / WIDTH
     return tuple(float(Decimal(str(difference)) * scale) for difference in DIFFERENCES)
 
@@ -98,7 +98,7 @@ def plan(
         notes.append(
             f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} {matrix.unit_name[1]} each."
         )
-    made = _plan(
+    pilot_plan = _plan(
         matrix.measure,
         wanted,
         pilot,
@@ -108,38 +108,40 @@ def plan(
         units=len(matrix.units),
         notes=(*matrix.notes, *notes),
     )
-    made = replace(made, unit_name=matrix.unit_name, block=pilot.block, largest=float(width_for(matrix) / WIDTH))
-    if matrix.repeats is not None and made.recommendation is not None:
+    pilot_plan = replace(
+        pilot_plan, unit_name=matrix.unit_name, block=pilot.block, largest=float(width_for(matrix) / WIDTH)
+    )
+    if matrix.repeats is not None and pilot_plan.recommendation is not None:
         again = running_again(
-            matrix.repeats, made.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs
+            matrix.repeats, pilot_plan.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs
         )
         if again is not None:
-            return _with_repeats(made, again)
+            return _with_repeats(pilot_plan, again)
     if costs is not None:
         raise UsageError("costs choose the number of repeats, but no system has repeats: its answers are there once")
-    return replace(made, notes=(*made.notes, RAN_ONCE))
+    return replace(pilot_plan, notes=(*pilot_plan.notes, RAN_ONCE))
 
 
-def _with_repeats(made: Plan, again: RunningAgain) -> Plan:
+def _with_repeats(pilot_plan: Plan, again: RunningAgain) -> Plan:
     """The plan, with a recommendation that counts what running again changes."""
-    assert made.recommendation is not None
-    recommended = replace(made.recommendation, units=again.units_with(again.at_hand))
-    made = replace(made, recommendation=recommended, running_again=again)
+    assert pilot_plan.recommendation is not None
+    recommended = replace(pilot_plan.recommendation, units=again.units_with(again.at_hand))
+    pilot_plan = replace(pilot_plan, recommendation=recommended, running_again=again)
     if again.repeat_variance <= 0:
-        return made
+        return pilot_plan
     # What a repeat shifts on all questions at once is not in the deviations of single questions.
-    wanted = made.wanted
+    wanted = pilot_plan.wanted
     shown = tuple(
         replace(
             row,
             detectable=again.detectable(row.units, power=wanted.power, alpha=wanted.alpha),
             detectable_hard=None,
         )
-        for row in made.shown
+        for row in pilot_plan.shown
     )
-    now = next((row.detectable for row in shown if row.units == made.units), None)
+    now = next((row.detectable for row in shown if row.units == pilot_plan.units), None)
     note = "Questions needed for a difference leave out what running again shifts on all questions at once."
-    return replace(made, shown=shown, detectable=now, notes=(*made.notes, note))
+    return replace(pilot_plan, shown=shown, detectable=now, notes=(*pilot_plan.notes, note))
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:
@@ -148,8 +150,8 @@ def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None
     within = study.variances.get("run x unit", 0.0) + study.variances[RESIDUAL]
     deviation = math.sqrt(2 * within) if within > 0 else None
     notes = ("Assumed variances say nothing about repeatable gaps: these need pilot scores.",)
-    made = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
-    return replace(made, unit_name=("question", "questions"))
+    assumed_plan = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
+    return replace(assumed_plan, unit_name=("question", "questions"))
 
 
 def _plan(
@@ -274,15 +276,17 @@ def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[Uni
     )
 
 
-def notes_on_prediction(prediction: Prediction, made: Plan) -> list[str]:
+def notes_on_prediction(prediction: Prediction, pilot_plan: Plan) -> list[str]:
     """On how many pairs of runs the repeatable sizes rest, and why some are missing."""
     missing: dict[str, list[str]] = {}
-    for row in made.differences:
+    for row in pilot_plan.differences:
         if row.predicted is None:
-            missing.setdefault(_reason(prediction, row.difference, made.units or 0), []).append(f"{row.difference:g}")
-    notes = rests_on(len(prediction.moments.means)) if any(row.predicted for row in made.differences) else []
+            missing.setdefault(_reason(prediction, row.difference, pilot_plan.units or 0), []).append(
+                f"{row.difference:g}"
+            )
+    notes = rests_on(len(prediction.moments.means)) if any(row.predicted for row in pilot_plan.differences) else []
     for reason, which in missing.items():
-        for_which = "" if len(which) == len(made.differences) else f" for {', '.join(which)}"
+        for_which = "" if len(which) == len(pilot_plan.differences) else f" for {', '.join(which)}"
         notes.append(f"No repeatable size{for_which}: {reason}.")
     return notes
 

@@ -130,11 +130,11 @@ class Plan(Result):
         best = self.recommendation
         if best is None:
             return f"no number of {self.unit_name[1]} can be given; the notes say why"
-        wanted = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
+        purpose = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
         now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
         if best.units is None:
-            return f"no number of {self.unit_name[1]} is enough for {wanted}{now}"
-        return f"about {counted(_rounded(best.units), self.unit_name)} for {wanted}{now}"
+            return f"no number of {self.unit_name[1]} is enough for {purpose}{now}"
+        return f"about {counted(_rounded(best.units), self.unit_name)} for {purpose}{now}"
 
     def summary(self) -> str:
         """The recommendation first, then its reason, and what the units at hand show."""
@@ -187,24 +187,24 @@ class Plan(Result):
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
-        found = [(row.detectable, row.detectable_hard, row.repeatable) for row in self.shown]
+        findings = [(row.detectable, row.detectable_hard, row.repeatable) for row in self.shown]
         rows: list[list[Cell]] = [
             [_now(row.units, self.units), *(least if self._possible(least) else NONE for least in cells)]
-            for row, cells in zip(self.shown, found, strict=True)
+            for row, cells in zip(self.shown, findings, strict=True)
         ]
-        kept = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
+        filled = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
         notes = [
             f"significant from: a paired t test at level {wanted.alpha:g} finds a true difference of this size with "
             f"probability {wanted.power:g} (power), for a typical pair of systems."
         ]
-        if 2 in kept:
+        if 2 in filled:
             notes.append("harder pair: for two systems whose differences vary more than those of nine pairs in ten.")
-        if 3 in kept:
+        if 3 in filled:
             notes.append(
                 f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
                 f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
             )
-        if any(not self._possible(least) for cells in found for least in cells):
+        if any(not self._possible(least) for cells in findings for least in cells):
             notes.append(f"{NONE}: not even the largest possible difference, {self.largest:g}.")
         own = (
             ()
@@ -212,21 +212,21 @@ class Plan(Result):
             else (*self.notes, "Alternatives, and where the scores vary: in the details (--details).")
         )
         title = f"What more or fewer {units} can show ({self.measure})"
-        return table(title, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows], (*notes, *own))
+        return table(title, [columns[i] for i in filled], [[row[i] for i in filled] for row in rows], (*notes, *own))
 
     def table(self) -> Table:
         """Units needed for each difference; ways of asking that give no number at all are left out."""
         names = (f"significant, power {self.wanted.power:g}", "harder pair", "fit", "repeatable")
         columns = [Column("difference", ".3g"), *map(Column, names), Column("power now", ".2f")]
         rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
-        kept = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
+        filled = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
         at_hand = "assumed variances"
         if self.runs is not None and self.units is not None:
             at_hand = f"{plural(self.runs, 'run')} on {counted(self.units, self.unit_name)}"
         return table(
             f"{self.unit_name[1].capitalize()} needed for a difference, from {at_hand}",
-            [columns[i] for i in kept],
-            [[row[i] for i in kept] for row in rows],
+            [columns[i] for i in filled],
+            [[row[i] for i in filled] for row in rows],
             (*self._reading(), *self.notes),
         )
 

@@ -86,11 +86,11 @@ class RunningAgain:
             )
             for row in self.rows
         ]
-        kept = 3 if any(row.cost is not None for row in self.rows) else 2
+        width = 3 if any(row.cost is not None for row in self.rows) else 2
         return table(
             f"More {unit_name[1]}, or running again? For a difference of {self.difference:g}",
-            columns[:kept],
-            [row[:kept] for row in rows],
+            columns[:width],
+            [row[:width] for row in rows],
             self._notes(unit_name),
         )
 
@@ -148,7 +148,7 @@ class Variances:
             return None
         best = math.sqrt(self.rest * costs.question / (self.question * costs.answer))
         lower = max(1, math.floor(best))
-        # The variance times the cost is what a repeat more or less changes; the better neighbour wins.
+        # A repeat more or less changes the variance times the cost; the better neighbour wins.
         return min((lower, lower + 1), key=lambda r: (self.question + self.rest / r) * costs.of(1, r))
 
 
@@ -177,14 +177,14 @@ def running_again(
     repeats: Repeats, difference: float, *, power: float, alpha: float, costs: Costs | None = None
 ) -> RunningAgain | None:
     """Weigh repeats against questions for one difference; None where the pilot does not show what repeats change."""
-    found = variances(repeats)
-    if found is None:
+    components = variances(repeats)
+    if components is None:
         return None
     at_hand = max(repeats.numbers)
-    best = None if costs is None else found.best_repeats(costs)
+    best = None if costs is None else components.best_repeats(costs)
     numbers = sorted({*REPEATS, at_hand, *([] if best is None else [best])})
     rows = []
     for number in numbers:
-        units = found.units_for(difference, number, power=power, alpha=alpha)
+        units = components.units_for(difference, number, power=power, alpha=alpha)
         rows.append(WithRepeats(number, units, None if costs is None or units is None else costs.of(units, number)))
-    return RunningAgain(difference, found.question, found.repeat, found.rest, at_hand, best, tuple(rows))
+    return RunningAgain(difference, components.question, components.repeat, components.rest, at_hand, best, tuple(rows))

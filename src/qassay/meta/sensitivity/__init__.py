@@ -68,7 +68,7 @@ MOST_WITHIN_ONE = 0.9
 
 WIDER = "Most differences fall into the open bin: choose wider bins, such as {} (--bin-width)."
 
-# What the rule for ties makes of a bin that holds nothing else.
+# What the rule for ties says of a bin that has ties alone.
 ONLY_TIES: dict[Ties, str] = {"stay": "a tie is not a swap", "half": "a tie counts half a swap", "exclude": ""}
 
 # Reasons of the curves, in words of one difference.
@@ -174,7 +174,7 @@ def rests_on(pairs: int) -> list[str]:
 
 
 def why_not_fitted(curves: SensitivityCurves, difference: float) -> str | None:
-    """Why the bin that holds a difference has no fitted curve; None where it has one."""
+    """Why the bin of a difference has no fitted curve; None where it has one."""
     fit = curves.fits[curves.bin_of(difference)]
     return REASONS.get(fit, fit) if isinstance(fit, str) else None
 
@@ -209,7 +209,7 @@ def notes_on_bins(study: Study, counts: Counts, ties: Ties) -> list[str]:
     """A first bin that contains ties alone: it is too narrow for the scores."""
     notes = []
     step, width = unit_step(study.prepared.matrix), float(study.prepared.width)
-    # Means of S scores differ by steps of step/S: where that is a bin or more, the first bin holds equal means alone.
+    # Means of S scores differ by steps of step/S: where that is a bin or more, the first bin has equal means alone.
     seen = counts.denominators(ties)[:, 0] > 0
     tied = [size for size, some in zip(study.sizes, seen, strict=True) if some and step / size > width - TIE]
     if tied and ONLY_TIES[ties]:
@@ -222,7 +222,7 @@ def notes_on_bins(study: Study, counts: Counts, ties: Ties) -> list[str]:
 
 
 def notes_on_extended(study: Study, counts: Counts, ties: Ties, intervals: Floats | None) -> list[str]:
-    """Intervals of the largest sets that end at the measured rate: they would not hold it on their own."""
+    """Intervals of the largest sets that end at the measured rate: they would not contain it on their own."""
     if intervals is None:
         return []
     rates, (low, high) = counts.rates(ties)[-1], intervals[-1].T

@@ -45,7 +45,7 @@ AT_ONCE = 1_000_000
 # Sums of whole numbers below 2^52 are exact, whatever the order in which threads add them.
 EXACT_BITS = 52
 
-# Of more pairs than this, a random choice stands for all: measured and plausible rates are compared on the same ones.
+# Of more pairs than this, a random choice is used: measured and plausible rates are compared on the same ones.
 MOST_PAIRS = 2000
 
 # Values of tau that are weighed, and how far they reach in units of the measured spread.
@@ -58,7 +58,7 @@ class PairMoments:
     """Mean m >= 0 and variance v of the per-unit differences, for every pair of runs.
 
     `equal` is the share of units on which the two have the same score, where that is known. `series` is the variance
-    of the mean difference over all units, times their number, less v: what units of the same series add to it.
+    of the mean difference over all units, times their number, minus v: what units of the same series add to it.
     """
 
     means: Floats
@@ -125,7 +125,7 @@ def expected_at_least(
     """Expected number of pairs that reach each limit in base, of those that also swap, and of those that agree.
 
     A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
-    that two runs differ at all on a set of units; 1 unless told.
+    that two runs differ at all on a set of units; 1 by default.
     """
     some = np.ones(len(means)) if moving is None else moving
     if compiled:
@@ -196,8 +196,8 @@ def plausible(matrix: ScoreMatrix, resamples: int, seed: int) -> Plausible:
     deviations = (times.astype(np.float64) @ whole.T) * (scale / units / narrower)
     deviations -= deviations.mean(axis=1, keepdims=True)
     scores = matrix.scores() - matrix.scores().mean()
-    kept = _kept(scores, deviations, seed)
-    means = kept[:, None] * scores + np.sqrt(kept)[:, None] * deviations
+    true_share = _true_share(scores, deviations, seed)
+    means = true_share[:, None] * scores + np.sqrt(true_share)[:, None] * deviations
     chosen = _some_pairs(len(values), seed)
     first, second = (side[chosen] for side in np.triu_indices(len(values), 1))
     everyone = pair_moments(matrix)
@@ -217,13 +217,13 @@ def _pulled_together(equal: NDArray[np.float32], times: Integers, narrower: floa
     """
     measured = equal.mean(axis=1, dtype=np.float64)
     # Whole numbers: exact in any order of summation.
-    found = (times.astype(np.float32) @ equal.T).astype(np.float64) / equal.shape[1]
-    off = (found - measured) / narrower
+    resampled = (times.astype(np.float32) @ equal.T).astype(np.float64) / equal.shape[1]
+    off = (resampled - measured) / narrower
     common = off.mean(axis=1, keepdims=True)
     noise, spread = float(((off - common) ** 2).mean()), float(measured.var())
-    kept = max(1.0 - noise / spread, 0.0) if spread > 0.0 else 0.0
+    true_share = max(1.0 - noise / spread, 0.0) if spread > 0.0 else 0.0
     centre = measured.mean()
-    shares = centre + kept * (measured - centre) + common + np.sqrt(kept) * (off - common)
+    shares = centre + true_share * (measured - centre) + common + np.sqrt(true_share) * (off - common)
     # Two runs that never differ do so in no plausible truth.
     return np.asarray(np.where(measured == 1.0, 1.0, np.clip(shares, 0.0, 1.0)))
 
@@ -234,7 +234,7 @@ def blocks(matrix: ScoreMatrix) -> int:
 
 
 def _series(differences: Floats, clusters: tuple[str, ...]) -> float:
-    """Variance of a mean difference over series / that over as many single units, less 1; over all pairs."""
+    """Variance of a mean difference over series / the same over single units, minus 1; over all pairs."""
     apart = differences - differences.mean(axis=1, keepdims=True)
     _, which = np.unique(np.array(clusters), return_inverse=True)
     sums = np.stack([np.bincount(which, weights=row) for row in apart])
@@ -252,7 +252,7 @@ def _some_pairs(runs: int, seed: int) -> Integers:
     return np.sort(rng.choice(pairs, MOST_PAIRS, replace=False))
 
 
-def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
+def _true_share(scores: Floats, deviations: Floats, seed: int) -> Floats:
     """For each resample a plausible share `a` of the measured differences that is not noise."""
     noise = float(deviations.var(axis=1, ddof=1).mean())
     spread = float(scores.var(ddof=1))
@@ -261,11 +261,11 @@ def _kept(scores: Floats, deviations: Floats, seed: int) -> Floats:
     tau = np.linspace(0.0, 1.0, GRID) ** 2 * FURTHEST * np.sqrt(max(spread, noise))
     total = tau**2 + noise
     log = -(len(scores) - 1) / 2 * (np.log(total) + spread / total)
-    # The grid is finer near 0: each value stands for a stretch as long as its distance to its neighbours.
+    # The grid is finer near 0: each value represents a stretch as long as its distance to its neighbours.
     mass = np.cumsum(np.exp(log - log.max()) * np.gradient(tau))
     rng = np.random.default_rng([seed % WORD, 0])
     resamples = len(deviations)
     # One draw from each of as many equal parts as there are resamples, in random order.
-    wanted = (rng.permutation(resamples) + rng.random(resamples)) / resamples
-    found = tau[np.minimum(np.searchsorted(mass / mass[-1], wanted), GRID - 1)]
-    return np.asarray(found**2 / (found**2 + noise))
+    levels = (rng.permutation(resamples) + rng.random(resamples)) / resamples
+    drawn = tau[np.minimum(np.searchsorted(mass / mass[-1], levels), GRID - 1)]
+    return np.asarray(drawn**2 / (drawn**2 + noise))

@@ -31,7 +31,7 @@ from qassay.meta.sensitivity.trials import (
 
 Ties: TypeAlias = Literal["stay", "half", "exclude"]
 
-# Trials x units held at once while dealing, and pairs x trials while counting: small enough for the caches.
+# Trials x units in memory at once while dealing, and pairs x trials while counting: small enough for the caches.
 DEALT_AT_ONCE = 4_000_000
 COUNTED_AT_ONCE = 30_000
 
@@ -52,7 +52,7 @@ LARGE = 0.5
 SECONDS_A_PAIR = 7e-9
 SECONDS_A_SCORE = {True: 1e-9, False: 8e-9}
 
-# Scores held by one task: a task takes well under a second, so that progress moves and an interrupt is heard.
+# Scores in one task: a task takes well under a second, so that progress moves and an interrupt is heard.
 SCORES_A_TASK = 1_000_000
 
 
@@ -201,16 +201,16 @@ def count_pairs(base: Floats, test: Floats, numbers: Integers, scales: Sequence[
             d_base = in_base[run + 1 :] - in_base[run]
             d_test = in_test[run + 1 :] - in_test[run]
             # 0: the sets agree, 1: a swap, 2: a tie.
-            what = (d_base * d_test < 0.0).view(np.int8)
+            outcome = (d_base * d_test < 0.0).view(np.int8)
             np.abs(d_base, out=d_base)
             np.abs(d_test, out=d_test)
             np.minimum(d_test, d_base, out=d_test)
-            what[d_test < tie] = 2
+            outcome[d_test < tie] = 2
             d_base += slack
             d_base /= step
             np.minimum(d_base, LIMITED_BINS, out=d_base)
             cell = d_base.astype(np.int64)
-            cell += what * np.int64(BINS)
+            cell += outcome * np.int64(BINS)
             cell += offsets
             cells += np.bincount(cell.ravel(), minlength=len(cells))
     return by_trial

@@ -111,9 +111,9 @@ def on_fresh_units(moments: PairMoments, size: int, limits: Floats, step: float,
     edges = limits if step == 0.0 else (np.ceil(limits / step - TIE) - 0.5) * step
     edges = np.concatenate([[half], edges[1:]])
     moving = 1.0 - _equal(moments, limits, step) ** size
-    found = expected_at_least(means, deviations / np.sqrt(size), edges, half, moving, compiled=compiled)
-    found[0][0] = len(means)
-    comparisons, swaps, agreements = (one - np.append(one[1:], 0.0) for one in found)
+    at_least = expected_at_least(means, deviations / np.sqrt(size), edges, half, moving, compiled=compiled)
+    at_least[0][0] = len(means)
+    comparisons, swaps, agreements = (reaching - np.append(reaching[1:], 0.0) for reaching in at_least)
     return _with_fixed(comparisons, swaps, agreements, moments.fixed, limits)
 
 
@@ -122,7 +122,7 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
     from scipy.special import ndtr
 
     means, deviations = moments.varying
-    found = np.zeros((3, len(limits)))
+    sums = np.zeros((3, len(limits)))
     spreads = deviations * np.sqrt(1.0 / size - 1.0 / units)
     rho = -size / (units - size)
     nodes, weights, bins = _nodes(means, spreads, limits, step)
@@ -130,7 +130,7 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
     left = np.arange(size)
     equal = np.rint(_equal(moments, limits, step) * units)[:, None]
     moving = 1.0 - np.prod(np.maximum(equal - left, 0.0) / (units - left), axis=1)
-    found[0, 0] = (1.0 - moving).sum()
+    sums[0, 0] = (1.0 - moving).sum()
     at_once = max(1, AT_ONCE // len(nodes))
     for start in range(0, len(means), at_once):
         m, s = means[start : start + at_once, None], spreads[start : start + at_once, None]
@@ -148,8 +148,8 @@ def on_dealt_units(moments: PairMoments, size: int, units: int, limits: Floats, 
         for row in range(3):
             differ = moving[start : start + at_once, None] ** (1 if row == 0 else 2)
             by_node = ((parts[0][row] + parts[1][row]) * share * differ).sum(axis=0)
-            found[row] += np.bincount(bins, weights=by_node, minlength=len(limits))
-    return _with_fixed(found[0], found[1], found[2], moments.fixed, limits)
+            sums[row] += np.bincount(bins, weights=by_node, minlength=len(limits))
+    return _with_fixed(sums[0], sums[1], sums[2], moments.fixed, limits)
 
 
 def _equal(moments: PairMoments, limits: Floats, step: float) -> Floats:
@@ -213,11 +213,11 @@ class Trinomial:
         swaps = _weighted(up, worse) + _weighted(down, better)
         agreements = _weighted(up, better) + _weighted(down, worse)
         bins = self._bins(np.arange(1, self.size + 1))
-        found = np.zeros((3, len(self.limits)))
+        sums = np.zeros((3, len(self.limits)))
         for row, by_steps in enumerate((up.sum(axis=0) + down.sum(axis=0), swaps, agreements)):
-            found[row] = np.bincount(bins, by_steps, minlength=len(self.limits))
-        found[0, 0] += chances[:, 0].sum()
-        return found
+            sums[row] = np.bincount(bins, by_steps, minlength=len(self.limits))
+        sums[0, 0] += chances[:, 0].sum()
+        return sums
 
     def dealt(self, moments: PairMoments, units: int) -> Floats:
         """The same on units dealt from this many units."""
@@ -254,8 +254,8 @@ class Trinomial:
     def _halvings(self) -> tuple[Integers, Integers, Floats]:
         """I, J and what a halving of 2S such units shows: rows x (comparisons, swaps, agreements) x bins."""
         size = self.size
-        one = np.array([(i, j) for i in range(size + 1) for j in range(size + 1 - i)])
-        base, test = np.repeat(one, len(one), axis=0).T, np.tile(one, (len(one), 1)).T
+        outcomes = np.array([(i, j) for i in range(size + 1) for j in range(size + 1 - i)])
+        base, test = np.repeat(outcomes, len(outcomes), axis=0).T, np.tile(outcomes, (len(outcomes), 1)).T
         both = base + test
         share = np.exp(_log_ways(base, size) + _log_ways(test, size) - _log_ways(both, 2 * size))
         d_base, d_test = base[0] - base[1], test[0] - test[1]
@@ -265,8 +265,8 @@ class Trinomial:
         every = (2 * size + 1) ** 2
         kinds = (share, share * (product < 0), share * (product > 0))
         cells = np.stack([np.bincount(cell, kind, minlength=every * bins).reshape(every, bins) for kind in kinds], 1)
-        there = np.unique(rows)
-        return there // (2 * size + 1), there % (2 * size + 1), cells[there]
+        occurring = np.unique(rows)
+        return occurring // (2 * size + 1), occurring % (2 * size + 1), cells[occurring]
 
 
 @lru_cache(maxsize=LARGEST)

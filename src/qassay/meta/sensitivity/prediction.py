@@ -68,8 +68,8 @@ class Prediction:
             return float(predicted_rates(self.moments, size, limits, compiled=self.compiled)[0])
 
         def is_enough(size: int) -> bool:
-            found = rate(size)
-            return math.isnan(found) or found <= error
+            expected = rate(size)
+            return math.isnan(expected) or expected <= error
 
         low, high = 0, 1
         while not is_enough(high):

@@ -258,8 +258,8 @@ def _size(size: float | None, measured: int) -> str | None:
     return f"{size:g}*" if size > measured else f"{size:g}"
 
 
-def _spread(number: int, wanted: int) -> list[int]:
+def _spread(number: int, most: int) -> list[int]:
     """Indices of a handful of items from first to last, evenly spread."""
-    if number <= wanted:
+    if number <= most:
         return list(range(number))
-    return [round(i * (number - 1) / (wanted - 1)) for i in range(wanted)]
+    return [round(i * (number - 1) / (most - 1)) for i in range(most)]

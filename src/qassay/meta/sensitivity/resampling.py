@@ -20,7 +20,7 @@ large numbers; its median is the place of the measured rate.
 
 The centre is mean(fresh) + (measured - dealt), where the second part is what the closed form gets wrong (skewed
 scores, confidence-weighted ones). Each limit is as far from it as the two parts together: the root of the sum of
-their squared distances (Zou and Donner 2008). An interval always holds its rate.
+their squared distances (Zou and Donner 2008). An interval always contains its rate.
 
 What this guarantees: nothing exactly; it is an approximation for many units. No width in it is a fitted constant, but
 the construction was chosen among about twenty, and the lines of ten comparisons and of twenty ranked answers among
@@ -97,13 +97,13 @@ def rate_intervals(
         if progress is not None:
             progress(number + 1, resamples)
     foreseen = reached.mean(axis=0) * (study.trials * matrix.pairs / len(form.truths.measured.means))
-    found = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
-    return np.where(_large_enough(study)[:, None, None], found, np.nan)
+    intervals = around(counts.rates(ties), foreseen, effective(counts, ties, study.trials), expected, rates)
+    return np.where(_large_enough(study)[:, None, None], intervals, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
 class _ClosedForm:
-    """The rates that the closed form expects of one study; `exact` holds the sizes that need no approximation."""
+    """The rates that the closed form expects of one study; `exact` has the sizes that need no approximation."""
 
     truths: Plausible
     sizes: tuple[int, ...]
@@ -124,14 +124,14 @@ class _ClosedForm:
     def fresh(self, resample: int) -> Floats:
         """Rates of fresh units in one plausible truth, and the comparisons behind them; 2 x sizes x bins."""
         moments = self.truths.moments(resample)
-        found = []
+        by_size = []
         for size in self.sizes:
             step, exact = self.step / size, self.exact.get(size)
             expected = in_fresh_series(
                 moments, size, self.units, self.limits, step, compiled=self.compiled, exact=exact
             )
-            found.append([expected.rates(self.ties), expected.denominators(self.ties)])
-        return np.stack(found, axis=1)
+            by_size.append([expected.rates(self.ties), expected.denominators(self.ties)])
+        return np.stack(by_size, axis=1)
 
 
 def _closed_form(study: Study, ties: Ties, resamples: int, path: Path) -> _ClosedForm:
@@ -219,13 +219,13 @@ def interval_notes(study: Study, counts: Counts, ties: Ties, intervals: Floats |
 
 
 def _large_enough(study: Study) -> NDArray[np.bool_]:
-    """The sizes of which something can be said."""
+    """The sizes that can have intervals."""
     ranked = study.prepared.matrix.summary.order is not None
     return np.array(study.sizes) >= (FEWEST_RANKED if ranked else 1)
 
 
 def _too_few(matrix: ScoreMatrix, resamples: int, trials: int) -> str | None:
-    """Why nothing can be said of any bin."""
+    """Why no bin has an interval; None where some have."""
     if resamples < FEWEST_RESAMPLES or blocks(matrix) < 2:
         return f"they need at least two resamples and two {matrix.unit_name[1]}"
     return "a single trial does not show how trials vary" if trials < FEWEST_TRIALS else None

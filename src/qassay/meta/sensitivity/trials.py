@@ -5,7 +5,7 @@ number of threads can change a result. The numbers come from SplitMix64 used as 
 Lea and Flood 2014): its i-th number is a hash of key + i * GOLDEN, which array code and compiled code compute alike.
 The trials of a study are those of stream 0.
 
-Bins are exact (METHOD 6). Bin k holds the differences from k * width up to, not including, (k + 1) * width; the last
+Bins are exact (METHOD 6). Bin k has the differences from k * width up to, not including, (k + 1) * width; the last
 one is open. Means of scores that are whole numbers of 1/denominator are compared as integer sums, so that a difference
 on a bin limit lies in the upper bin and equal means are a tie. Other scores are doubles, and 1e-9 of slack stands for
 the noise of their summation.
@@ -37,7 +37,7 @@ WORD = 2**64
 # The stream of numbers that the trials of a study take.
 STUDY = 0
 
-# What `sides` holds for a unit; 0 for one that is in neither set.
+# The value in `sides` of a unit; 0 for one that is in neither set.
 BASE, TEST = 1, 2
 
 LIMITED_BINS = 20
@@ -82,10 +82,10 @@ def deal(keys: Keys, sizes: Integers, units: int) -> Sides:
     for step, first in enumerate(active_from.tolist()):
         words = mixed(keys[first:] + np.uint64(GOLDEN * (step + 1) % WORD)) >> np.uint64(32)
         jump = ((words * np.uint64(units - step)) >> np.uint64(32)).astype(np.int64)
-        here = starts[first:] + step
-        there = here + jump
-        drawn = pool[there]
-        pool[there] = pool[here]
+        front = starts[first:] + step
+        picked = front + jump
+        drawn = pool[picked]
+        pool[picked] = pool[front]
         sides[starts[first:] + drawn] = np.where(step < sizes[first:], BASE, TEST)
     return sides.reshape(rows, units)
 
@@ -149,8 +149,8 @@ def rounded_up(number: float) -> Decimal:
     """
     power = math.floor(math.log10(number))
     steps = (Decimal(f"{k}e{e}") for k, e in ((1, power), (2, power), (5, power), (1, power + 1)))
-    found = next(step for step in steps if float(step) >= number * (1 - TIE))
-    return Decimal(format(found, "f"))
+    smallest = next(step for step in steps if float(step) >= number * (1 - TIE))
+    return Decimal(format(smallest, "f"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +174,15 @@ class Scale:
 
         `|d| >= thresholds[k]` says the same as `bin_of(d) >= k` for every double, without a division.
         """
-        found = [self.tie]
+        limits = [self.tie]
         for k in range(1, BINS):
             limit = k * self.step - self.slack
             while self.bin_of(limit) >= k:
                 limit = math.nextafter(limit, 0.0)
             while self.bin_of(limit) < k:
                 limit = math.nextafter(limit, math.inf)
-            found.append(limit)
-        return np.array(found)
+            limits.append(limit)
+        return np.array(limits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -126,17 +126,19 @@ class AllPairs(Result):
 
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
-        how = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
-        how += f"Level {self.alpha:g} over {plural(self._total, 'pair')}, corrected by {NAMES[self.method]}"
+        reading = (
+            "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
+        )
+        reading += f"Level {self.alpha:g} over {plural(self._total, 'pair')}, corrected by {NAMES[self.method]}"
         if self.permutations is not None:
-            how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
-        how += "."
+            reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
+        reading += "."
         if self.margin is not None:
-            how += f" Differences above {self.margin:.3f} are significant."
+            reading += f" Differences above {self.margin:.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
         rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
-        return table(f"{self.sentence()}.", columns, rows, (how, *self.notes, *self._star()))
+        return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""

@@ -63,7 +63,7 @@ class Decision:
 
 
 def undecided(runs: int, note: str) -> Decision:
-    """No p-values, nobody differs, and a note that says why."""
+    """No p-values, no differences, and a note that says why."""
     blank = np.full((runs, runs), np.nan)
     return Decision(blank, blank, np.zeros((runs, runs), np.bool_), None, None, (note,))
 
@@ -85,7 +85,7 @@ class PairTests:
             raise unknown("method", self.method, NAMES)
 
     def decide(self, parts: Blocks, p_repeats: Floats | None = None) -> Decision:
-        """Which runs differ; nobody where there is one run.
+        """Which runs differ; none where there is one run.
 
         `p_repeats` are p-values of the pairs that take running the systems again into account; Holm and
         Benjamini-Hochberg correct them in place of those of a test.
@@ -183,8 +183,8 @@ class PairTests:
                     f"Pairs with the same difference on all {parts.name[1]} have no t test and count as not different."
                 )
         else:
-            wanted = self.permutations or flips_for(pairs, self.alpha)
-            p, drawn, exact = flip_p_values(parts, flips=wanted, seed=self.seed, progress=self.progress)
+            flips = self.permutations or flips_for(pairs, self.alpha)
+            p, drawn, exact = flip_p_values(parts, flips=flips, seed=self.seed, progress=self.progress)
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
                 reason = counted(parts.count, parts.name) if exact else f"{drawn:,} permutations"

@@ -78,7 +78,7 @@ def _reached(effect: float, units: int, alpha: float) -> float:
     return power(effect, units, alpha=alpha) or 0.0
 
 
-def _check(wanted: float, alpha: float) -> None:
+def _check(power: float, alpha: float) -> None:
     check_test(alpha)
-    if not alpha < wanted < 1:
-        raise UsageError(f"power lies between the level {alpha} and 1, not {wanted}")
+    if not alpha < power < 1:
+        raise UsageError(f"power lies between the level {alpha} and 1, not {power}")

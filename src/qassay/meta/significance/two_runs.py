@@ -104,8 +104,8 @@ class PairComparison(Result):
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
-        one = self.units == 1
-        on = f"on this {self.unit_name[0]}" if one else f"on these {counted(self.units, self.unit_name)}"
+        single_unit = self.units == 1
+        on = f"on this {self.unit_name[0]}" if single_unit else f"on these {counted(self.units, self.unit_name)}"
         if self.units_better == self.units_worse == 0:
             return f"{self.a} and {self.b} score the same on each {self.unit_name[0]}"
         if self.verdict != "cannot tell":
@@ -234,7 +234,7 @@ def compare(
     """Compare two runs on their common units.
 
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
-    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval holds
+    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval contains
     the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
     interval excludes 0. The paired t test is a second opinion. With repeats the interval and the
     verdict come from the variance of questions and repeats together (`qassay.meta.repeats`).

@@ -216,15 +216,15 @@ def _paired(scored: ScoredTwice) -> list[_Run | None]:
 
 def _runs(scored: ScoredTwice, twice: Sequence[_Run | None]) -> RunTrust:
     tags = [tag for tag, run in zip(scored.runs, twice, strict=True) if run is not None]
-    kept = [run for run in twice if run is not None]
-    program, people = np.array([run.program for run in kept]), np.array([run.people for run in kept])
-    if len(kept) < 2:
-        return RunTrust(runs=len(kept))
+    compared = [run for run in twice if run is not None]
+    program, people = np.array([run.program for run in compared]), np.array([run.people for run in compared])
+    if len(compared) < 2:
+        return RunTrust(runs=len(compared))
     ranking = compare_rankings(people, program)
     swaps = swapped_pairs(tags, people, program)
-    best = np.argsort(-people, kind="stable")[: -(-len(kept) // BEST_SHARE)]
+    best = np.argsort(-people, kind="stable")[: -(-len(compared) // BEST_SHARE)]
     return RunTrust(
-        runs=len(kept),
+        runs=len(compared),
         tau=ranking.tau,
         tau_ap=ranking.tau_ap,
         swaps=ranking.swaps,

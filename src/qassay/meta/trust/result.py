@@ -99,16 +99,16 @@ class Trust(Result):
         if self.agreement is None:
             return f"{self.assessor} and {self.against} have no judgment in common: nothing can be said."
         judgments = f"{self.agreement:.0%} of {self.items:,} judgments"
-        said = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
+        agreement = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
         if self.runs.tau is None:
-            return f"{said}; there are too few runs to compare rankings."
+            return f"{agreement}; there are too few runs to compare rankings."
         order = "in nearly the same order" if self.runs.tau >= SAME else "in a similar order"
         if self.runs.tau < SIMILAR:
             order = "in a different order"
         swaps = f"it reverses {self.runs.swaps:,} of {self.runs.pairs:,} pairs of runs"
         largest = self.runs.largest_swapped_difference
         width = f", differences of up to {largest:.3f}" if largest else ""
-        return f"{said} and puts the runs {order}: {swaps}{width}."
+        return f"{agreement} and puts the runs {order}: {swaps}{width}."
 
     def caution(self) -> str | None:
         """Which pair of runs it shifts most, where more pairs are shifted than chance alone would shift."""
@@ -200,9 +200,9 @@ class Trust(Result):
             f"{self.measure}, {self.runs.runs} runs; only questions on which both judged all that the run returned."
         ]
         if left:
-            named = ", ".join(f"{tag} {number}" for tag, number in list(left.items())[:6])
+            gaps_in_words = ", ".join(f"{tag} {number}" for tag, number in list(left.items())[:6])
             more = f" and {len(left) - 6} more runs" if len(left) > 6 else ""
-            notes.append(f"Questions left out because one of the two did not judge them: {named}{more}.")
+            notes.append(f"Questions left out because one of the two did not judge them: {gaps_in_words}{more}.")
         return table("Rankings of the runs", ["", Column("value", ".3f")], rows, notes)
 
     def _bias_table(self) -> Table:

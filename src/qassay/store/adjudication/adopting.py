@@ -99,13 +99,13 @@ def take_over(act: Act, question: str, set_name: str) -> Adopted:
     """Copy a set's list and its judgments by nuggets into the adjudicated ones; those before become history."""
     name, _ = list_for(act.connection, set_name, question)
     nuggets = mirror_list(act, name, question)
-    both = bound_judgments(act.connection, question, (set_name, ADJUDICATED))
+    by_set = bound_judgments(act.connection, question, (set_name, ADJUDICATED))
     target = {
         subject: (kind, {**_bare(current.body), "assessor": act.name, "at": act.at})
-        for subject, (kind, current) in both[set_name].rows.items()
+        for subject, (kind, current) in by_set[set_name].rows.items()
         if current.body is not None
     }
-    new = _new_judgments(question, target, both[ADJUDICATED])
+    new = _new_judgments(question, target, by_set[ADJUDICATED])
     append_judgments(act, ADJUDICATED, new)
     counts = {"nuggets": nuggets, "judgments": len(new)}
     note_action(act.connection, ACTION, account=act.account, question=question, set=set_name, key=act.key, **counts)
@@ -121,11 +121,11 @@ def mirror_list(act: Act, source: str, question: str, *, settled: bool = False) 
     if source == ADJUDICATED or (settled and any(_by_person(nugget) for nugget in adjudicated.values())):
         return 0
     marks = {"settled": UNANIMOUS} if settled else {}
-    wanted = {nugget.nugget: nugget for nugget in nuggets_of(act.connection, source, question)}
-    plain = Act(act.connection, act.task, act.who, at=act.at)
+    source_nuggets = {nugget.nugget: nugget for nugget in nuggets_of(act.connection, source, question)}
+    plain = Act(act.connection, act.task, act.assessor, at=act.at)
     count = 0
-    for name in [*wanted, *(name for name in adjudicated if name not in wanted)]:
-        new, old = wanted.get(name), adjudicated.get(name)
+    for name in [*source_nuggets, *(name for name in adjudicated if name not in source_nuggets)]:
+        new, old = source_nuggets.get(name), adjudicated.get(name)
         body = None if new is None else {**_bare(new.body), **marks}
         same = new is not None and old is not None and (body, new.ordinal) == (dict(old.body or {}), old.ordinal)
         if not same:
@@ -184,9 +184,9 @@ def _new_judgments(
     for subject, (kind, body) in target.items():
         old = adjudicated.rows.get(subject)
         new.append(NewJudgment(kind, question, subject, 1 + (old[1].version if old else 0), body))
-    gone = [
+    removed = [
         NewJudgment(kind, question, subject, current.version + 1, None)
         for subject, (kind, current) in adjudicated.rows.items()
         if subject not in target and current.body is not None
     ]
-    return new + gone
+    return new + removed

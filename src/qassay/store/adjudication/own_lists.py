@@ -25,14 +25,14 @@ from qassay.store.adjudication.adopting import (
     take_over,
 )
 from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, compare, lists_left
-from qassay.store.assignment.assignments import assignments_on, hold
+from qassay.store.assignment.assignments import assignments_on, lock_assignments
 from qassay.store.judging.judgments import ConflictError
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of, order_seed
 
 # The kind of a disagreement on whole lists of nuggets.
 LISTS = "lists"
-# What an adjudicator sees of a nugget: an imported list may hold more, such as who wrote it.
+# What an adjudicator sees of a nugget: an imported list may contain more, such as who wrote it.
 SHOWN_OF_NUGGETS = ("question", "nugget", "text", "vital", "weight")
 CHANGED = "the lists of this question have changed since they were shown; look at them again and choose"
 
@@ -41,7 +41,7 @@ CHANGED = "the lists of this question have changed since they were shown; look a
 class SideBySide:
     """The lists of a question in a drawn order, what of them was adopted, and `seen`, a digest of all of it.
 
-    A verdict holds `name`, by which it is adopted, `list`, the nuggets, and `responses`, the nuggets matched by the
+    A verdict has `name`, by which it is adopted, `list`, the nuggets, and `responses`, the nuggets matched by the
     number of the item; `adopted` in the ruling is the place of the verdict that was adopted.
     """
 
@@ -75,10 +75,10 @@ def side_by_side(connection: Connection, comparison: Comparison, items: Sequence
 def set_of_list(connection: Connection, question: str, name: str) -> str:
     """The set whose list of nuggets has this name."""
     sets = closed_sets(assignments_on(connection, question), question)
-    found = _names(sets, order_seed(connection), question).get(name)
-    if found is None:
+    set_name = _names(sets, order_seed(connection), question).get(name)
+    if set_name is None:
         raise ConflictError(None, CHANGED)
-    return found
+    return set_name
 
 
 def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) -> Adopted:
@@ -87,10 +87,10 @@ def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) ->
     `seen` is the digest of what the adjudicator chose from; None takes whatever there is.
     """
     connection = act.connection
-    held = hold(connection, question)
+    assignments = lock_assignments(connection, question)
     if earlier := adoption_under(act, question, set_name):
         return earlier
-    sets = closed_sets(held, question)
+    sets = closed_sets(assignments, question)
     if set_name not in sets:
         raise unknown("judgment set of the question", set_name, sets)
     items = items_of(connection, question)
@@ -107,7 +107,7 @@ def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) ->
 
 
 def _names(sets: Sequence[str], seed: str, question: str) -> dict[str, str]:
-    """The sets by a name that tells nobody which they are, in the order of these names."""
+    """The sets by a name that does not reveal which they are, in the order of these names."""
     return dict(sorted((digest(seed, "verdicts", LISTS, question, name), name) for name in sets))
 
 

@@ -1,8 +1,8 @@
 """Adjudication: the disagreements of a finished question, laid out without names, and the rulings of a person (METHOD
 4).
 
-It begins when every assigned assessor has finished the question. A ruling holds until another replaces it; where the
-assessors' verdicts have changed since, it is asked for again and holds meanwhile.
+It begins when every assigned assessor has finished the question. A ruling is valid until another replaces it; where the
+assessors' verdicts have changed since, it is asked for again and stays valid meanwhile.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments
 from qassay.store.adjudication.own_lists import LISTS, side_by_side
 from qassay.store.adjudication.settling import Comparison, adjust, closed_sets, compare, lists_left, states
-from qassay.store.assignment.assignments import Assignment, assignments_on, hold
+from qassay.store.assignment.assignments import Assignment, assignments_on, lock_assignments
 from qassay.store.assignment.counting import nuggets_for, parts_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment, append_judgments
@@ -53,11 +53,11 @@ def disagreements(act: Act, question: str, *, only_left: bool = False) -> list[D
     items = items_of(connection, question)
     comparison = compare(connection, question, sets, items)
     seed = order_seed(connection)
-    shown = [_on_lists(connection, comparison, items)] if comparison.own_lists else []
+    listed = [_on_lists(connection, comparison, items)] if comparison.own_lists else []
     for state in states(act, comparison):
         if state.disagreement:
-            shown.append(_shown(state.unit, left=state.left, seed=seed))
-    return [disagreement for disagreement in shown if disagreement.left or not only_left]
+            listed.append(_disagreement(state.unit, left=state.left, seed=seed))
+    return [disagreement for disagreement in listed if disagreement.left or not only_left]
 
 
 def _on_lists(connection: Connection, comparison: Comparison, items: Sequence[Item]) -> Disagreement:
@@ -67,9 +67,9 @@ def _on_lists(connection: Connection, comparison: Comparison, items: Sequence[It
     return Disagreement(None, "", LISTS, lists.verdicts, lists.ruling, lists.adoptions, left, lists.seen)
 
 
-def _shown(unit: Unit, *, left: bool, seed: str) -> Disagreement:
+def _disagreement(unit: Unit, *, left: bool, seed: str) -> Disagreement:
     rows, record = unit.rows(), KINDS[unit.part.kind]
-    # In an order drawn for one place: who stands first here says nothing of who stands first there.
+    # In an order drawn for this place: whose verdict is first here says nothing of whose is first elsewhere.
     drawn = sorted(rows, key=lambda name: digest(seed, "verdicts", unit.part.name, unit.item.id, name))
     ruling, old = unit.ruling, unit.adjudicated.get(unit.part.subject)
     return Disagreement(
@@ -100,14 +100,14 @@ class _Ruling:
 
 def rule(act: Act, item: Item, part: Part | str, verdict: Verdict, *, expected: int) -> Judgment:
     """Save an adjudicator's verdict on a part of an item; on a response to a nugget question, on all its strings."""
-    held = hold(act.connection, item.question)
+    assignments = lock_assignments(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
     row = row_of(ruled, verdict, assessor=act.name, at=act.at)
     if earlier := judgments.repeated(act, ADJUDICATED, ruled.kind, row, row):
         return earlier
     if same := _same_ruling(act, ruled, verdict, expected):
         return same
-    return _save(act, _Ruling(item, ruled, row, row, verdict, expected), held, links=lambda _: {})
+    return _save(act, _Ruling(item, ruled, row, row, verdict, expected), assignments, links=lambda _: {})
 
 
 def _same_ruling(act: Act, part: Part, verdict: Verdict, expected: int) -> Judgment | None:
@@ -116,14 +116,14 @@ def _same_ruling(act: Act, part: Part, verdict: Verdict, expected: int) -> Judgm
     if last is None or last.body is None or last.version != expected or last.body.get("settled") == UNANIMOUS:
         return None
     beside = {*part.row, "assessor", "at", "settled"}
-    kept = {name: value for name, value in last.body.items() if name not in beside}
-    given = {name: value for name, value in verdict.items() if name != "note" or value is not None}
-    return last if given == kept else None
+    current = {name: value for name, value in last.body.items() if name not in beside}
+    new = {name: value for name, value in verdict.items() if name != "note" or value is not None}
+    return last if new == current else None
 
 
 def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: int) -> Judgment:
     """Put back the adjudicated judgment of an earlier version (0: none); itself recorded."""
-    held = hold(act.connection, item.question)
+    assignments = lock_assignments(act.connection, item.question)
     ruled = part if isinstance(part, Part) else part_named(act.connection, item, part)
     history = judgments.history(act.connection, ADJUDICATED, ruled.subject)
     body = judgments.body_at(history, to, item.question)
@@ -138,7 +138,7 @@ def undo_ruling(act: Act, item: Item, part: Part | str, *, expected: int, to: in
         subjects = [link.subject for link in _links(act.connection, item)]
         return {link: judgments.body_before(act.connection, ADJUDICATED, link, undone) for link in subjects}
 
-    return _save(act, _Ruling(item, ruled, row, body, verdict, expected), held, links=links)
+    return _save(act, _Ruling(item, ruled, row, body, verdict, expected), assignments, links=links)
 
 
 def part_named(connection: Connection, item: Item, name: str) -> Part:
@@ -150,11 +150,15 @@ def part_named(connection: Connection, item: Item, name: str) -> Part:
 
 
 def _save(
-    act: Act, ruling: _Ruling, held: Sequence[Assignment], *, links: Callable[[Judgment], Mapping[str, Row | None]]
+    act: Act,
+    ruling: _Ruling,
+    assignments: Sequence[Assignment],
+    *,
+    links: Callable[[Judgment], Mapping[str, Row | None]],
 ) -> Judgment:
-    """Append under the hold of the question; `links` are what the strings of a response then say."""
+    """Append while the question is locked; `links` are the verdicts on the strings of a response after it."""
     item, part = ruling.item, ruling.part
-    sets = closed_sets(held, item.question)
+    sets = closed_sets(assignments, item.question)
     _check_open_to_rulings(act.connection, item, part, sets)
     if ruling.verdict is not None:
         nuggets = nuggets_for(act.connection, ADJUDICATED, item)
@@ -195,13 +199,13 @@ def _links(connection: Connection, item: Item) -> list[Part]:
     return [part for part in parts_for(connection, ADJUDICATED, item, None) if part.name]
 
 
-def _set_links(act: Act, item: Item, wanted: Mapping[str, Row | None]) -> None:
+def _set_links(act: Act, item: Item, bodies: Mapping[str, Row | None]) -> None:
     """Make the strings of an adjudicated response say what goes with its ruling: by subject, else nothing."""
     parts = _links(act.connection, item)
     current = judgments.current_rows(act.connection, ADJUDICATED, [part.subject for part in parts])
     new = []
     for part in parts:
         version, old = current.get(part.subject, (0, None))
-        if old != (body := wanted.get(part.subject)):
+        if old != (body := bodies.get(part.subject)):
             new.append(NewJudgment(part.kind, item.question, part.subject, version + 1, body))
     append_judgments(act, ADJUDICATED, new)

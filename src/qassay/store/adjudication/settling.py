@@ -19,7 +19,7 @@ from qassay.judging.sets import SLOTS
 from qassay.judging.settling import Current, State, Unit
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
-from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.development.answers import known_answers
 from qassay.store.judging.judgments import BATCH, append_judgments, decoded, rows_of_kind
 from qassay.store.judging.nuggets import list_for
@@ -92,8 +92,8 @@ def compare(
     judged: Mapping[tuple[str, str], Current] = _current(connection, question, (*sets, ADJUDICATED), subjects)
     if classed := [kind for kind in {item.kind for item in items} if KINDS[kind].has_classes]:
         rows = {name: [row for _, row in rows_of_kind(connection, name, question, *classed)] for name in sets}
-        known = {answer.answer for answer in known_answers(connection, [question]).get(question, ())}
-        judged = rules.with_common_classes(judged, rules.common_classes(rows, known))
+        answers = {answer.answer for answer in known_answers(connection, [question]).get(question, ())}
+        judged = rules.with_common_classes(judged, rules.common_classes(rows, answers))
     return Comparison(question, tuple(sets), rules.laid_out(units, sets, judged), list_name, nuggets, own_lists)
 
 
@@ -108,15 +108,15 @@ def states(act: Act, comparison: Comparison) -> list[State]:
 def settle(act: Act, question: str) -> Settled:
     """Settle the unanimous verdicts of a question that all its assessors have finished; a person's ruling stays."""
     act = act.by_rule()
-    sets = closed_sets(hold(act.connection, question), question)
+    sets = closed_sets(lock_assignments(act.connection, question), question)
     comparison = compare(act.connection, question, sets, items_of(act.connection, question))
     _settle_list(act, comparison)
-    found = states(act, comparison)
-    append_judgments(act, ADJUDICATED, list(rules.new_judgments(found, act.at)))
-    disagreed, left = sum(state.disagreement for state in found), sum(state.left for state in found)
+    found_states = states(act, comparison)
+    append_judgments(act, ADJUDICATED, list(rules.new_judgments(found_states, act.at)))
+    disagreed, left = sum(state.disagreement for state in found_states), sum(state.left for state in found_states)
     if comparison.own_lists:
         disagreed, left = disagreed + 1, left + lists_left(act.connection, comparison)
-    settled = Settled(sum(not state.disagreement for state in found), disagreed, left)
+    settled = Settled(sum(not state.disagreement for state in found_states), disagreed, left)
     keep(act.connection, question, settled)
     return settled
 
@@ -148,16 +148,16 @@ def next_to_rule(connection: Connection, *, after: str | None = None) -> str | N
     waiting = select(c.question).where(UNRULED).order_by(c.first).limit(1)
     if after is None:
         return connection.execute(waiting).scalar()
-    here = select(c.first).where(c.question == after).scalar_subquery()
-    following: str | None = connection.execute(waiting.where(c.first > here)).scalar()
+    place = select(c.first).where(c.question == after).scalar_subquery()
+    following: str | None = connection.execute(waiting.where(c.first > place)).scalar()
     return following or connection.execute(waiting.where(c.question != after)).scalar()
 
 
-def closed_sets(held: Sequence[Assignment], question: str) -> list[str]:
+def closed_sets(assignments: Sequence[Assignment], question: str) -> list[str]:
     """The judgment sets of a question whose assessors have all finished; an error where one has not."""
-    if not held or any(assignment.closed is None for assignment in held):
+    if not assignments or any(assignment.closed is None for assignment in assignments):
         raise NotClosedError(question)
-    return [assignment.set for assignment in held]
+    return [assignment.set for assignment in assignments]
 
 
 def lists_left(connection: Connection, comparison: Comparison) -> bool:
@@ -192,8 +192,8 @@ def _settle_list(act: Act, comparison: Comparison) -> None:
     if comparison.own_lists:
         undo_by_rule(act, comparison.question)
     elif comparison.list_name is not None:
-        chosen, _ = list_for(act.connection, ADJUDICATED, comparison.question)
-        if comparison.list_name in SLOTS or chosen != comparison.list_name:
+        list_name, _ = list_for(act.connection, ADJUDICATED, comparison.question)
+        if comparison.list_name in SLOTS or list_name != comparison.list_name:
             mirror_list(act, comparison.list_name, comparison.question, settled=True)
 
 

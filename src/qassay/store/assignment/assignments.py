@@ -22,7 +22,8 @@ from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 from qassay.store.acts import Act
 from qassay.store.schema import account as people
-from qassay.store.schema import assignment, item, judgment, nugget
+from qassay.store.schema import assignment as table
+from qassay.store.schema import item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
 
 LEASE = timedelta(minutes=30)
@@ -62,20 +63,20 @@ def assign(
     sharing.check_number(assessors, accounts)
     keep_others_out(connection)
     sizes = pool_sizes(connection)
-    existing = {(given.question, given.slot): given for given in all_assignments(connection)}
+    existing = {(assignment.question, assignment.slot): assignment for assignment in all_assignments(connection)}
     load, firsts = sharing.loads(existing, accounts)
     judging: dict[str, set[int | None]] = {}
-    for (question, _), given in existing.items():
-        judging.setdefault(question, set()).add(given.account)
+    for (question, _), assignment in existing.items():
+        judging.setdefault(question, set()).add(assignment.account)
     rows: list[dict[str, Any]] = []
     for group in sharing.groups(questions, sizes):
-        kept = sharing.with_author(sharing.kept_slots(group, assessors, existing), group, authors)
-        chosen = sharing.choose(assessors, accounts, kept, load, firsts)
+        slot_accounts = sharing.with_author(sharing.kept_slots(group, assessors, existing), group, authors)
+        chosen = sharing.choose(assessors, accounts, slot_accounts, load, firsts)
         for slot, taker in chosen.items():
             for question in (name for name in group if (name, slot) not in existing):
                 others = judging.setdefault(question, set())
-                wanted = authors.get(question, taker) if slot == 1 else taker
-                account = wanted if wanted not in others else sharing.least_loaded(accounts, others, load)
+                preferred = authors.get(question, taker) if slot == 1 else taker
+                account = preferred if preferred not in others else sharing.least_loaded(accounts, others, load)
                 if account is not None:
                     others.add(account)
                     load[account] = load.get(account, 0) + sizes[question]
@@ -84,7 +85,7 @@ def assign(
     if rows:
         order = {question: place for place, question in enumerate(questions.ids)}
         rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
-        connection.execute(insert(assignment), rows)
+        connection.execute(insert(table), rows)
         note_action(
             connection, "assign", account=act.account, assessors=assessors, accounts=list(accounts), new=len(rows)
         )
@@ -110,23 +111,29 @@ def refresh_totals(act: Act) -> None:
     """
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
-    for question in dict.fromkeys(given.question for given in all_assignments(act.connection)):
+    for question in dict.fromkeys(assignment.question for assignment in all_assignments(act.connection)):
         recount_question(act, question)
 
 
 def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
     """Give an assignment to somebody else; its judgments stay in its set."""
     keep_others_out(connection)
-    given = assignment_with_number(connection, number)
-    if given is None:
+    assignment = assignment_with_number(connection, number)
+    if assignment is None:
         raise unknown("assignment", str(number), ())
-    taken = select(assignment.c.id).where(assignment.c.question == given.question, assignment.c.account == account)
-    if account is not None and connection.execute(taken).first() is not None:
-        message = f"question {given.question}: this assessor judges it already, in another set"
+    query = select(table.c.id).where(table.c.question == assignment.question, table.c.account == account)
+    if account is not None and connection.execute(query).first() is not None:
+        message = f"question {assignment.question}: this assessor judges it already, in another set"
         raise InputError(Problem("configuration", message))
-    connection.execute(update(assignment).where(assignment.c.id == number).values(account=account, leased=None))
+    connection.execute(update(table).where(table.c.id == number).values(account=account, leased=None))
     note_action(
-        connection, "reassign", account=by, question=given.question, slot=given.slot, before=given.account, to=account
+        connection,
+        "reassign",
+        account=by,
+        question=assignment.question,
+        slot=assignment.slot,
+        before=assignment.account,
+        to=account,
     )
 
 
@@ -138,7 +145,7 @@ def take(connection: Connection, account: int) -> Assignment | None:
     if number is None:
         return None
     values = {"account": account, "leased": later(LEASE)}
-    connection.execute(update(assignment).where(assignment.c.id == number).values(values))
+    connection.execute(update(table).where(table.c.id == number).values(values))
     return assignment_with_number(connection, number)
 
 
@@ -148,19 +155,24 @@ def is_work_waiting(connection: Connection, account: int) -> bool:
 
 
 def _free(account: int) -> Select[Any]:
-    c = assignment.c
-    mine = assignment.alias("mine")
-    own = exists().where(mine.c.question == c.question, mine.c.account == account)
+    c = table.c
+    own_work = table.alias("mine")
+    judges_already = exists().where(own_work.c.question == c.question, own_work.c.account == account)
     lapsed = and_(c.leased.is_not(None), c.leased < now(), ~_BEGUN)
-    return select(c.id).where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~own).order_by(c.id).limit(1)
+    return (
+        select(c.id)
+        .where(c.closed.is_(None), or_(c.account.is_(None), lapsed), ~judges_already)
+        .order_by(c.id)
+        .limit(1)
+    )
 
 
 def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
     """Open a question again for its assessors; recorded. Rulings stay, and wait until they have finished."""
-    if not hold(connection, question):
+    if not lock_assignments(connection, question):
         raise unknown("assigned question", question, ())
     forget_settled(connection, question)
-    connection.execute(update(assignment).where(assignment.c.question == question).values(closed=None))
+    connection.execute(update(table).where(table.c.question == question).values(closed=None))
     note_action(connection, "reopen", account=by, question=question, reason=reason)
 
 
@@ -170,14 +182,14 @@ def withdraw_assignments(act: Act, *, slot: int) -> int:
 
     connection = act.connection
     keep_others_out(connection)
-    c = assignment.c
-    gone = connection.execute(select(c.id, c.question).where(c.slot == slot, ~_BEGUN).order_by(c.question)).all()
-    if gone:
-        connection.execute(delete(assignment).where(c.id == bindparam("which")), [{"which": row.id} for row in gone])
-    for row in gone:
+    c = table.c
+    withdrawn = connection.execute(select(c.id, c.question).where(c.slot == slot, ~_BEGUN).order_by(c.question)).all()
+    if withdrawn:
+        connection.execute(delete(table).where(c.id == bindparam("which")), [{"which": row.id} for row in withdrawn])
+    for row in withdrawn:
         recount_question(act, row.question)
-    note_action(connection, "withdraw-slot", account=act.account, slot=slot, assignments=len(gone))
-    return len(gone)
+    note_action(connection, "withdraw-slot", account=act.account, slot=slot, assignments=len(withdrawn))
+    return len(withdrawn)
 
 
 def assignment_with_number(connection: Connection, number: int) -> Assignment | None:
@@ -195,9 +207,9 @@ def assignments_of(
     connection: Connection, account: int, *, first: int = 0, limit: int | None = None, open_first: bool = False
 ) -> list[Assignment]:
     """The work of one assessor, in order: all of it, or `limit` assignments from `first` on."""
-    rows = _ROWS.where(assignment.c.account == account).offset(first).limit(limit)
+    rows = _ROWS.where(table.c.account == account).offset(first).limit(limit)
     if open_first:
-        rows = rows.order_by(None).order_by(assignment.c.closed.is_not(None), assignment.c.id)
+        rows = rows.order_by(None).order_by(table.c.closed.is_not(None), table.c.id)
     return [Assignment(*row) for row in connection.execute(rows)]
 
 
@@ -209,38 +221,38 @@ def first_open(connection: Connection, account: int) -> int | None:
 
 def own_on(connection: Connection, account: int, questions: Collection[str]) -> dict[str, Assignment]:
     """The assignments of one assessor on some questions, by question."""
-    c = assignment.c
+    c = table.c
     if not questions:  # the database would read all assignments of the account
         return {}
-    own = _read(connection, c.account == account, c.question.in_(list(questions)))
-    return {given.question: given for given in own}
+    assignments = _read(connection, c.account == account, c.question.in_(list(questions)))
+    return {assignment.question: assignment for assignment in assignments}
 
 
-def next_open(connection: Connection, given: Assignment) -> int | None:
+def next_open(connection: Connection, assignment: Assignment) -> int | None:
     """The next assignment of the same assessor with open work, going round; nothing where this is the last."""
-    others = _open_of(given.account).where(assignment.c.id != given.id)
-    number: int | None = connection.execute(others.where(assignment.c.id > given.id)).scalar()
+    others = _open_of(assignment.account).where(table.c.id != assignment.id)
+    number: int | None = connection.execute(others.where(table.c.id > assignment.id)).scalar()
     return number if number is not None else connection.execute(others).scalar()
 
 
 def _open_of(account: int | None) -> Select[Any]:
-    c = assignment.c
+    c = table.c
     return select(c.id).where(c.account == account, c.closed.is_(None)).order_by(c.id).limit(1)
 
 
 def assignments_on(connection: Connection, question: str) -> list[Assignment]:
     """The assignments of one question, by slot."""
-    return sorted(_read(connection, assignment.c.question == question), key=lambda given: given.slot)
+    return sorted(_read(connection, table.c.question == question), key=lambda assignment: assignment.slot)
 
 
-def hold(connection: Connection, question: str) -> list[Assignment]:
+def lock_assignments(connection: Connection, question: str) -> list[Assignment]:
     """The assignments of a question, by slot, locked until the transaction ends.
 
     Saving, ruling and counting lock them first: two people who finish a question at the same moment, or two tabs that
     finish one item, see each other. SQLite has one writer anyway.
     """
-    rows = connection.execute(_HELD, {"asked": question})
-    return sorted((Assignment(*row) for row in rows), key=lambda given: given.slot)
+    rows = connection.execute(_LOCKED, {"asked": question})
+    return sorted((Assignment(*row) for row in rows), key=lambda assignment: assignment.slot)
 
 
 def keep_others_out(connection: Connection) -> None:
@@ -254,8 +266,8 @@ def keep_others_out(connection: Connection) -> None:
 
 def is_closed(connection: Connection, question: str) -> bool:
     """Whether every assigned assessor has finished the question."""
-    given = assignments_on(connection, question)
-    return bool(given) and all(each.closed is not None for each in given)
+    assignments = assignments_on(connection, question)
+    return bool(assignments) and all(assignment.closed is not None for assignment in assignments)
 
 
 def pool_sizes(connection: Connection) -> dict[str, int]:
@@ -269,19 +281,19 @@ def _read(connection: Connection, *where: Any) -> list[Assignment]:
 
 
 _NAMES = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
-_ROWS = select(*(assignment.c[name] for name in _NAMES)).order_by(assignment.c.id)
+_ROWS = select(*(table.c[name] for name in _NAMES)).order_by(table.c.id)
 # Somebody has judged a part, or changed the list of nuggets; the copy that a list begins as has no key.
 _BEGUN = or_(
-    exists().where(judgment.c.question == assignment.c.question, judgment.c.set == assignment.c.set),
+    exists().where(judgment.c.question == table.c.question, judgment.c.set == table.c.set),
     exists().where(
-        nugget.c.question == assignment.c.question,
-        nugget.c.list == assignment.c.set,
+        nugget.c.question == table.c.question,
+        nugget.c.list == table.c.set,
         nugget.c.account.is_not(None),
         nugget.c.key.is_not(None),
     ),
 )
-_NUMBERED = _ROWS.where(assignment.c.id == bindparam("number"))
-_HELD = _ROWS.where(assignment.c.question == bindparam("asked")).with_for_update(key_share=True)
+_NUMBERED = _ROWS.where(table.c.id == bindparam("number"))
+_LOCKED = _ROWS.where(table.c.question == bindparam("asked")).with_for_update(key_share=True)
 
 
 def _row(question: str, slot: int, account: int | None, total: int) -> dict[str, Any]:

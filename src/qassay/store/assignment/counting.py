@@ -11,7 +11,7 @@ from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import parts_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
@@ -54,9 +54,9 @@ def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) ->
 def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
     """The judgments of a set on the parts of an item, and on one subject besides, in one query."""
     needed = {part.subject for part in parts if part.required}
-    known = versions(connection, set_name, needed if also is None else {*needed, also})
-    missing = {subject for subject in needed if not known.get(subject, (0, False))[1]}
-    version = known.get(also, (0, False))[0] if also is not None else 0
+    found_versions = versions(connection, set_name, needed if also is None else {*needed, also})
+    missing = {subject for subject in needed if not found_versions.get(subject, (0, False))[1]}
+    version = found_versions.get(also, (0, False))[0] if also is not None else 0
     opinion = next((part for part in parts if KINDS[part.kind].by_assessor), None)
     if opinion is not None and missing:
         question, run = str(opinion.row["question"]), str(opinion.row["run"])
@@ -75,8 +75,8 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
     Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
     """
     c = current_judgment.c
-    here = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
-    subjects = set(connection.execute(select(c.subject).where(*here)).scalars())
+    conditions = (c.question == assignment.question, c.set == assignment.set, c.body.is_not(None))
+    subjects = set(connection.execute(select(c.subject).where(*conditions)).scalars())
     bound = next((item for item in items if KINDS[item.kind].by_nuggets), None)
     nuggets = nuggets_for(connection, assignment.set, bound) if bound is not None else []
     judged = {
@@ -94,23 +94,23 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
 
 def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
     """Count the finished items of an assignment again, after its nuggets have changed, or to close it."""
-    held = hold(act.connection, assignment.question)
-    here = next((other for other in held if other.id == assignment.id), assignment)
+    assignments = lock_assignments(act.connection, assignment.question)
+    current = next((other for other in assignments if other.id == assignment.id), assignment)
     items = items_of(act.connection, assignment.question)
-    done, total = sum(completed(act.connection, here, items)), len(items)
-    closed = (here.closed or act.at) if done >= total else None
-    _keep(act.connection, here, done, total, closed)
-    others_closed = all(other.closed for other in held if other.id != here.id)
+    done, total = sum(completed(act.connection, current, items)), len(items)
+    closed = (current.closed or act.at) if done >= total else None
+    _keep(act.connection, current, done, total, closed)
+    others_closed = all(other.closed for other in assignments if other.id != current.id)
     _settle_or_wait(act, assignment.question, is_closed=closed is not None and others_closed)
     return done, total, closed is not None
 
 
 def recount_question(act: Act, question: str) -> None:
     """Count all assignments of a question again, after its pool has changed."""
-    held = hold(act.connection, question)
+    assignments = lock_assignments(act.connection, question)
     items = items_of(act.connection, question)
     closed = []
-    for assignment in held:
+    for assignment in assignments:
         done, total = sum(completed(act.connection, assignment, items)), len(items)
         closed.append(closed_at(assignment, done, total, act.at))
         _keep(act.connection, assignment, done, total, closed[-1])

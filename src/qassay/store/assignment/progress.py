@@ -47,10 +47,10 @@ class Workload:
 def workloads(connection: Connection, account: int | None = None) -> list[Workload]:
     """All work by slot and account, or that of one account."""
     c = workload.c
-    rows = select(workload).where(c.questions > 0).order_by(c.slot, c.set, c.account)
-    own = (c.account == account,) if account is not None else ()
-    found = connection.execute(rows.where(*own))
-    return [Workload(row.slot, row.set, row.account or None, *row[3:]) for row in found]
+    query = select(workload).where(c.questions > 0).order_by(c.slot, c.set, c.account)
+    conditions = (c.account == account,) if account is not None else ()
+    rows = connection.execute(query.where(*conditions))
+    return [Workload(row.slot, row.set, row.account or None, *row[3:]) for row in rows]
 
 
 def is_assigned(connection: Connection, set_name: str) -> bool:
@@ -78,17 +78,19 @@ def hand_over(
     for row in rows:
         groups.setdefault((row.slot, series.get(row.question, row.question)), []).append(row)
     assigned = assignments_for(connection, list(dict.fromkeys(row.question for row in rows)))
-    judges = {question: {assignment.account for assignment in own} for question, own in assigned.items()}
+    judges = {
+        question: {assignment.account for assignment in assignments} for question, assignments in assigned.items()
+    }
     load = dict.fromkeys(targets, 0)
     for work in workloads(connection):
         if work.account in load:
             load[work.account] += work.left
     choose = _chooser(targets, judges, load)
-    given = 0
+    count = 0
     for group in groups.values():
-        given += _give(connection, group, choose, judges, by=by)
-    note_action(connection, "hand-over", account=by, before=source, to=list(targets), assignments=given)
-    return given, len(rows) - given
+        count += _give(connection, group, choose, judges, by=by)
+    note_action(connection, "hand-over", account=by, before=source, to=list(targets), assignments=count)
+    return count, len(rows) - count
 
 
 # From rows of assignments to the person who takes them (None: anyone who asks); False where nobody can.
@@ -116,14 +118,14 @@ def _give(
 ) -> int:
     """Give a series to one person; where nobody can take all of it, its questions one by one."""
     possible, taker = choose(group)
-    given = 0
+    count = 0
     for row in group:
         able, account = (possible, taker) if possible else choose([row])
         if able:
             reassign(connection, row.id, account, by=by)
             judges.setdefault(row.question, set()).add(account)
-            given += 1
-    return given
+            count += 1
+    return count
 
 
 # ---- the state of each question -------------------------------------------------------------------------------------
@@ -157,15 +159,15 @@ def find_questions(
     judge, or with the most time spent on them.
     """
     c = question_progress.c
-    wanted = [c.ordinal.is_not(None), *_STATES[state]]
+    conditions = [c.ordinal.is_not(None), *_STATES[state]]
     if person != "anybody":
-        given = table.c.account.is_(None) if person is None else table.c.account == person
-        wanted.append(select(table.c.id).where(table.c.question == c.question, given).exists())
+        by_person = table.c.account.is_(None) if person is None else table.c.account == person
+        conditions.append(select(table.c.id).where(table.c.question == c.question, by_person).exists())
     by = {"left": c.waiting, "spent": c.seconds}
     order = [] if sort == "order" else [case((ASSIGNED, by[sort]), else_=-1).desc(), case((ASSIGNED, c.question))]
-    rows = select(c.question).where(*wanted).order_by(*order, c.ordinal, c.question)
+    rows = select(c.question).where(*conditions).order_by(*order, c.ordinal, c.question)
     names = list(connection.execute(rows.offset(first).limit(limit)).scalars())
-    return names, len(names) if limit is None else _count(connection, *wanted)
+    return names, len(names) if limit is None else _count(connection, *conditions)
 
 
 def unassigned_questions(connection: Connection) -> int:
@@ -177,8 +179,8 @@ def assignments_for(connection: Connection, questions: Sequence[str]) -> dict[st
     """The assignments of some questions, by slot."""
     names = ("id", "question", "slot", "set", "account", "step", "total", "done", "closed", "seconds")
     by_question: dict[str, list[Assignment]] = {}
-    for some in in_parts(questions):
-        query = select(*(table.c[name] for name in names)).where(table.c.question.in_(some)).order_by(table.c.slot)
+    for part in in_parts(questions):
+        query = select(*(table.c[name] for name in names)).where(table.c.question.in_(part)).order_by(table.c.slot)
         for row in connection.execute(query):
             by_question.setdefault(row.question, []).append(Assignment(*row))
     return by_question
@@ -262,15 +264,15 @@ def read_gate(connection: Connection) -> Gate:
 
 def finished_questions(connection: Connection) -> int:
     """How many questions are finished: without open work, assigned, and without disagreements to rule on."""
-    asked = question_progress.c.ordinal.is_not(None)
-    return _count(connection, asked) - _count(connection, and_(asked, _UNFINISHED))
+    in_test_set = question_progress.c.ordinal.is_not(None)
+    return _count(connection, in_test_set) - _count(connection, and_(in_test_set, _UNFINISHED))
 
 
 def unfinished_questions(connection: Connection) -> tuple[str, ...]:
     """The questions that are not finished."""
     c = question_progress.c
-    asked = c.ordinal.is_not(None)
-    return tuple(connection.execute(select(c.question).where(asked, _UNFINISHED).order_by(c.ordinal)).scalars())
+    in_test_set = c.ordinal.is_not(None)
+    return tuple(connection.execute(select(c.question).where(in_test_set, _UNFINISHED).order_by(c.ordinal)).scalars())
 
 
 def is_open(connection: Connection) -> bool:
@@ -278,8 +280,8 @@ def is_open(connection: Connection) -> bool:
     return connection.execute(select(question_progress.c.question).where(OPEN).limit(1)).first() is not None
 
 
-def _lacking(connection: Connection, what: ColumnElement[bool], order: Column[int]) -> tuple[int, tuple[str, ...]]:
+def _lacking(connection: Connection, condition: ColumnElement[bool], order: Column[int]) -> tuple[int, tuple[str, ...]]:
     """How many questions lack something, and the first of them."""
-    count = _count(connection, what)
-    first = select(question_progress.c.question).where(what).order_by(order).limit(NAMED)
+    count = _count(connection, condition)
+    first = select(question_progress.c.question).where(condition).order_by(order).limit(NAMED)
     return count, tuple(connection.execute(first).scalars()) if count else ()

@@ -43,15 +43,15 @@ class KnownAnswer:
 
 def known_answers(connection: Connection, questions: Sequence[str]) -> dict[str, list[KnownAnswer]]:
     """The answers of some questions, withdrawn ones included, in the order in which they were first noted."""
-    known: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
-    for some in in_parts(questions):
-        rows = select(table.c.question, table.c.body).where(table.c.question.in_(some)).order_by(table.c.id)
+    by_question: dict[str, dict[tuple[str, str | None], KnownAnswer]] = {}
+    for part in in_parts(questions):
+        rows = select(table.c.question, table.c.body).where(table.c.question.in_(part)).order_by(table.c.id)
         for question, body in connection.execute(rows):
             answer = _read(question, body)
-            earlier = known.setdefault(question, {}).get((answer.answer, answer.doc))
+            earlier = by_question.setdefault(question, {}).get((answer.answer, answer.doc))
             if earlier is None or earlier.noted or not answer.noted:
-                known[question][answer.answer, answer.doc] = answer
-    return {question: list(answers.values()) for question, answers in known.items()}
+                by_question[question][answer.answer, answer.doc] = answer
+    return {question: list(answers.values()) for question, answers in by_question.items()}
 
 
 def developed_answers(connection: Connection, question: str, account: int | None) -> list[str]:
@@ -62,7 +62,7 @@ def developed_answers(connection: Connection, question: str, account: int | None
 def answers_with_documents(connection: Connection, question: str, account: int | None) -> list[tuple[str, str | None]]:
     """Answers known from question development that are not withdrawn, with their documents.
 
-    Answers that another assessor added while judging are left out: they would tell what that person judged.
+    Answers that another assessor added while judging are left out: they would reveal what that person judged.
     """
     c = table.c
     rows = connection.execute(select(c.body, c.account).where(c.question == question).order_by(c.id)).all()
@@ -71,8 +71,8 @@ def answers_with_documents(connection: Connection, question: str, account: int |
     last: dict[tuple[str, Any], bool] = {}
     for row in rows:
         body = msgspec.json.decode(row.body)
-        own = row.account == account if row.account is not None else body.get("assessor") == name
-        if "assessor" in body and not own:
+        is_own = row.account == account if row.account is not None else body.get("assessor") == name
+        if "assessor" in body and not is_own:
             continue
         last[str(body["answer"]), body.get("doc")] = not body.get("withdrawn")
     return [place for place, is_known in last.items() if is_known]
@@ -128,8 +128,8 @@ def forget_answer(connection: Connection, question: str, answer: str, doc: str |
     """Remove an answer of a draft."""
     rows = connection.execute(select(table.c.id, table.c.body).where(table.c.question == question))
     for number, body in rows.all():
-        known = _read(question, body)
-        if (known.answer, known.doc) == (answer, doc):
+        stored = _read(question, body)
+        if (stored.answer, stored.doc) == (answer, doc):
             connection.execute(delete(table).where(table.c.id == number))
 
 
@@ -160,8 +160,8 @@ def _spelled(answer: str) -> str:
 
 
 def _current(connection: Connection, question: str, answer: str, doc: str | None) -> KnownAnswer | None:
-    known = known_answers(connection, [question]).get(question, ())
-    return next((same for same in known if (same.answer, same.doc) == (answer, doc)), None)
+    answers = known_answers(connection, [question]).get(question, ())
+    return next((same for same in answers if (same.answer, same.doc) == (answer, doc)), None)
 
 
 def _append(act: Act, row: dict[str, Any]) -> None:

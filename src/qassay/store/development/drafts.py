@@ -112,17 +112,17 @@ def new_series(
     return _insert(act, begun)
 
 
-def new_question(act: Act, asked: Question) -> Stored:
-    """Add a draft; `asked` has no id yet, and its series lends it its target."""
+def new_question(act: Act, question: Question) -> Stored:
+    """Add a draft; `question` has no id yet, and its series lends it its target."""
     task = act.task
-    _check_type(task, asked.type)
+    _check_type(task, question.type)
     keep_others_out(act.connection)  # the target of its series does not change meanwhile
     if task.unit == "series":
-        if asked.series is None:
+        if question.series is None:
             raise UsageError(f"task {task.name} asks in series: begin one, and add the question to it")
-        first = questions_of_series(act.connection, asked.series)[0].question
-        asked = replace(asked, target=first.target, target_type=first.target_type, series_type=first.series_type)
-    return _insert(act, asked)
+        first = questions_of_series(act.connection, question.series)[0].question
+        question = replace(question, target=first.target, target_type=first.target_type, series_type=first.series_type)
+    return _insert(act, question)
 
 
 def change_question(act: Act, number: str, changes: dict[str, Any], *, expected: int) -> Stored:
@@ -149,11 +149,11 @@ def remove_question(act: Act, number: str) -> None:
     """Remove a question with its answers and noted nuggets, also from the test set while nothing depends on it."""
     assignments.keep_others_out(act.connection)  # before the questions, as everybody who locks both
     keep_others_out(act.connection)
-    gone = find_stored(act.connection, number)
-    if gone.draft and gone.question.type == "other" and gone.question.series is not None:
+    stored = find_stored(act.connection, number)
+    if stored.draft and stored.question.type == "other" and stored.question.series is not None:
         raise UsageError("the other question closes its series; remove the series instead")
-    refuse_where_used(act.connection, gone, "it stays")
-    _remove(act, gone)
+    refuse_where_used(act.connection, stored, "it stays")
+    _remove(act, stored)
 
 
 def remove_series(act: Act, series: str) -> None:
@@ -190,14 +190,14 @@ def keep_others_out(connection: Connection) -> None:
         connection.exec_driver_sql("LOCK TABLE question IN SHARE ROW EXCLUSIVE MODE")
 
 
-def body_of(asked: Question) -> str:
+def body_of(question: Question) -> str:
     """A question as the text that is kept."""
-    return msgspec.json.encode(question_row(asked)).decode()
+    return msgspec.json.encode(question_row(question)).decode()
 
 
 def questions_of_series(connection: Connection, series: str) -> list[Stored]:
     """All questions of a series, those of the test set first; an error where there is none."""
-    # The series stands in the text alone; a part of it finds few rows, which are then looked at.
+    # The series is in the text alone; a part of it finds few rows, which are then checked.
     part = table.c.body.contains(msgspec.json.encode(series).decode(), autoescape=True)
     likely = select(table).where(part).order_by(table.c.draft, table.c.ordinal, table.c.id)
     questions = [stored for row in connection.execute(likely) if (stored := _read(row)).question.series == series]
@@ -217,14 +217,14 @@ def writable_types(task: Task) -> list[str]:
     return [kind for kind in task.types if not (kind == "other" and task.unit == "series")]
 
 
-def _insert(act: Act, asked: Question) -> Stored:
+def _insert(act: Act, question: Question) -> Stored:
     keep_others_out(act.connection)
-    made = replace(asked, id=DRAFT + secrets.token_hex(6))
+    draft = replace(question, id=DRAFT + secrets.token_hex(6))
     last = select(func.coalesce(func.max(table.c.ordinal), -1)).where(table.c.draft)
     ordinal = act.connection.execute(last).scalar_one() + 1
-    values = {"id": made.id, "ordinal": ordinal, "body": body_of(made), "draft": True}
+    values = {"id": draft.id, "ordinal": ordinal, "body": body_of(draft), "draft": True}
     act.connection.execute(insert(table).values(**values, account=act.account, at=act.at))
-    return Stored(made, ordinal, 1, draft=True)
+    return Stored(draft, ordinal, 1, draft=True)
 
 
 def _rewrite(act: Act, before: Stored, after: Question) -> Stored:
@@ -240,12 +240,12 @@ def _rewrite(act: Act, before: Stored, after: Question) -> Stored:
     return replace(before, question=after, version=before.version + 1)
 
 
-def _remove(act: Act, gone: Stored) -> None:
-    connection, number = act.connection, gone.question.id
-    if not gone.draft:
-        known = known_answers(connection, [number]).get(number, ())
-        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known]
-        was = question_row(gone.question)
+def _remove(act: Act, stored: Stored) -> None:
+    connection, number = act.connection, stored.question.id
+    if not stored.draft:
+        known_list = known_answers(connection, [number]).get(number, ())
+        answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known_list]
+        was = question_row(stored.question)
         note_action(connection, "remove-question", account=act.account, question=number, before=was, answers=answers)
     forget_answers(connection, number)
     for dependent in (nugget, item, assignment):
@@ -259,8 +259,8 @@ def _read(row: Any) -> Stored:
     body = msgspec.json.decode(row.body)
     if not row.draft:
         return Stored(question_of_row(body), row.ordinal, row.version, draft=False)
-    asked = Question(**{name: body.get(name) for name in _FIELDS}, gold=tuple(body.get("gold", ())))
-    return Stored(asked, row.ordinal, row.version, draft=True)
+    question = Question(**{name: body.get(name) for name in _FIELDS}, gold=tuple(body.get("gold", ())))
+    return Stored(question, row.ordinal, row.version, draft=True)
 
 
 # ---- order ----------------------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ def numbered(published: TestSet, groups: Sequence[Sequence[Question]]) -> dict[s
     if not groups:
         return {}
     taken = set(published.ids)
-    series = {known.id: known for known in published.series}
+    series = {group.id: group for group in published.series}
     last = max((int(name) for name in (*taken, *series) if name.isdecimal()), default=0)
     renamed: dict[str, Question] = {}
     for group in groups:
@@ -360,17 +360,17 @@ def faults(drafts: Iterable[Question], names: Mapping[str, str], *, in_series: b
         yield from (Problem("syntax", message, None, None, draft.id) for message in messages)
 
 
-def publish(act: Act, wanted: Sequence[str]) -> dict[str, str]:
+def publish(act: Act, group_names: Sequence[str]) -> dict[str, str]:
     """Put drafts into the test set, whole series at a time; returns the id that each of them got.
 
-    `wanted` are series, or drafts that are in none. Everything or nothing is published.
+    `group_names` are series, or drafts that are in none. Everything or nothing is published.
     """
     connection, task = act.connection, act.task
     assignments.keep_others_out(connection)  # before the questions: their places are kept with how far they are
     keep_others_out(connection)
     published = test_set(connection)
-    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(wanted)]
-    if missing := set(wanted) - {group[0].group for group in groups}:
+    groups = [group for group in grouped(read_drafts(connection)) if group[0].group in set(group_names)]
+    if missing := set(group_names) - {group[0].group for group in groups}:
         raise UsageError(f"{len(missing)} of the drafts are not there any more; look at the page again")
     if not groups:
         raise UsageError("nothing is chosen that could be published")
@@ -392,13 +392,15 @@ def publish(act: Act, wanted: Sequence[str]) -> dict[str, str]:
 def _laid_in(published: TestSet, new: Sequence[Question]) -> list[Question]:
     """The test set with new questions at its end, or at the end of their series and before its `other` question."""
     order = list(published.questions)
-    for asked in new:
-        places = [at for at, other in enumerate(order) if asked.series is not None and other.series == asked.series]
+    for question in new:
+        places = [
+            at for at, other in enumerate(order) if question.series is not None and other.series == question.series
+        ]
         if not places:
-            order.append(asked)
+            order.append(question)
             continue
         last = places[-1]
-        order.insert(last if order[last].type == "other" and asked.type != "other" else last + 1, asked)
+        order.insert(last if order[last].type == "other" and question.type != "other" else last + 1, question)
     return order
 
 

@@ -63,8 +63,8 @@ def import_folder(store: Store, folder: Folder, *, replace: bool = False) -> lis
     """
     configuration = read_configuration(folder)
     with store.read() as connection:
-        known, nuggets = test_set(connection).by_id, nugget_lines(connection)
-    return _import(store, read_folder(folder, configuration, known, nuggets), replace=replace)
+        stored_questions, nuggets = test_set(connection).by_id, nugget_lines(connection)
+    return _import(store, read_folder(folder, configuration, stored_questions, nuggets), replace=replace)
 
 
 def import_plan(store: Store, plan: Plan) -> list[Imported]:
@@ -116,15 +116,18 @@ def _mark_two_way(folder: Folder) -> None:
 
 
 def read_folder(
-    folder: Folder, configuration: Configuration, known: Mapping[str, Question], nuggets: Mapping[str, Sequence[str]]
+    folder: Folder,
+    configuration: Configuration,
+    stored_questions: Mapping[str, Question],
+    nuggets: Mapping[str, Sequence[str]],
 ) -> Plan:
     """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
 
-    `known` are the questions and `nuggets` the rows of the nugget lists of the store: the files may refer to them.
+    `stored_questions` and `nuggets`, the rows of the nugget lists, are those of the store: files may refer to them.
     """
-    plan = Plan(folder, configuration, Options(), TestSet(tuple(known.values())))
+    plan = Plan(folder, configuration, Options(), TestSet(tuple(stored_questions.values())))
     if any(path.is_file() for path in folder.contents.glob("questions.*")):
-        plan.attempt(_read_questions, known)
+        plan.attempt(_read_questions, stored_questions)
     # Without the questions, files that refer to them cannot be checked.
     if not plan.problems:
         _read_others(plan, plan.questions or TestSet(()), nuggets)
@@ -134,24 +137,24 @@ def read_folder(
     return plan
 
 
-def _read_questions(plan: Plan, known: Mapping[str, Question]) -> None:
+def _read_questions(plan: Plan, stored_questions: Mapping[str, Question]) -> None:
     """The questions of the file, laid over those of the store for the files that refer to them."""
     path = plan.folder.questions()
     file = plan.folder.name(path)
     plan.carried = read = read_questions(path, file=file)
     check_types(read.questions, plan.configuration.task, file)
     plan.incoming = Incoming(dict(read.questions.by_id), file, whole=True)
-    plan.questions = _laid_over(known, plan.incoming)
+    plan.questions = _laid_over(stored_questions, plan.incoming)
 
 
-def _laid_over(known: Mapping[str, Question], incoming: Incoming) -> TestSet:
+def _laid_over(stored_questions: Mapping[str, Question], incoming: Incoming) -> TestSet:
     """The incoming questions laid over those of the store.
 
     A file with all questions of the store gives the order too; questions that only the store has stay.
     """
     new = incoming.questions
-    in_order = incoming.whole and new.keys() >= known.keys()
-    return gather((new if in_order else {**known, **new}).values(), file=incoming.questions_file)
+    in_order = incoming.whole and new.keys() >= stored_questions.keys()
+    return gather((new if in_order else {**stored_questions, **new}).values(), file=incoming.questions_file)
 
 
 def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[str]]) -> None:
@@ -206,8 +209,8 @@ def _read_judgments(
         file, rows = plan.incoming.questions_file, reference_rows(plan.carried) if plan.carried else []
         table = jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file)
         texts = [line_of(row) for row in rows]
-    chosen = list_of_key(name, lists)
-    pairs = list(lists[chosen]) if chosen is not None else []
+    list_name = list_of_key(name, lists)
+    pairs = list(lists[list_name]) if list_name is not None else []
     nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
     # The evaluation's own judgments move to its store: they come in from nowhere.
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file, incoming=False)
@@ -221,7 +224,7 @@ def _lines(path: Path, file: str) -> list[str]:
 
 
 def _name_faults(incoming: Incoming) -> Iterator[Problem]:
-    """Names of sets that are not allowed, and ids that not every database can hold."""
+    """Names of sets that are not allowed, and ids that not every database can store."""
     ids = [("question", number, incoming.questions_file) for number in incoming.questions]
     for batch in incoming.batches:
         if batch.name and (fault := name_fault(batch.name)):
@@ -335,17 +338,17 @@ class _Import:
         """Descriptions of runs: stored with the run, or kept until it comes. The last row of a run counts."""
         c = run.c
         waiting: dict[str, str] = get_setting(self.connection, WAITING) or {}
-        known = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
+        stored_texts = {row.tag: row.information for row in self.connection.execute(select(c.tag, c.information))}
         batches = self.incoming.of_kind("run-information")
-        given = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
-        stored = {tag: text for tag, text in known.items() if text is not None}
+        descriptions = {str(msgspec.json.decode(text)["run"]): text for batch in batches for text in batch.texts}
+        stored = {tag: text for tag, text in stored_texts.items() if text is not None}
         before = {tag: _canonical(text) for tag, text in {**waiting, **stored}.items()}
-        added = sum(before.get(tag) != _canonical(text) for tag, text in given.items())
-        arrived = {tag: text for tag, text in waiting.items() if tag in known and tag not in stored}
-        for tag, text in {**arrived, **given}.items():
-            if tag in known and (tag not in stored or before[tag] != _canonical(text)):
+        added = sum(before.get(tag) != _canonical(text) for tag, text in descriptions.items())
+        arrived = {tag: text for tag, text in waiting.items() if tag in stored_texts and tag not in stored}
+        for tag, text in {**arrived, **descriptions}.items():
+            if tag in stored_texts and (tag not in stored or before[tag] != _canonical(text)):
                 self.connection.execute(update(run).where(c.tag == tag).values(information=text))
-        left = {tag: text for tag, text in {**waiting, **given}.items() if tag not in known}
+        left = {tag: text for tag, text in {**waiting, **descriptions}.items() if tag not in stored_texts}
         if left != waiting:
             put_setting(self.connection, WAITING, left or None)
         if batches:
@@ -408,13 +411,17 @@ class _Import:
 
 def _missing(batch: Batch, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]) -> Sequence[int]:
     """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
-    known: dict[Hashable, list[bytes]] = {}
+    stored_rows: dict[Hashable, list[bytes]] = {}
     for key, body in stored:
         if body is None:
-            known.pop(key, None)
+            stored_rows.pop(key, None)
         else:
-            known.setdefault(key, []).append(_canonical(body))
-    return missing(zip(keys, map(_canonical, batch.texts), strict=True), known) if known else range(len(batch.texts))
+            stored_rows.setdefault(key, []).append(_canonical(body))
+    return (
+        missing(zip(keys, map(_canonical, batch.texts), strict=True), stored_rows)
+        if stored_rows
+        else range(len(batch.texts))
+    )
 
 
 def _canonical(text: str) -> bytes:

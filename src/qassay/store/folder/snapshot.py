@@ -57,7 +57,7 @@ def snapshot(store: Store, folder: Folder) -> Folder:
             return Folder(folder.path, earlier[1], drafts)
         written = TemporaryFolder()
         write_contents(connection, written.path)
-        # A reader of the folder before this one holds it; it is removed when the last reader is done.
+        # An earlier reader still uses it; it is removed when the last reader is done.
         _latest[name] = (present, written)
         return Folder(folder.path, written, drafts)
 
@@ -94,10 +94,10 @@ def write_contents(connection: Connection, target: Path) -> None:
     Without rows there is no file, unless a set or list came into the store as an empty file.
     """
     places = Folder(target)
-    asked = select(question.c.body).where(~question.c.draft).order_by(question.c.ordinal, question.c.id)
-    _write_lines(target / "questions.jsonl", connection.execute(asked).scalars())
-    known = select(answer.c.body).where(answer.c.question.not_in(_DRAFTS)).order_by(answer.c.id)
-    _write_lines(places.answers, connection.execute(known).scalars())
+    questions = select(question.c.body).where(~question.c.draft).order_by(question.c.ordinal, question.c.id)
+    _write_lines(target / "questions.jsonl", connection.execute(questions).scalars())
+    answers = select(answer.c.body).where(answer.c.question.not_in(_DRAFTS)).order_by(answer.c.id)
+    _write_lines(places.answers, connection.execute(answers).scalars())
     _write_runs(connection, places)
     for name, lines in nugget_lines(connection).items():
         _write_lines(places.nugget_file(name), lines)
@@ -117,8 +117,8 @@ def nugget_lines(connection: Connection) -> dict[str, list[str]]:
     A nugget that was removed from its list is left out with its history: the last row of a file is the current one.
     """
     c = nugget.c
-    asked = connection.execute(select(question.c.id, question.c.ordinal))
-    places: dict[str, int] = {row.id: row.ordinal for row in asked}
+    rows = connection.execute(select(question.c.id, question.c.ordinal))
+    places: dict[str, int] = {row.id: row.ordinal for row in rows}
     bodies: dict[tuple[str, str, str], tuple[int, list[str]]] = {}
     columns = (c.list, c.question, c.nugget, c.ordinal, c.body)
     for row in connection.execute(select(*columns).where(c.question.not_in(_DRAFTS)).order_by(c.id)):
@@ -165,15 +165,15 @@ def _write_judgments(connection: Connection, places: Folder) -> None:
     """Write every set in one pass over the table, which is in the order in which judgments were made."""
     c = judgment.c
     taken_back = select(c.set, c.subject, c.version).where(c.body.is_(None)).order_by(c.version)
-    gone: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in connection.execute(taken_back)}
-    columns = (c.set, c.body, c.subject, c.version) if gone else (c.set, c.body)
+    undone_at: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in connection.execute(taken_back)}
+    columns = (c.set, c.body, c.subject, c.version) if undone_at else (c.set, c.body)
     rows = connection.execution_options(yield_per=_MANY).execute(select(*columns).order_by(c.id))
     with ExitStack() as stack:
         files: dict[str, BinaryIO] = {}
         for part in rows.partitions():
             lines: dict[str, list[str]] = {}
             for row in part:
-                if not gone or row[3] > gone.get((row[0], row[2]), 0):
+                if not undone_at or row[3] > undone_at.get((row[0], row[2]), 0):
                     lines.setdefault(row[0], []).append(row[1])
             for name, bodies in lines.items():
                 if name not in files:
@@ -203,34 +203,34 @@ def differing_files(folder: Folder, stored: Folder) -> list[Problem]:
     Rows are compared by content, identity by identity: the order of fields and of rows about other things makes no
     difference.
     """
-    own = Folder(folder.path)
+    plain_folder = Folder(folder.path)
     where = shlex.quote(str(folder.path))
     export = f"qassay export {where} --to {where} --force"
     return [
-        Problem("configuration", ADVICE[state].format(export=export), own.name(path))
-        for path, state in _states(own, stored)
+        Problem("configuration", ADVICE[state].format(export=export), plain_folder.name(path))
+        for path, state in _states(plain_folder, stored)
         if state != "same"
     ]
 
 
-def _states(own: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
+def _states(folder: Folder, stored: Folder) -> Iterator[tuple[Path, State]]:
     """Every file of the folder, compared with the store."""
-    asked, task = TestSet(()), read_configuration(own).task
+    questions, task = TestSet(()), read_configuration(folder).task
     if any(stored.contents.glob("questions.*")):
-        asked = read_questions(stored.questions()).questions
-    for path in sorted(own.path.glob("questions.*")):
-        yield path, _state(_questions_state, path, asked)
-    yield own.answers, _state(_rows_state, own.answers, stored.answers, row_identity("answers"))
-    described = (own.run_information, stored.run_information)
+        questions = read_questions(stored.questions()).questions
+    for path in sorted(folder.path.glob("questions.*")):
+        yield path, _state(_questions_state, path, questions)
+    yield folder.answers, _state(_rows_state, folder.answers, stored.answers, row_identity("answers"))
+    described = (folder.run_information, stored.run_information)
     yield described[0], _state(_rows_state, *described, row_identity("run-information"), last=True)
     lists, sets = stored.nugget_lists(), stored.judgment_sets()
-    for name, path in own.nugget_lists().items():
+    for name, path in folder.nugget_lists().items():
         yield path, _state(_rows_state, path, lists.get(name), row_identity("nuggets"))
-    for name, path in own.judgment_sets().items():
-        yield path, _state(_rows_state, path, sets.get(name), judgment_identity(asked, task))
+    for name, path in folder.judgment_sets().items():
+        yield path, _state(_rows_state, path, sets.get(name), judgment_identity(questions, task))
     # A run may have been imported under another file name: its bytes identify it.
     digests = {digest(files.read_bytes(path)) for path in stored.runs()}
-    for path in own.runs():
+    for path in folder.runs():
         yield path, _state(_run_state, path, digests)
 
 
@@ -247,21 +247,21 @@ def _run_state(path: Path, digests: set[str]) -> State:
 
 
 def _questions_state(path: Path, stored: TestSet) -> State:
-    own = read_questions(path).questions.questions
-    if own == stored.questions:
+    questions = read_questions(path).questions.questions
+    if questions == stored.questions:
         return "same"
-    return "behind" if all(stored.by_id.get(question.id) == question for question in own) else "other"
+    return "behind" if all(stored.by_id.get(question.id) == question for question in questions) else "other"
 
 
-def _rows_state(own: Path, other: Path | None, identity: Identity, *, last: bool = False) -> State:
+def _rows_state(path: Path, stored_path: Path | None, identity: Identity, *, last: bool = False) -> State:
     """Compare the rows of two files: of every identity all rows or, with `last`, the last one."""
-    if not own.is_file():
+    if not path.is_file():
         return "same"
-    ours = files.read_bytes(own)
-    theirs = files.read_bytes(other) if other is not None and other.is_file() else b""
-    if ours == theirs:
+    data = files.read_bytes(path)
+    stored_data = files.read_bytes(stored_path) if stored_path is not None and stored_path.is_file() else b""
+    if data == stored_data:
         return "same"
-    parsed = (jsonl.parse_rows(files.decode(data, file=own.name), file=own.name) for data in (ours, theirs))
+    parsed = (jsonl.parse_rows(files.decode(text, file=path.name), file=path.name) for text in (data, stored_data))
     own_rows, stored = (by_identity((row for _, row in rows), identity) for rows in parsed)
     if last:
         own_rows, stored = ({key: rows[-1:] for key, rows in table.items()} for table in (own_rows, stored))

@@ -18,7 +18,7 @@ from qassay.judging import Row
 from qassay.judging.item import AnswerItem
 from qassay.judging.list_item import ListItem, class_of, fault_of_class, is_right, with_class
 from qassay.store.acts import Act
-from qassay.store.assignment.assignments import Assignment, hold
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.assignment.counting import recount_question
 from qassay.store.development.answers import developed_answers
 from qassay.store.judging import judgments
@@ -65,7 +65,8 @@ def rename_class(act: Act, assignment: Assignment, before: str, after: str) -> i
     name = after.strip()
     if fault := fault_of_class(name):
         raise InputError(Problem("bad-label", fault))
-    hold(act.connection, assignment.question)  # the same request sent twice at once waits here, and then finds its key
+    # The same request sent twice at once waits here, and then finds its key.
+    lock_assignments(act.connection, assignment.question)
     if (earlier := judgments.by_key(act.connection, f"{act.key}.c0")) is not None:
         same_class = earlier.body is not None and class_of(earlier.body) == name
         if (earlier.set, earlier.account) != (assignment.set, act.account) or not same_class:
@@ -86,7 +87,7 @@ def rename_class(act: Act, assignment: Assignment, before: str, after: str) -> i
 
 def undo_renaming(act: Act, assignment: Assignment, of: str) -> int:
     """Put back the classes that judgments named before a class was renamed or merged."""
-    hold(act.connection, assignment.question)
+    lock_assignments(act.connection, assignment.question)
     if judgments.by_key(act.connection, f"{act.key}.j0") is not None:
         return 0
     check_open(act, assignment)

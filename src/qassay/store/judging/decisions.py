@@ -19,7 +19,7 @@ from qassay.judging import ADJUDICATED, KINDS, Item, Part, Verdict
 from qassay.judging.items import check_verdict, parts_of, row_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import Assignment, hold, is_closed
+from qassay.store.assignment.assignments import Assignment, is_closed, lock_assignments
 from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment
@@ -57,28 +57,28 @@ def decide(
     seconds: int = 0,
 ) -> SavedJudgment:
     """Save a verdict on a part of an item; `expected` is the version that the assessor has seen."""
-    held = hold(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question)
     row = row_of(part, verdict, assessor=act.name, at=act.at)
     nuggets = nuggets_for(act.connection, assignment.set, item)
     if earlier := judgments.repeated(act, assignment.set, part.kind, row, row):
-        return _again(act, earlier, held, assignment, item, nuggets)
+        return _again(act, earlier, assignments, assignment, item, nuggets)
     check_verdict(part, verdict, act.task, nuggets=nuggets)
     save = _Save(item, part, row, row, expected, min(max(seconds, 0), LONGEST_SECONDS))
-    return _save(act, save, held, assignment, nuggets)
+    return _save(act, save, assignments, assignment, nuggets)
 
 
 def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> SavedJudgment:
     """Put back the judgment of an earlier version (0: none); the undoing is itself recorded."""
-    held = hold(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question)
     history = judgments.history(act.connection, assignment.set, part.subject)
     body = judgments.body_at(history, to, assignment.question)
     row = dict(part.row) if body is None else body
     nuggets = nuggets_for(act.connection, assignment.set, item)
     if earlier := judgments.repeated(act, assignment.set, part.kind, row, body):
-        return _again(act, earlier, held, assignment, item, nuggets)
+        return _again(act, earlier, assignments, assignment, item, nuggets)
     if body is not None:  # the rules may have changed since
         check_verdict(part, KINDS[part.kind].verdict(body), act.task, nuggets=nuggets)
-    return _save(act, _Save(item, part, row, body, expected), held, assignment, nuggets)
+    return _save(act, _Save(item, part, row, body, expected), assignments, assignment, nuggets)
 
 
 def is_locked(connection: Connection, question: str) -> bool:
@@ -99,7 +99,7 @@ def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
 
 def check_open(act: Act, assignment: Assignment) -> None:
     """Hold the question, and refuse where it is not open to this assessor."""
-    _own(hold(act.connection, assignment.question), assignment, act)
+    _own(lock_assignments(act.connection, assignment.question), assignment, act)
     if is_locked(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))
 
@@ -117,11 +117,11 @@ class _Save:
 
 
 def _save(
-    act: Act, save: _Save, held: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]
+    act: Act, save: _Save, assignments: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]
 ) -> SavedJudgment:
-    """Append under the hold of the question; the save that completes the last item of the last assessor settles it."""
-    here = _own(held, assignment, act)
-    if all(other.closed for other in held) and is_locked(act.connection, assignment.question):
+    """Append while the question is locked; the save that completes the last item of the last assessor settles it."""
+    current = _own(assignments, assignment, act)
+    if all(other.closed for other in assignments) and is_locked(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))
     parts = parts_of(save.item, nuggets=nuggets, assessor=act.name)
     before = look(act.connection, assignment.set, parts, also=save.part.subject)
@@ -129,13 +129,13 @@ def _save(
         act, assignment.set, save.part.kind, save.row, save.body, current=before.version, expected=save.expected
     )
     after = _after(act.connection, assignment.set, parts, before, save)
-    done = here.done + after - before.complete
-    closed = closed_at(here, done, here.total, act.at)
-    counts = {"new_done": done, "new_closed": closed, "new_seconds": here.seconds + save.seconds}
-    act.connection.execute(_COUNTS, {"number": here.id, **counts})
-    if closed and all(other.closed for other in held if other.id != here.id):
+    done = current.done + after - before.complete
+    closed = closed_at(current, done, current.total, act.at)
+    counts = {"new_done": done, "new_closed": closed, "new_seconds": current.seconds + save.seconds}
+    act.connection.execute(_COUNTS, {"number": current.id, **counts})
+    if closed and all(other.closed for other in assignments if other.id != current.id):
         settle(act, assignment.question)
-    return SavedJudgment(saved, after, done, here.total, closed is not None)
+    return SavedJudgment(saved, after, done, current.total, closed is not None)
 
 
 def _after(connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save) -> bool:
@@ -157,23 +157,28 @@ def _ruled(question: str) -> str:
     return f"an adjudicator has ruled on question {question}; ask an organiser to open it again"
 
 
-def _own(held: Sequence[Assignment], assignment: Assignment, act: Act) -> Assignment:
+def _own(assignments: Sequence[Assignment], assignment: Assignment, act: Act) -> Assignment:
     """The assignment as it is now that nobody else can change it."""
-    here = next((other for other in held if other.id == assignment.id), None)
-    if here is None or here.account != act.account:
+    current = next((other for other in assignments if other.id == assignment.id), None)
+    if current is None or current.account != act.account:
         raise LockedError(f"question {assignment.question} is not assigned to you any more; nothing was saved")
-    return here
+    return current
 
 
 def _again(
-    act: Act, earlier: Judgment, held: Sequence[Assignment], assignment: Assignment, item: Item, nuggets: Sequence[str]
+    act: Act,
+    earlier: Judgment,
+    assignments: Sequence[Assignment],
+    assignment: Assignment,
+    item: Item,
+    nuggets: Sequence[str],
 ) -> SavedJudgment:
     """The answer to a save that was sent again; it does not say how far another person is who judges it now."""
-    here = next((other for other in held if other.id == assignment.id), assignment)
-    if here.account != earlier.account:
-        return SavedJudgment(earlier, complete=True, done=0, total=here.total, closed=False)
+    current = next((other for other in assignments if other.id == assignment.id), assignment)
+    if current.account != earlier.account:
+        return SavedJudgment(earlier, complete=True, done=0, total=current.total, closed=False)
     complete = is_complete(act.connection, assignment.set, parts_of(item, nuggets=nuggets))
-    return SavedJudgment(earlier, complete, here.done, here.total, here.closed is not None)
+    return SavedJudgment(earlier, complete, current.done, current.total, current.closed is not None)
 
 
 # ---- undoing acts that changed several subjects ---------------------------------------------------------------------
@@ -205,14 +210,14 @@ def undo_judgments(act: Act, set_name: str, question: str, *, of: str) -> int:
 def undo_nuggets(act: Act, list_name: str, question: str, *, of: str) -> int:
     """Put the nuggets that an act wrote (by its key `of`) back to what they were before; returns how many rows."""
     c = nugget.c
-    here = (c.list == list_name, c.question == question)
-    rows = act.connection.execute(select(nugget).where(*here, _written_by(c.key, of)).order_by(c.id)).all()
+    conditions = (c.list == list_name, c.question == question)
+    rows = act.connection.execute(select(nugget).where(*conditions, _written_by(c.key, of)).order_by(c.id)).all()
     # An act may write a nugget twice: what it made of it, and its place.
     written: dict[str, tuple[Any, Any]] = {}
     for row in rows:
         written[row.nugget] = (written[row.nugget][0] if row.nugget in written else row, row)
     for number, (name, (first, last)) in enumerate(written.items()):
-        past = {row.version: row for row in act.connection.execute(select(nugget).where(*here, c.nugget == name))}
+        past = {row.version: row for row in act.connection.execute(select(nugget).where(*conditions, c.nugget == name))}
         now_there, before = past[max(past)], past.get(first.version - 1)
         if (_body(now_there), now_there.ordinal) != (_body(last), last.ordinal):
             raise NuggetConflictError(as_nugget(now_there))

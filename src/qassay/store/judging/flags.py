@@ -46,9 +46,9 @@ def flags(connection: Connection, *, account: int | None = None, question: str |
     if question is not None:
         rows = rows.where(c.question == question)
     current: dict[tuple[int, int], Flag] = {}
-    for asked, text, number, name, at in connection.execute(rows):
+    for flagged_question, text, number, name, at in connection.execute(rows):
         body = msgspec.json.decode(text)
         current.pop((number, body["item"]), None)
         if body["reason"]:
-            current[number, body["item"]] = Flag(asked, body["item"], body["reason"], number, name, at)
+            current[number, body["item"]] = Flag(flagged_question, body["item"], body["reason"], number, name, at)
     return list(reversed(current.values()))

@@ -52,12 +52,12 @@ def changes(
 ) -> list[Change]:
     """The newest judgments, those before a certain one where it is given."""
     c = judgment.c
-    wanted = [
+    conditions = [
         *([c.question == question] if question else []),
         *([c.account == person] if person else []),
         *([c.id < before] if before else []),
     ]
-    newest = select(c.id).where(*wanted).order_by(c.id.desc()).limit(limit)
+    newest = select(c.id).where(*conditions).order_by(c.id.desc()).limit(limit)
     if set_name:
         newest = newest.where(c.set == set_name)
     elif person and not question:
@@ -92,8 +92,8 @@ def _of_all_sets(newest: Select[Any], names: Sequence[str]) -> Select[Any]:
     parts = [select(newest.where(judgment.c.set == name).subquery().c.id) for name in names]
     if not parts:
         return newest
-    found = union_all(*parts).subquery()
-    return select(found.c.id).order_by(found.c.id.desc())
+    numbers = union_all(*parts).subquery()
+    return select(numbers.c.id).order_by(numbers.c.id.desc())
 
 
 def set_names(connection: Connection) -> list[str]:
@@ -124,15 +124,15 @@ def actions(connection: Connection, *, question: str | None = None, limit: int =
 def _earlier(connection: Connection, rows: Sequence[Any]) -> dict[tuple[str, str, int], Mapping[str, Any] | None]:
     """The judgments before these, with one query."""
     c = judgment.c
-    wanted = [
+    conditions = [
         and_(c.set == row.set, c.subject == row.subject, c.version == row.version - 1)
         for row in rows
         if row.version > 1
     ]
-    if not wanted:
+    if not conditions:
         return {}
-    found = connection.execute(select(c.set, c.subject, c.version, c.body).where(or_(*wanted)))
-    return {(row.set, row.subject, row.version): _decoded(row.body) for row in found}
+    stored = connection.execute(select(c.set, c.subject, c.version, c.body).where(or_(*conditions)))
+    return {(row.set, row.subject, row.version): _decoded(row.body) for row in stored}
 
 
 def _decoded(body: str | None) -> Mapping[str, Any] | None:

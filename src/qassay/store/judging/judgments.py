@@ -2,7 +2,8 @@
 
 A save names the version that it replaces. Of two savers with the same version the second gets a conflict with the
 current judgment, and nothing is lost; the same save sent twice (one idempotency key) is one judgment, and both get one
-answer. Rows of `judgment`, and of `standing`, which has the current one of each subject, are always written together.
+answer. Rows of the table `judgment`, and of `standing`, which has the current judgment of each subject, are always
+written together.
 """
 
 from __future__ import annotations
@@ -124,11 +125,11 @@ def repeated(
 
 
 def append_judgments(act: Act, set_name: str, made: Sequence[NewJudgment]) -> None:
-    """Append judgments whose next versions the caller knows, because it holds their question."""
+    """Append judgments whose next versions the caller knows, because it has locked their question."""
     statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
     for batch in _batches(made):
         rows = [_values(set_name, new, at=act.at, key=None, account=act.account) for new in batch]
-        numbers = {named: number for number, named in act.connection.execute(statement, rows)}
+        numbers = {subject_digest: number for number, subject_digest in act.connection.execute(statement, rows)}
         _make_current(act.connection, set_name, [(numbers[new.subject], new) for new in batch])
 
 
@@ -140,14 +141,14 @@ def append_many(
     For files and for automatic assessors: what is current is replaced without a look. Others wait meanwhile.
     """
     if connection.dialect.name == "postgresql":
-        # In the order in which everybody takes them: a save holds the question's assignments first.
+        # In the order in which everybody takes them: a save locks the question's assignments first.
         keep_others_out(connection)
         connection.exec_driver_sql("LOCK TABLE judgment, standing IN SHARE ROW EXCLUSIVE MODE")
     latest = connection.execute(select(judgment.c.id).order_by(judgment.c.id.desc()).limit(1)).scalar() or 0
-    known = connection.execute(
+    stored = connection.execute(
         select(current_judgment.c.subject, current_judgment.c.version).where(current_judgment.c.set == set_name)
     )
-    current: dict[str, int] = {row.subject: row.version for row in known}
+    current: dict[str, int] = {row.subject: row.version for row in stored}
     count = 0
     for batch in _batches(_versioned(rows, current, set_name, at, account)):
         connection.execute(insert(judgment), batch)
@@ -157,21 +158,21 @@ def append_many(
     return count
 
 
-def version_of(connection: Connection, set_name: str, named: str) -> int:
+def version_of(connection: Connection, set_name: str, subject_digest: str) -> int:
     """The current version; 0 where the subject was never judged."""
-    version, _ = versions(connection, set_name, [named]).get(named, (0, False))
+    version, _ = versions(connection, set_name, [subject_digest]).get(subject_digest, (0, False))
     return version
 
 
-def last(connection: Connection, set_name: str, named: str) -> Judgment | None:
+def last(connection: Connection, set_name: str, subject_digest: str) -> Judgment | None:
     """The last judgment of a subject, undone or not."""
-    rows = _saved(connection, _LAST, name=set_name, named=named)
+    rows = _saved(connection, _LAST, name=set_name, subject=subject_digest)
     return rows[0] if rows else None
 
 
-def history(connection: Connection, set_name: str, named: str) -> list[Judgment]:
-    """Everything that was said about a subject in a set, in order."""
-    return _saved(connection, _HISTORY, name=set_name, named=named)
+def history(connection: Connection, set_name: str, subject_digest: str) -> list[Judgment]:
+    """All judgments of a subject in a set, in order."""
+    return _saved(connection, _HISTORY, name=set_name, subject=subject_digest)
 
 
 def body_at(versions: Sequence[Judgment], version: int, question: str) -> Row | None:
@@ -185,10 +186,10 @@ def body_at(versions: Sequence[Judgment], version: int, question: str) -> Row | 
     raise InputError(Problem("syntax", message, None, None, question))
 
 
-def body_before(connection: Connection, set_name: str, named: str, number: int) -> Row | None:
+def body_before(connection: Connection, set_name: str, subject_digest: str, number: int) -> Row | None:
     """The current judgment of a subject before a certain one, by its number."""
     c = judgment.c
-    query = select(c.body).where(c.set == set_name, c.subject == named, c.id < number)
+    query = select(c.body).where(c.set == set_name, c.subject == subject_digest, c.id < number)
     return decoded(connection.execute(query.order_by(c.version.desc()).limit(1)).scalar())
 
 
@@ -200,28 +201,28 @@ def by_key(connection: Connection, key: str) -> Judgment | None:
 
 def versions(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, bool]]:
     """Current version of some subjects in a set, and whether they are judged; one that was never judged is absent."""
-    rows = connection.execute(_VERSIONS[connection.dialect.name], _asked(connection, set_name, subjects))
-    return {named: (version, judged) for named, version, judged in rows}
+    rows = connection.execute(_VERSIONS[connection.dialect.name], _parameters(connection, set_name, subjects))
+    return {subject_digest: (version, judged) for subject_digest, version, judged in rows}
 
 
 def current_rows(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, Row | None]]:
     """Version and body of the current judgments of some subjects; a subject that was never judged is absent."""
-    rows = connection.execute(_BODIES[connection.dialect.name], _asked(connection, set_name, subjects))
-    return {named: (version, decoded(body)) for named, version, body in rows}
+    rows = connection.execute(_BODIES[connection.dialect.name], _parameters(connection, set_name, subjects))
+    return {subject_digest: (version, decoded(body)) for subject_digest, version, body in rows}
 
 
 def rows_of_kind(connection: Connection, set_name: str, question: str, *kinds: str) -> list[tuple[int, Row]]:
     """The current judgments of a question in a set, of some kinds, oldest first: version and row."""
     c = current_judgment.c
-    here = (c.set == set_name, c.question == question, c.kind.in_(kinds), c.body.is_not(None))
-    rows = connection.execute(select(c.version, c.body).where(*here).order_by(c.judgment))
+    conditions = (c.set == set_name, c.question == question, c.kind.in_(kinds), c.body.is_not(None))
+    rows = connection.execute(select(c.version, c.body).where(*conditions).order_by(c.judgment))
     return [(row.version, msgspec.json.decode(row.body)) for row in rows]
 
 
-def subjects_after(connection: Connection, set_name: str, named: str, *, limit: int) -> list[str]:
+def subjects_after(connection: Connection, set_name: str, subject_digest: str, *, limit: int) -> list[str]:
     """The subjects that a set has judged, in the order of their digests, from the one after this on."""
     c = current_judgment.c
-    judged = (c.set == set_name, c.body.is_not(None), c.subject > named)
+    judged = (c.set == set_name, c.body.is_not(None), c.subject > subject_digest)
     return list(connection.execute(select(c.subject).where(*judged).order_by(c.subject).limit(limit)).scalars())
 
 
@@ -235,10 +236,10 @@ def decoded(body: str | None) -> Row | None:
     return None if body is None else msgspec.json.decode(body)
 
 
-def _saved(connection: Connection, statement: Any, **asked: Any) -> list[Judgment]:
+def _saved(connection: Connection, statement: Any, **parameters: Any) -> list[Judgment]:
     return [
-        Judgment(number, name, named, version, decoded(body), account, at)
-        for number, name, named, version, body, account, at in connection.execute(statement, asked)
+        Judgment(number, set_name, subject_digest, version, decoded(body), account, at)
+        for number, set_name, subject_digest, version, body, account, at in connection.execute(statement, parameters)
     ]
 
 
@@ -279,7 +280,7 @@ def _make_current(connection: Connection, set_name: str, appended: Sequence[tupl
 
 
 def _make_latest_current(connection: Connection, set_name: str, *, after: int) -> None:
-    """Bring `standing` up to date with the judgments of a set that came after a certain one."""
+    """Bring the table `standing` up to date with the judgments of a set that came after a certain one."""
     fresh = select(judgment.c.subject).where(judgment.c.set == set_name, judgment.c.id > after)
     connection.execute(
         delete(current_judgment).where(current_judgment.c.set == set_name, current_judgment.c.subject.in_(fresh))
@@ -293,10 +294,10 @@ def _make_latest_current(connection: Connection, set_name: str, *, after: int) -
         .exists()
     )
     names = ("set", "subject", "question", "kind", "judgment", "version", "body")
-    chosen = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
+    latest = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
         judgment.c.set == set_name, judgment.c.id > after, ~newer
     )
-    connection.execute(insert(current_judgment).from_select(names, chosen))
+    connection.execute(insert(current_judgment).from_select(names, latest))
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -310,14 +311,14 @@ def _versioned(
 ) -> Iterator[Row]:
     for kind, body in rows:
         row = msgspec.json.decode(body)
-        named = subject(kind, row)
-        current[named] = current.get(named, 0) + 1
+        subject_digest = subject(kind, row)
+        current[subject_digest] = current.get(subject_digest, 0) + 1
         yield {
             "set": set_name,
             "question": str(row["question"]),
             "kind": kind,
-            "subject": named,
-            "version": current[named],
+            "subject": subject_digest,
+            "version": current[subject_digest],
             "body": body,
             "account": account,
             # When it was made, where the row says so: a file that is imported is older than today.
@@ -334,11 +335,11 @@ def _text(body: Mapping[str, Any] | None) -> str | None:
     return None if body is None else msgspec.json.encode(body).decode()
 
 
-def _asked(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, Any]:
+def _parameters(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, Any]:
     """One parameter for all subjects, however many: databases count parameters, and building them takes time."""
-    wanted = list(subjects)
+    listed = list(subjects)
     is_sqlite = connection.dialect.name == "sqlite"
-    return {"name": set_name, "subjects": msgspec.json.encode(wanted).decode() if is_sqlite else wanted}
+    return {"name": set_name, "subjects": msgspec.json.encode(listed).decode() if is_sqlite else listed}
 
 
 # ---- statements, built once -----------------------------------------------------------------------------------------
@@ -346,8 +347,10 @@ def _asked(connection: Connection, set_name: str, subjects: Collection[str]) -> 
 _c = judgment.c
 _ROWS = select(_c.id, _c.set, _c.subject, _c.version, _c.body, _c.account, _c.at)
 _BY_KEY = _ROWS.where(_c.key == bindparam("key"))
-_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("named")).order_by(_c.version)
-_LAST = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("named")).order_by(_c.version.desc()).limit(1)
+_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject")).order_by(_c.version)
+_LAST = (
+    _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject")).order_by(_c.version.desc()).limit(1)
+)
 
 _DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 _INSERT = {

@@ -18,7 +18,7 @@ from qassay.judging import KINDS, Item
 from qassay.judging.items import parts_of
 from qassay.judging.match import NuggetMatch, relinked
 from qassay.store.acts import Act
-from qassay.store.assignment.assignments import Assignment, hold, keep_others_out
+from qassay.store.assignment.assignments import Assignment, keep_others_out, lock_assignments
 from qassay.store.assignment.counting import recount_question
 from qassay.store.judging import judgments, nuggets
 from qassay.store.judging.decisions import check_open, undo_judgments, undo_nuggets
@@ -56,10 +56,10 @@ class NuggetChange:
     def is_new(self) -> bool:
         """Whether the act is still to be done: False where it was sent before; an error where it must not be."""
         # Another change of the same list waits here, on databases that let several writers in.
-        hold(self.act.connection, self.assignment.question)
+        lock_assignments(self.act.connection, self.assignment.question)
         c, key = nugget.c, self.act.key
-        mine = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
-        earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(mine)).all()
+        same_key = or_(c.key == key, c.key.startswith(f"{key}.", autoescape=True))
+        earlier = self.act.connection.execute(select(c.list, c.question, c.nugget, c.body).where(same_key)).all()
         if earlier:
             elsewhere = any((row.list, row.question) != self._place for row in earlier)
             if elsewhere or not self._is_written_in(earlier):
@@ -71,8 +71,8 @@ class NuggetChange:
     def _is_written_in(self, rows: Sequence[Any]) -> bool:
         """Whether rows that were written under the key are of these nuggets: else answering would lose a change."""
         written = {msgspec.json.decode(row.body).get("text") for row in rows if row.body is not None}
-        wanted = {" ".join(text.split()) for text in self.texts}
-        return {row.nugget for row in rows} >= set(self.names) and written >= wanted
+        texts = {" ".join(text.split()) for text in self.texts}
+        return {row.nugget for row in rows} >= set(self.names) and written >= texts
 
     def add(self, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""
@@ -102,10 +102,10 @@ class NuggetChange:
         first, second = map(clean_nugget, texts)
         nuggets.split_nugget(self.act, *self._place, name, (first, second), expected=expected)
 
-    def merge(self, kept: str, gone: str, text: str, *, expected: tuple[int, int]) -> None:
+    def merge(self, kept_id: str, removed_id: str, text: str, *, expected: tuple[int, int]) -> None:
         """Make one nugget of two; the links of both are its own, once per response."""
-        nuggets.merge_nuggets(self.act, *self._place, kept, gone, clean_nugget(text), expected=expected)
-        self._relink(gone, kept)
+        nuggets.merge_nuggets(self.act, *self._place, kept_id, removed_id, clean_nugget(text), expected=expected)
+        self._relink(removed_id, kept_id)
 
     def move(self, name: str, before: str | None, *, expected: int) -> None:
         """Put a nugget before another one, or at the end."""
@@ -140,9 +140,9 @@ class NuggetChange:
         self.act.connection.execute(statement)
         recount_question(self.act, self.assignment.question)
 
-    def _relink(self, gone: str, into: str | None) -> int:
+    def _relink(self, removed: str, into: str | None) -> int:
         """Replace a nugget in the links that name it, or drop it from them; returns how many links changed."""
-        changed = list(relinked(match_rows(self.act.connection, *self._place), gone, into))
+        changed = list(relinked(match_rows(self.act.connection, *self._place), removed, into))
         for number, (version, row) in enumerate(changed):
             body = {**row, "assessor": self.act.name, "at": self.act.at}
             judgments.append(self.act.step(f"l{number}"), self.assignment.set, NuggetMatch.name, body, expected=version)
@@ -169,7 +169,7 @@ def begin_list(act: Act, assignment: Assignment) -> None:
         judged = select(c.question).where(c.set == assignment.set, c.kind.in_(bound)).distinct()
         for question in act.connection.execute(judged).scalars().all() if source != assignment.set else ():
             copy_list(act, source=source, target=assignment.set, question=question)
-    hold(act.connection, assignment.question)
+    lock_assignments(act.connection, assignment.question)
     copy_list(act, source=DEVELOPMENT, target=assignment.set, question=assignment.question)
 
 

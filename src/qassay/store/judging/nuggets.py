@@ -57,8 +57,8 @@ def nuggets_of(connection: Connection, list_name: str, question: str) -> list[Nu
     c = table.c
     rows = connection.execute(select(table).where(c.list == list_name, c.question == question).order_by(c.version))
     last = {row.nugget: row for row in rows}
-    kept = [as_nugget(row) for row in last.values() if row.body is not None]
-    return sorted(kept, key=lambda one: (one.ordinal, len(one.nugget), one.nugget))
+    nuggets = [as_nugget(row) for row in last.values() if row.body is not None]
+    return sorted(nuggets, key=lambda nugget: (nugget.ordinal, len(nugget.nugget), nugget.nugget))
 
 
 def list_for(connection: Connection, set_name: str, question: str) -> tuple[str, list[Nugget]]:
@@ -68,8 +68,8 @@ def list_for(connection: Connection, set_name: str, question: str) -> tuple[str,
     what another assessor wrote, and a list that is added later takes nothing away from those who go by the one that
     was given to all.
     """
-    chosen = _chosen(set_name, nugget_lists(connection))
-    return chosen, nuggets_of(connection, chosen, question)
+    name = _chosen(set_name, nugget_lists(connection))
+    return name, nuggets_of(connection, name, question)
 
 
 def write_nugget(
@@ -170,15 +170,15 @@ def split_nugget(
 
 
 def merge_nuggets(
-    act: Act, list_name: str, question: str, kept: str, gone: str, text: str, *, expected: tuple[int, int]
+    act: Act, list_name: str, question: str, kept_id: str, removed_id: str, text: str, *, expected: tuple[int, int]
 ) -> Nugget:
     """Make one nugget of two: one keeps its id and place, the other leaves the list. Vital where either was."""
-    if kept == gone:
+    if kept_id == removed_id:
         raise UsageError("a nugget is merged with another one")
-    first, second = (_current(act, list_name, question, name) for name in (kept, gone))
+    first, second = (_current(act, list_name, question, name) for name in (kept_id, removed_id))
     body = {**(first.body or {}), "text": text, "vital": first.vital or second.vital}
-    merged = write_nugget(act, list_name, question, kept, body, expected=expected[0])
-    write_nugget(act.step("gone"), list_name, question, gone, None, expected=expected[1])
+    merged = write_nugget(act, list_name, question, kept_id, body, expected=expected[0])
+    write_nugget(act.step("gone"), list_name, question, removed_id, None, expected=expected[1])
     return merged
 
 

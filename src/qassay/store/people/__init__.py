@@ -96,7 +96,7 @@ _ALIKE = str.maketrans(
 
 
 def looks(name: str) -> str:
-    """The look of a name: names with equal looks cannot be told apart at a glance.
+    """The look of a name: names with equal looks cannot be distinguished at a glance.
 
     >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
     (True, True, False)
@@ -124,8 +124,8 @@ def get_account(connection: Connection, number: int) -> Account:
 
 def find_account(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account with this name, whatever its capitals, and its password hash."""
-    names, wanted = connection.execute(select(account.c.id, account.c.name)).all(), folded(name)
-    number = next((number for number, known in names if known.casefold() == wanted), None)
+    names, folded_name = connection.execute(select(account.c.id, account.c.name)).all(), folded(name)
+    number = next((number for number, account_name in names if account_name.casefold() == folded_name), None)
     if number is None:
         return None, None
     row = connection.execute(select(account).where(account.c.id == number)).mappings().one()
@@ -192,8 +192,8 @@ def change_account(
     active = before.active if active is None else active
     if role not in ROLES:
         raise unknown("role", role, ROLES)
-    kept = before.organisation if role == PARTICIPANT else None
-    organisation = organisation_for(connection, role, organisation or kept)
+    earlier = before.organisation if role == PARTICIPANT else None
+    organisation = organisation_for(connection, role, organisation or earlier)
     # On PostgreSQL two organisers could demote each other at the same moment: the rows are taken first.
     connection.execute(select(account.c.id).where(account.c.role == "organiser").with_for_update()).all()
     organises = before.role == "organiser" and before.active
@@ -236,17 +236,19 @@ def change_preferences(connection: Connection, number: int, preferences: Mapping
 
 def as_account(row: RowMapping) -> Account:
     """An account from its row."""
-    own = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject", "organisation")}
+    fields = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject", "organisation")}
     preferences = msgspec.json.decode(row["preferences"])
-    return Account(**own, has_password=row["password"] is not None, preferences=preferences)
+    return Account(**fields, has_password=row["password"] is not None, preferences=preferences)
 
 
 def _refuse_taken(connection: Connection, name: str) -> None:
     """Refuse a name that an account has, or that looks like one."""
     if find_account(connection, name)[0] is not None:
         raise UsageError(TAKEN.format(name))
-    own = looks(name)
-    alike = next((known for known in connection.execute(select(account.c.name)).scalars() if looks(known) == own), None)
+    look = looks(name)
+    alike = next(
+        (other for other in connection.execute(select(account.c.name)).scalars() if looks(other) == look), None
+    )
     if alike is not None:
         raise UsageError(ALIKE.format(name, alike))
 
@@ -263,8 +265,8 @@ def organisations(connection: Connection) -> list[str]:
     """The organisations of participants, invited people and runs, by name."""
     informed = connection.execute(select(run.c.information).where(run.c.information.is_not(None))).scalars()
     described = (msgspec.json.decode(text).get("organisation") for text in informed)
-    named = select(account.c.organisation).union(select(invitation.c.organisation))
-    return sorted({name for name in (*described, *connection.execute(named).scalars()) if name})
+    of_people = select(account.c.organisation).union(select(invitation.c.organisation))
+    return sorted({name for name in (*described, *connection.execute(of_people).scalars()) if name})
 
 
 def organisation_for(connection: Connection, role: str, organisation: str | None) -> str | None:
@@ -279,11 +281,11 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
     if not organisation or not organisation.strip():
         raise UsageError("a participant belongs to an organisation; name it")
     cleaned = clean_name(organisation)
-    known = organisations(connection)
-    if cleaned in known:
+    names = organisations(connection)
+    if cleaned in names:
         return cleaned
-    own = looks(cleaned)
-    alike = next((name for name in known if looks(name) == own), None)
+    look = looks(cleaned)
+    alike = next((name for name in names if looks(name) == look), None)
     if alike is not None:
         raise UsageError(
             f"the organisation {cleaned!r} looks like {alike!r}; write it the same way, or choose another name"
@@ -294,8 +296,8 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
 def members(connection: Connection, organisation: str) -> list[str]:
     """The names of the people who take part for an organisation."""
     c = account.c
-    own = (c.role == PARTICIPANT, c.active, c.organisation == organisation)
-    return list(connection.execute(select(c.name).where(*own).order_by(c.name)).scalars())
+    conditions = (c.role == PARTICIPANT, c.active, c.organisation == organisation)
+    return list(connection.execute(select(c.name).where(*conditions).order_by(c.name)).scalars())
 
 
 # ---- invitations ----------------------------------------------------------------------------------------------------
@@ -377,12 +379,12 @@ def accept_invitation(
     return get_account(connection, known.id)
 
 
-def _bind(connection: Connection, known: Account, subject: str) -> None:
+def _bind(connection: Connection, bound: Account, subject: str) -> None:
     """Let an account be that of somebody whom a trusted proxy vouches for."""
     other = find_subject(connection, subject)
-    if other is not None and other.id != known.id:
+    if other is not None and other.id != bound.id:
         raise UsageError(f"{subject!r} signs in as {other.name!r}; an identity has one account")
-    connection.execute(update(account).where(account.c.id == known.id).values(subject=subject))
+    connection.execute(update(account).where(account.c.id == bound.id).values(subject=subject))
 
 
 def end_resets(connection: Connection, name: str) -> None:

@@ -134,8 +134,8 @@ def end_session(connection: Connection, number: int, session_number: int) -> Non
 
 def end_sessions(connection: Connection, number: int, *, but: int | None = None) -> int:
     """End the sessions of an account, but for one; how many ended."""
-    others = () if but is None else (session.c.id != but,)
-    return end(connection, session, session.c.account == number, *others)
+    but_one = () if but is None else (session.c.id != but,)
+    return end(connection, session, session.c.account == number, *but_one)
 
 
 def end_secret(connection: Connection, secret: str) -> None:
@@ -211,5 +211,5 @@ def _open() -> tuple[ColumnElement[bool], ...]:
 
 def _printable(agent: str | None) -> str | None:
     """The name that a browser gives itself, safe to show."""
-    kept = "".join(character for character in agent or "" if character.isprintable())
-    return kept[:300] or None
+    printable = "".join(character for character in agent or "" if character.isprintable())
+    return printable[:300] or None

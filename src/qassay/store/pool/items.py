@@ -1,6 +1,6 @@
 """The items of the pool in the store: read, and brought up to date with a new pool.
 
-What a new pool changes is found first, and then stored. Items are numbered by a digest that tells neither run nor
+The changes of a new pool are found first, and then stored. Items are numbered by a digest that reveals neither run nor
 order.
 """
 
@@ -69,7 +69,7 @@ class Change:
     fresh: list[Row] = field(default_factory=list)
     # Numbers that are known, with something else to them.
     moved: list[Row] = field(default_factory=list)
-    gone: list[int] = field(default_factory=list)
+    retired: list[int] = field(default_factory=list)
     # Questions that had one of these numbers before.
     others: set[str] = field(default_factory=set)
 
@@ -98,7 +98,7 @@ class Changes:
     def summary(self) -> Pooled:
         """The result when everything is stored."""
         added = sum(len(change.fresh) for change in self.by_question.values())
-        retired = sum(len(change.gone) for change in self.by_question.values())
+        retired = sum(len(change.retired) for change in self.by_question.values())
         return Pooled(sum(self.sizes().values()), added, retired, self.touched(self.by_question))
 
     def touched(self, questions: Iterable[str]) -> frozenset[str]:
@@ -111,33 +111,33 @@ def numbered(items: Iterable[Item]) -> dict[int, Row]:
     return {pooled.id: _row(pooled) for pooled in unique_numbers(items)}
 
 
-def find_changes(connection: Connection, wanted: Mapping[int, Row]) -> Changes:
+def find_changes(connection: Connection, rows: Mapping[int, Row]) -> Changes:
     """Compare the rows that are wanted with those in the store, in one pass over both."""
     columns = (item.c[name] for name in (*_NAMES, "active"))
     stored = connection.execute(select(*columns).execution_options(yield_per=BATCH))
     changes: dict[str, Change] = {}
-    known: set[int] = set()
+    stored_numbers: set[int] = set()
     for number, question, *rest, active in stored:
-        known.add(number)
-        row = wanted.get(number)
+        stored_numbers.add(number)
+        row = rows.get(number)
         if row is None:
             if active:
-                changes.setdefault(question, Change()).gone.append(number)
+                changes.setdefault(question, Change()).retired.append(number)
         elif not active or row != (number, question, *rest):
             change = changes.setdefault(row[1], Change())
             change.moved.append(row)
             change.others.add(question)
     kinds: dict[str, Counter[str]] = {}
-    for number, row in wanted.items():
+    for number, row in rows.items():
         _, question, kind, *_ = row
         kinds.setdefault(question, Counter())[kind] += 1
-        if number not in known:
+        if number not in stored_numbers:
             changes.setdefault(question, Change()).fresh.append(row)
     return Changes(changes, kinds)
 
 
 def store_changes(connection: Connection, changes: Iterable[Change]) -> None:
-    """Store what was found to have changed of some questions."""
+    """Store the changes of some questions."""
     c, listed = item.c, list(changes)
     fresh = [row for change in listed for row in change.fresh]
     for start in range(0, len(fresh), BATCH):
@@ -146,9 +146,9 @@ def store_changes(connection: Connection, changes: Iterable[Change]) -> None:
     if moved:
         changed: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _NAMES[1:]}
         connection.execute(update(item).where(c.id == bindparam("new_id")).values(active=True, **changed), moved)
-    gone = [{"which": number} for change in listed for number in change.gone]
-    if gone:
-        connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), gone)
+    retired = [{"which": number} for change in listed for number in change.retired]
+    if retired:
+        connection.execute(update(item).where(c.id == bindparam("which")).values(active=False), retired)
 
 
 def _row(pooled: Item) -> Row:

@@ -22,7 +22,8 @@ from qassay.store.development.answers import in_parts
 from qassay.store.engine import Store
 from qassay.store.pool.items import Changes, Pooled, find_changes, numbered, store_changes
 from qassay.store.pool.uploads import runs_mark
-from qassay.store.schema import assignment, question, run
+from qassay.store.schema import assignment, run
+from qassay.store.schema import question as question_table
 from qassay.store.settings import get_setting, note_action, put_setting
 from qassay.tasks import Task
 
@@ -55,7 +56,7 @@ class PoolSummary:
 
 def store_pool(
     store: Store,
-    made: Iterable[Item],
+    items: Iterable[Item],
     questions: TestSet,
     task: Task,
     *,
@@ -69,11 +70,11 @@ def store_pool(
     whole at any moment. Until the last one the pool is not current, and is marked so: where the work is interrupted, it
     is done again. Of two who do it at the same time the first gives way.
     """
-    rows = numbered(made)
+    rows = numbered(items)
     turn = secrets.token_hex(8)
     with store.write() as connection:
         _begin(connection, turn)
-    # Nobody else adds or changes items while it is our turn: what is found here still holds where it is stored.
+    # Nobody else adds or changes items while it is our turn: these changes are still valid when they are stored.
     with store.read() as connection:
         changes = find_changes(connection, rows)
     parts = deque(_parts(changes))
@@ -86,43 +87,49 @@ def store_pool(
             while parts and time.monotonic() < until:
                 _store_part(act, changes, parts.popleft())
         time.sleep(_PAUSE)
-    done = changes.summary()
+    pooled = changes.summary()
     with store.write() as connection:
         _go_on(connection, turn)
         _sum_up(connection, changes, questions, mark=mark, wanted=wanted)
         note_action(
-            connection, "pool", account=account, items=done.items, added=done.added, retired=done.retired, mark=mark
+            connection,
+            "pool",
+            account=account,
+            items=pooled.items,
+            added=pooled.added,
+            retired=pooled.retired,
+            mark=mark,
         )
-    return done
+    return pooled
 
 
 def _parts(changes: Changes) -> Iterator[list[str]]:
     """Changed questions with this many items together, or one question with more."""
-    some: list[str] = []
+    names: list[str] = []
     size, sizes = 0, changes.sizes()
     for name in sorted(changes.by_question):
-        some.append(name)
+        names.append(name)
         size += 1 + sizes.get(name, 0)
         if size >= PART:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+            yield names
+            names, size = [], 0
+    if names:
+        yield names
 
 
 def _begin(connection: Connection, turn: str) -> None:
-    """Say who makes the pool, and that the one there was is not current."""
-    # On PostgreSQL, another process may be storing a part: it is there before we compare.
+    """Say who makes the pool, and that the earlier one is not current."""
+    # On PostgreSQL, another process may be storing a part: wait for it before comparing.
     keep_others_out(connection)
     put_setting(connection, _TURN, turn)
-    kept = get_setting(connection, SUMMARY)
-    if kept is not None:
-        put_setting(connection, SUMMARY, {**kept, "mark": _UNFINISHED})
+    summary = get_setting(connection, SUMMARY)
+    if summary is not None:
+        put_setting(connection, SUMMARY, {**summary, "mark": _UNFINISHED})
 
 
 def _go_on(connection: Connection, turn: str) -> None:
     """Stop where another server has begun: what it read is newer, or is called out of date when it is done."""
-    # Before the items, which change sums of questions: a save that holds its question would wait for those.
+    # Before the items, which change sums of questions: a save that has locked its question would wait for those.
     keep_others_out(connection)
     if get_setting(connection, _TURN) != turn:
         raise InputError(Problem("configuration", "the pool is being made by another server of this evaluation"))
@@ -140,7 +147,7 @@ def _sum_up(connection: Connection, changes: Changes, questions: TestSet, *, mar
     summary = PoolSummary(
         items=sum(sizes.values()),
         questions=len(sizes),
-        nothing=sum(one.id not in sizes for one in questions),
+        nothing=sum(question.id not in sizes for question in questions),
         types=_types(questions, changes.kinds),
         mark=mark,
         at=now(),
@@ -152,17 +159,17 @@ def _sum_up(connection: Connection, changes: Changes, questions: TestSet, *, mar
 
 def pool_summary(connection: Connection) -> PoolSummary | None:
     """The summary of the last pool; None before the first."""
-    kept: dict[str, Any] | None = get_setting(connection, SUMMARY)
-    if kept is None:
+    stored: dict[str, Any] | None = get_setting(connection, SUMMARY)
+    if stored is None:
         return None
-    types = [(str(kind), str(way), int(asked), int(items)) for kind, way, asked, items in kept.pop("types")]
-    return PoolSummary(types=types, **kept)
+    types = [(str(kind), str(way), int(questions), int(items)) for kind, way, questions, items in stored.pop("types")]
+    return PoolSummary(types=types, **stored)
 
 
 def pool_mark(connection: Connection) -> str:
     """The sources of a pool now: runs and questions."""
-    asked = select(func.count(), func.coalesce(func.sum(question.c.version), 0)).where(~question.c.draft)
-    count, versions = connection.execute(asked).one()
+    query = select(func.count(), func.coalesce(func.sum(question_table.c.version), 0)).where(~question_table.c.draft)
+    count, versions = connection.execute(query).one()
     return f"{runs_mark(connection)} {count} {versions}"
 
 
@@ -173,11 +180,11 @@ def later_runs(connection: Connection, summary: PoolSummary) -> list[str]:
     return list(connection.execute(late).scalars())
 
 
-def _types(questions: TestSet, found: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, int, int]]:
+def _types(questions: TestSet, counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, int, int]]:
     sums: dict[tuple[str, str], list[int]] = {}
-    for one in questions:
-        for kind, count in found.get(one.id, {}).items():
-            both = sums.setdefault((one.type, kind), [0, 0])
+    for question in questions:
+        for kind, count in counts.get(question.id, {}).items():
+            both = sums.setdefault((question.type, kind), [0, 0])
             both[0] += 1
             both[1] += count
     return [(kind, way, asked, items) for (kind, way), (asked, items) in sorted(sums.items())]
@@ -185,7 +192,7 @@ def _types(questions: TestSet, found: Mapping[str, Mapping[str, int]]) -> list[t
 
 def _assigned(connection: Connection, questions: Collection[str]) -> set[str]:
     c = assignment.c
-    found: set[str] = set()
-    for some in in_parts(list(questions)):
-        found |= set(connection.execute(select(c.question).where(c.question.in_(some)).distinct()).scalars())
-    return found
+    assigned: set[str] = set()
+    for part in in_parts(list(questions)):
+        assigned |= set(connection.execute(select(c.question).where(c.question.in_(part)).distinct()).scalars())
+    return assigned

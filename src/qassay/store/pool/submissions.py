@@ -61,15 +61,15 @@ class Submission:
 
 def submissions(connection: Connection, organisation: str, track: Track) -> list[Submission]:
     """The runs of an organisation: by priority, those without one after them, withdrawn ones at the end."""
-    own = _own(connection, organisation)
-    current = {run.tag: run.information for run in own if not run.withdrawn}
+    runs = _runs_of(connection, organisation)
+    current = {run.tag: run.information for run in runs if not run.withdrawn}
     judged = first_of_organisations(current, track.pooled)
 
     def place(run: StoredRun) -> tuple[bool, bool, int, str]:
         priority = run.information.priority
         return run.withdrawn, priority is None, priority or 0, run.tag
 
-    return [Submission(run, run.tag in judged) for run in sorted(own, key=place)]
+    return [Submission(run, run.tag in judged) for run in sorted(runs, key=place)]
 
 
 def check_open(track: Track, moment: datetime, *, is_pooled: bool) -> None:
@@ -96,16 +96,16 @@ def submit(
     """
     lock_runs(connection)
     information = replace(information, organisation=sender.organisation)
-    own = {run.tag: run for run in _own(connection, sender.organisation)}
-    before = own.get(tag)
+    runs = {run.tag: run for run in _runs_of(connection, sender.organisation)}
+    before = runs.get(tag)
     if before is None:
         _refuse_taken(connection, tag, sender.organisation, called)
-        _check_limit(own, sender.track, called, new=True)
+        _check_limit(runs, sender.track, called, new=True)
         keep_run(connection, tag, data, called=called, information=information, account=sender.account)
         return
     if before.withdrawn:
         _refuse_withdrawn_by_others(connection, tag, sender.organisation)
-        _check_limit(own, sender.track, called, new=False)
+        _check_limit(runs, sender.track, called, new=False)
     elif not replacing:
         if _data(connection, tag) == data:
             return  # sent twice: the answer to the first time was lost
@@ -117,8 +117,8 @@ def submit(
 def describe(connection: Connection, sender: Sender, tag: str, information: RunInformation) -> None:
     """Say what a run of an organisation is; an error where it has no such run."""
     own_run(connection, sender.organisation, tag)
-    own = replace(information, organisation=sender.organisation)
-    describe_run(connection, tag, own, account=sender.account)
+    described = replace(information, organisation=sender.organisation)
+    describe_run(connection, tag, described, account=sender.account)
 
 
 def withdraw(connection: Connection, sender: Sender, tag: str, *, withdrawn: bool, reason: str) -> None:
@@ -127,20 +127,20 @@ def withdraw(connection: Connection, sender: Sender, tag: str, *, withdrawn: boo
     before = own_run(connection, sender.organisation, tag)
     if before.withdrawn and not withdrawn:
         _refuse_withdrawn_by_others(connection, tag, sender.organisation)
-        own = {run.tag: run for run in _own(connection, sender.organisation)}
-        _check_limit(own, sender.track, None, new=False)
+        runs = {run.tag: run for run in _runs_of(connection, sender.organisation)}
+        _check_limit(runs, sender.track, None, new=False)
     set_withdrawn(connection, tag, withdrawn=withdrawn, reason=reason, account=sender.account)
 
 
 def own_run(connection: Connection, organisation: str, tag: str) -> StoredRun:
     """The run of an organisation with this tag; the same error where there is none and where it is another's."""
-    own = next((run for run in _own(connection, organisation) if run.tag == tag), None)
-    if own is None:
+    found_run = next((run for run in _runs_of(connection, organisation) if run.tag == tag), None)
+    if found_run is None:
         raise unknown("run", tag, ())
-    return own
+    return found_run
 
 
-def _own(connection: Connection, organisation: str) -> list[StoredRun]:
+def _runs_of(connection: Connection, organisation: str) -> list[StoredRun]:
     return [run for run in every_run(connection) if run.information.organisation == organisation]
 
 
@@ -164,18 +164,18 @@ def _refuse_withdrawn_by_others(connection: Connection, tag: str, organisation: 
             return
 
 
-def _check_limit(own: dict[str, StoredRun], track: Track, called: str | None, *, new: bool) -> None:
-    current = [tag for tag, run in own.items() if not run.withdrawn]
+def _check_limit(runs: dict[str, StoredRun], track: Track, called: str | None, *, new: bool) -> None:
+    current = [tag for tag, run in runs.items() if not run.withdrawn]
     limit = track.limit if track.limit is not None else MOST
     if len(current) >= limit:
-        runs = "run" if limit == 1 else "runs"
+        noun = "run" if limit == 1 else "runs"
         message = (
-            f"the limit is {limit} {runs} per organisation, and you have {len(current)}: {', '.join(sorted(current))};"
+            f"the limit is {limit} {noun} per organisation, and you have {len(current)}: {', '.join(sorted(current))};"
             " withdraw or replace one of them first"
         )
         raise InputError(Problem("configuration", message, called))
-    if new and len(own) >= limit + WITHDRAWN:
-        message = f"your organisation has withdrawn {len(own) - len(current)} runs; use the tag of one of them again"
+    if new and len(runs) >= limit + WITHDRAWN:
+        message = f"your organisation has withdrawn {len(runs) - len(current)} runs; use the tag of one of them again"
         raise InputError(Problem("configuration", message, called))
 
 
@@ -207,11 +207,11 @@ def _data(connection: Connection, tag: str) -> bytes:
     return bytes(connection.execute(select(table.c.data).where(table.c.tag == tag)).scalar_one())
 
 
-def _or_before(given: RunInformation, before: RunInformation) -> RunInformation:
+def _or_before(new: RunInformation, before: RunInformation) -> RunInformation:
     """The given description; what it leaves out is as before, and a manual run stays one."""
     return RunInformation(
-        given.organisation,
-        given.description or before.description,
-        given.manual or before.manual,
-        given.priority if given.priority is not None else before.priority,
+        new.organisation,
+        new.description or before.description,
+        new.manual or before.manual,
+        new.priority if new.priority is not None else before.priority,
     )

@@ -83,10 +83,10 @@ def keep_run(
         return
     stored = connection.execute(select(table.c.data, table.c.withdrawn).where(table.c.tag == tag)).one()
     path = Path(called)
-    what = "this run" if files.unpack(bytes(stored.data), path) == files.unpack(data, path) else "another run"
+    which = "this run" if files.unpack(bytes(stored.data), path) == files.unpack(data, path) else "another run"
     way = "restore it, or give" if stored.withdrawn else "give"
     withdrawn = ", which is withdrawn" if stored.withdrawn else ""
-    message = f"{what} {tag} is here already{withdrawn}; {way} this file a tag of its own"
+    message = f"{which} {tag} is here already{withdrawn}; {way} this file a tag of its own"
     raise InputError(Problem("second-tag", message, called))
 
 
@@ -146,13 +146,13 @@ def _information(text: str | None) -> RunInformation:
     return RunInformation(row.get("organisation"), row.get("description"), bool(row.get("manual")), row.get("priority"))
 
 
-def _filled_in(given: RunInformation, before: RunInformation) -> RunInformation:
+def _filled_in(new: RunInformation, before: RunInformation) -> RunInformation:
     """The given description; what it leaves open is as before."""
     return RunInformation(
-        given.organisation or before.organisation,
-        given.description or before.description,
-        given.manual or before.manual,
-        given.priority if given.priority is not None else before.priority,
+        new.organisation or before.organisation,
+        new.description or before.description,
+        new.manual or before.manual,
+        new.priority if new.priority is not None else before.priority,
     )
 
 

@@ -39,7 +39,7 @@ class Caller:
         raise NotImplementedError
 
     def close(self) -> None:
-        """End the connection; a CallError where the system has said more than it was asked."""
+        """End the connection; a CallError where the system wrote more than its answers."""
 
     def abort(self) -> None:
         """End whatever is under way, from another thread."""
@@ -111,7 +111,7 @@ class CommandCaller(Caller):
         return read_answer(answer, asked.question)
 
     def close(self) -> None:
-        """End the input, wait for the command to end, and see whether it has said more than it was asked."""
+        """End the input, wait for the command to end, and see whether it wrote more than its answers."""
         process, self._process = self._process, None
         if process is not None:
             process.finish()
@@ -160,7 +160,7 @@ class RunningCommand:
         try:
             answer = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
-            raise CallError("timeout", f"no answer within {timeout:g} s{self._said()}") from None
+            raise CallError("timeout", f"no answer within {timeout:g} s{self._last_words()}") from None
         if answer is None:
             raise self._ended()
         if len(answer) >= LONGEST_LINE:
@@ -237,10 +237,12 @@ class RunningCommand:
             self._process.wait(CLOSING)
         self._readers[1].join(1.0)
         status = self._process.returncode
-        how = f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
-        return CallError("crash", f"it {how} before it answered{self._said()}")
+        ending = (
+            f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
+        )
+        return CallError("crash", f"it {ending} before it answered{self._last_words()}")
 
-    def _said(self) -> str:
+    def _last_words(self) -> str:
         """The end of what the command wrote to standard error."""
         last = [line for line in self._stderr if line.strip()][-1:]
         return f"; it last said: {last[0][:300]}" if last else ""

@@ -1,7 +1,7 @@
 """Drive a system over the questions of a test set.
 
 Every series is asked in order, with its own history and nothing else; series run side by side, one per worker. A worker
-holds one connection to the system. What is answered goes to the log at once.
+has one connection to the system. Answers go to the log at once.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Worker:
         self.over_this: list[str] = []
 
     def run(self) -> None:
-        """Work until nothing is waiting or somebody has failed."""
+        """Work until no question is waiting or a worker has failed."""
         crew = self.crew
         try:
             while not crew.stop.is_set():
@@ -225,7 +225,7 @@ class _Worker:
         return self.caller
 
     def _close(self, question: Question | None) -> None:
-        """End the connection; a system that has said too much fails here at the latest."""
+        """End the connection; a system that wrote too much fails here at the latest."""
         caller, self.caller = self.caller, None
         if caller is None:
             return
@@ -248,8 +248,8 @@ def _failed(crew: _Crew, question: Question | None, message: str, failure: CallE
     tried = f" ({attempts} attempts)" if attempts > 1 else ""
     where = f"question {question.id}: " if question is not None else ""
     text = message if message.startswith(where.strip()) and where else where + message
-    kept = len(crew.log.answers)
-    rest = "; no run is written" + (f", {kept} answers are kept: the same command goes on from there" if kept else "")
+    count = len(crew.log.answers)
+    rest = "; no run is written" + (f", {count} answers are kept: the same command goes on from there" if count else "")
     rule = failure.rule if failure is not None else "configuration"
     return DriveError(
         Problem(rule, f"{text}{tried}{rest}", crew.system.spelling, None, question.id if question else None)

@@ -124,12 +124,12 @@ class ChatCaller(Caller):
         parameters: Mapping[str, str],
         token: str | None,
     ) -> None:
-        given = dict(parameters)
-        self._passages = int(number("passages", given.pop("passages", str(PASSAGES)), int))
+        settings = dict(parameters)
+        self._passages = int(number("passages", settings.pop("passages", str(PASSAGES)), int))
         self._http = HttpCaller(url, token=token)
         self._task = task
         self._collection = collection
-        self._parameters = {"temperature": 0.0} | {name: _literal(value) for name, value in given.items()}
+        self._parameters = {"temperature": 0.0} | {name: _literal(value) for name, value in settings.items()}
 
     def ask(self, asked: Asked, timeout: float) -> Answer:
         """Send the prompt and read the answer out of the model's message."""
@@ -143,8 +143,8 @@ class ChatCaller(Caller):
             hits = list(self._collection.search(query(asked) or asked.question.text, limit=self._passages))
         prompt = [f"Target: {asked.target}"] if asked.target else []
         for question, answer in asked.history:
-            given = "; ".join(item.text for item in answer.items) or "nothing"
-            prompt.append(f"Earlier question: {question.text or 'other'}\nYour answer: {given}")
+            answer_text = "; ".join(item.text for item in answer.items) or "nothing"
+            prompt.append(f"Earlier question: {question.text or 'other'}\nYour answer: {answer_text}")
         prompt += [f"Document {hit.doc}: {one_line(hit.plain().text)}" for hit in hits]
         prompt.append(_asked(asked))
         return [

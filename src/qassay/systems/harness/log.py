@@ -33,7 +33,7 @@ _SAME = ("run", "system", "task", "questions")
 
 
 class Log:
-    """An opened log; `answers` holds what counts, `failed` the questions that were given up."""
+    """An opened log; `answers` has the answers that count, `failed` the questions that were given up."""
 
     def __init__(self, path: Path, header: Mapping[str, Any], questions: TestSet, *, restart: bool = False) -> None:
         self.path = path
@@ -91,7 +91,7 @@ class Log:
             self._file.flush()
 
     def _continue(self, header: Mapping[str, Any], questions: TestSet) -> None:
-        """Read what is there, or write the first line."""
+        """Read the existing log, or write the first line."""
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]
@@ -103,8 +103,10 @@ class Log:
             return
         other = next((key for key in _SAME if rows[0].get(key) != header.get(key)), None)
         if other is not None:
-            what = "other questions" if other == "questions" else f"{other} {rows[0].get(other)!r}"
-            message = f"{self.path} is the log of a run with {what}; choose another --tag, or --restart to start over"
+            difference = "other questions" if other == "questions" else f"{other} {rows[0].get(other)!r}"
+            message = (
+                f"{self.path} is the log of a run with {difference}; choose another --tag, or --restart to start over"
+            )
             raise UsageError(message)
         for number, row in enumerate(rows[1:], 2):
             self._recall(row, questions, number)

@@ -54,19 +54,19 @@ def open_system(
     token: str | None = None,
 ) -> UnderTest:
     """The system that the user has named. `documents` is the folder that a Python system may open for itself."""
-    text, given = text.strip(), dict(settings or {})
+    text, parameters = text.strip(), dict(settings or {})
     if re.match(r"https?://", text, re.IGNORECASE):
-        return _address(text, task, collection, given, token)
+        return _address(text, task, collection, parameters, token)
     if _CALLABLE.fullmatch(text):
-        wanted = spelled(text, given)
-        wanted = replace(wanted, called=wanted.called or bool(wanted.parameters))
-        command = [sys.executable, "-m", "qassay.systems.harness.worker", str(wanted), str(documents or "")]
-        return UnderTest(str(wanted), lambda: CommandCaller(command), remembers=True)
+        parsed = spelled(text, parameters)
+        parsed = replace(parsed, called=parsed.called or bool(parsed.parameters))
+        command = [sys.executable, "-m", "qassay.systems.harness.worker", str(parsed), str(documents or "")]
+        return UnderTest(str(parsed), lambda: CommandCaller(command), remembers=True)
     if _NAME.fullmatch(text) and text.split("(")[0] in SYSTEMS:
-        return _reference(spelled(text, given), collection)
+        return _reference(spelled(text, parameters), collection)
     if _NAME.fullmatch(text) and text.split("(")[0] in plugins("system"):
-        return _plugged_in(spelled(text, given), collection)
-    return _command(text, given)
+        return _plugged_in(spelled(text, parameters), collection)
+    return _command(text, parameters)
 
 
 def default_tag(spelling: str) -> str:
@@ -78,23 +78,23 @@ def default_tag(spelling: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", spelling).strip("-.")[:80] or "run"
 
 
-def _reference(wanted: Spelled, collection: Documents | None) -> UnderTest:
+def _reference(parsed: Spelled, collection: Documents | None) -> UnderTest:
     if collection is None:
-        raise UsageError(f"{wanted.name} answers from documents, but the evaluation has none; put them in collection/")
-    require("search", f"the system {wanted.name}")
-    system = make_reference(wanted, collection)
-    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=True)
+        raise UsageError(f"{parsed.name} answers from documents, but the evaluation has none; put them in collection/")
+    require("search", f"the system {parsed.name}")
+    system = make_reference(parsed, collection)
+    return UnderTest(str(parsed), lambda: LocalCaller(system), searches=True)
 
 
-def _plugged_in(wanted: Spelled, collection: Documents | None) -> UnderTest:
+def _plugged_in(parsed: Spelled, collection: Documents | None) -> UnderTest:
     """The system of another package: a function that makes it, called with the documents and its parameters."""
-    factory = load_plugin("system", wanted.name)
+    factory = load_plugin("system", parsed.name)
     if not callable(factory):
-        raise broken("system", wanted.name, f"it is {type(factory).__name__}, which cannot be called")
-    system = factory(collection, **arguments(wanted, factory))
+        raise broken("system", parsed.name, f"it is {type(factory).__name__}, which cannot be called")
+    system = factory(collection, **arguments(parsed, factory))
     if not callable(system):
-        raise broken("system", wanted.name, f"it made {type(system).__name__}, which cannot be called")
-    return UnderTest(str(wanted), lambda: LocalCaller(system), searches=collection is not None)
+        raise broken("system", parsed.name, f"it made {type(system).__name__}, which cannot be called")
+    return UnderTest(str(parsed), lambda: LocalCaller(system), searches=collection is not None)
 
 
 def _address(
@@ -103,12 +103,12 @@ def _address(
     parts = urlsplit(url)
     if not parts.hostname or parts.username or parts.password:
         raise UsageError(f"{parts.scheme}://{parts.hostname or ''}: an address has a host and no password")
-    given = "".join(f" {name}={value}" for name, value in settings.items())
+    settings_text = "".join(f" {name}={value}" for name, value in settings.items())
     if parts.path.rstrip("/").endswith("/chat/completions"):
         if collection is not None:
             require("search", "a chat model that answers from documents")
         chat = ChatCaller(url, task=task, collection=collection, parameters=settings, token=token)
-        return UnderTest(url + given, lambda: chat, searches=True)
+        return UnderTest(url + settings_text, lambda: chat, searches=True)
     if settings:
         raise UsageError(f"--set does not apply to {url}; only a chat model (.../chat/completions) takes parameters")
     return UnderTest(url, lambda: HttpCaller(url, token=token))

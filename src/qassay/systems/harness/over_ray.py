@@ -54,7 +54,7 @@ def cluster(address: str) -> Any:
 
 
 def _knock(address: str) -> None:
-    """Stop at an address where nobody is: Ray itself would go on trying for minutes."""
+    """Stop at an address where nothing answers: Ray itself would go on trying for minutes."""
     parts = re.fullmatch(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)/?", address)
     if parts is None:
         if address not in (LOCAL, "auto"):
@@ -67,7 +67,7 @@ def _knock(address: str) -> None:
 
 
 def started(ray: Any, host: type, *arguments: Any, calls: int = 1) -> Any:
-    """An actor of this class (it has a method `ready`) on one of the nodes, when it is there.
+    """An actor of this class (it has a method `ready`) on one of the nodes, when it is ready.
 
     There are as many as there are workers, spread over the nodes: the user says how many are good. An actor has to be
     placed and started before it can answer; that is not part of the time of an answer.
@@ -84,7 +84,7 @@ class _Host:
         self._caller = connect()
 
     def ready(self) -> bool:
-        """Answer when the actor is there."""
+        """Answer when the actor is ready."""
         return True
 
     def ask(self, asked: Asked, timeout: float) -> Answer | dict[str, Any]:

@@ -4,7 +4,7 @@
            "history": [{"question": {...}, "answer": {...}}]}
     back  {"items": [{"doc": "NYT1", "text": "Atlanta"}]}      or {"nil": true}, or {"decision": "YES"}
 
-An answer may also hold `confidence`, `justification`, `note` (ignored) and `question` (the id; where it is
+An answer may also contain `confidence`, `justification`, `note` (ignored) and `question` (the id; where it is
 given, it must be that of the question asked). An unknown key is an error: a misspelled `items` is not an empty answer.
 
 A CallError is about one call: the system crashed, hung, answered twice or in the wrong form, or could not be reached.
@@ -31,7 +31,7 @@ Kind = Literal["crash", "timeout", "twice", "form", "unreachable", "refused"]
 class CallError(Exception):
     """One call has failed.
 
-    `again` tells whether another attempt may help; a `fatal` failure ends the run whatever --on-failure says, because
+    `again` says whether another attempt may help; a `fatal` failure ends the run whatever --on-failure says, because
     no answer of this system can be trusted (it answers twice) or none will come (the address refuses us).
     """
 
@@ -93,7 +93,7 @@ def request(asked: Asked) -> dict[str, Any]:
 
 
 def answer_row(answer: Answer) -> dict[str, Any]:
-    """An answer as a JSON object, without what it does not hold."""
+    """An answer as a JSON object, without empty fields."""
     items = [_Item(item.doc, item.text, item.start, item.length, list(item.citations)) for item in answer.items]
     row: dict[str, Any] = msgspec.to_builtins(
         _Answer(items, answer.nil, answer.confidence, answer.decision, answer.justification)

@@ -39,20 +39,20 @@ def main(spelling: str, folder: str) -> None:
         out.flush()
 
 
-def make(wanted: Spelled, folder: str) -> Any:
+def make(parsed: Spelled, folder: str) -> Any:
     """The callable itself, or what it makes of the collection where it is spelled with brackets."""
-    factory = load(wanted.name)
-    if not wanted.called:
+    factory = load(parsed.name)
+    if not parsed.called:
         return factory
     collection = None
     if folder:
         from qassay.collections import open_collection
 
         collection = open_collection(Path(folder))
-    made = factory(collection, **arguments(wanted, factory))
-    if not callable(made):
-        raise UsageError(f"{wanted.name} made {type(made).__name__}, which cannot be called")
-    return made
+    system = factory(collection, **arguments(parsed, factory))
+    if not callable(system):
+        raise UsageError(f"{parsed.name} made {type(system).__name__}, which cannot be called")
+    return system
 
 
 def read_request(line: bytes) -> Asked:

@@ -32,8 +32,8 @@ def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[st
     """The line of a run in the form of FORMATS 3, with the keys that the task has."""
     row: dict[str, Any] = {"run": tag, "question": question.id}
     if task.has("decision", "justified"):
-        given = {"decision": answer.decision, "justification": answer.justification}
-        return row | {name: value for name, value in given.items() if value is not None}
+        fields = {"decision": answer.decision, "justification": answer.justification}
+        return row | {name: value for name, value in fields.items() if value is not None}
     row["items"] = [_item_row(item, extract=task.has("extract")) for item in answer.items]
     if answer.nil:
         row["nil"] = True
@@ -43,7 +43,7 @@ def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[st
 
 
 def check_answer(answer: Answer, question: Question, task: Task, collection: Documents | None) -> None:
-    """Stop at an answer that could not stand in a run: the failure says which rule it breaks."""
+    """Stop at an answer that no run may contain: the failure says which rule it breaks."""
     line = msgspec.json.encode(run_row("run", question, answer, task))
     parsed = parse_jsonl([Source(0, "answer", "answer", "jsonl", line)], task)
     problems = parsed.problems
@@ -73,10 +73,10 @@ def _check_document(item: Item, question: Question, collection: Documents) -> No
 
 def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
     if extract:
-        given: dict[str, Any] = {"doc": item.doc, "start": item.start, "length": item.length}
+        fields: dict[str, Any] = {"doc": item.doc, "start": item.start, "length": item.length}
     else:
-        given = {"doc": item.doc, "text": item.text, "citations": list(item.citations) or None}
-    return {name: value for name, value in given.items() if value is not None}
+        fields = {"doc": item.doc, "text": item.text, "citations": list(item.citations) or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
@@ -152,7 +152,7 @@ def in_order(answers: Sequence[tuple[Question, Answer]], task: Task) -> list[tup
 
 
 def _items(question: Question, answer: Answer, form: str) -> Iterator[str]:
-    """Doc-id and string of every item, where a line can hold them."""
+    """Doc-id and string of every item, where a line can express them."""
     for item in answer.items:
         if item.doc is None or any(blank in item.doc for blank in " \t\r\n") or not is_one_line(item.text):
             message = f"question {question.id}: an item has no doc-id, or line breaks or blanks that {form} cannot have"
@@ -184,8 +184,8 @@ def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
     if path.exists():
         rows = [row for _, row in jsonl.read_rows(path, file=folder.name(path))]
     names = ("organisation", "description", "manual", "priority")
-    given = {name: getattr(information, name) for name in names}
-    new = {"run": tag, **{name: value for name, value in given.items() if value is not None}}
+    fields = {name: getattr(information, name) for name in names}
+    new = {"run": tag, **{name: value for name, value in fields.items() if value is not None}}
     row = next((row for row in rows if row.get("run") == tag), None)
     if row is None:
         rows.append(new)

@@ -71,7 +71,7 @@ _VERBS = frozenset(
 
 
 def answer_type(question: str) -> AnswerType:
-    """The kind of answer that the question asks for; `name` where nothing more can be told."""
+    """The kind of answer that the question asks for; `name` where nothing more is known."""
     lowered = " ".join(question.lower().split())
     for pattern, kind, dimension in _COMPILED:
         if match := pattern.search(lowered):
@@ -143,63 +143,63 @@ _APART = re.compile(r"[.;]|\b(?:in|at|on|from|to|by|and|with|near|for)\b")
 _ANY = {"person": ("organisation", 0.3), "organisation": ("name", 0.3), "place": ("organisation", 0.3)}
 
 
-def fit(candidate: Candidate, wanted: AnswerType, sentence: str) -> float:
+def fit(candidate: Candidate, expected_type: AnswerType, sentence: str) -> float:
     """The candidate's own certainty of its kind, changed by the question's noun and unit."""
-    kind = wanted.kind
+    kind = expected_type.kind
     sure = candidate.kinds.get(kind, 0.0)
     if kind == "measure":
-        return sure * _dimension_fit(candidate, wanted)
+        return sure * _dimension_fit(candidate, expected_type)
     if kind == "count":
-        return sure * _count_fit(candidate, wanted, sentence)
+        return sure * _count_fit(candidate, expected_type, sentence)
     if kind in _ANY:
         other, share = _ANY[kind]
         sure = max(sure, share * candidate.kinds.get(other, 0.0))
     if kind == "place":
-        return sure * _place_fit(candidate, wanted)
-    if wanted.focus is None or kind not in ("person", "organisation", "name", "thing"):
+        return sure * _place_fit(candidate, expected_type)
+    if expected_type.focus is None or kind not in ("person", "organisation", "name", "thing"):
         return sure
-    if named_by(wanted.focus, candidate, sentence):
+    if named_by(expected_type.focus, candidate, sentence):
         return max(sure, 0.9 * candidate.kinds.get("name", 0.0), 1.0 if kind == "name" else 0.0)
     return sure * (0.9 if kind in ("person", "thing") else 0.6)
 
 
 def named_by(noun: str, candidate: Candidate, sentence: str) -> bool:
     """Whether the noun is part of the name, or stands right before or (set off by a comma) right after it."""
-    wanted = stem(noun)
+    noun_stem = stem(noun)
     own = [stem(word) for word in words(candidate.text)]
     before = [stem(word) for word in words(_APART.split(sentence[: candidate.start])[-1])[-3:]]
     after = re.match(r", (?:an?|the|his|her|its) ((?:[\w-]+ ?){1,4})", sentence[candidate.end :])
-    return wanted in own or wanted in before or bool(after and wanted in map(stem, words(after[1])))
+    return noun_stem in own or noun_stem in before or bool(after and noun_stem in map(stem, words(after[1])))
 
 
-def _dimension_fit(candidate: Candidate, wanted: AnswerType) -> float:
-    if wanted.dimension is None:  # how much: a weight or a volume rather than a length, hardly ever a duration
+def _dimension_fit(candidate: Candidate, expected_type: AnswerType) -> float:
+    if expected_type.dimension is None:  # how much: a weight or a volume rather than a length, hardly ever a duration
         return {"mass": 1.0, "volume": 1.0, "area": 0.8, "length": 0.3}.get(candidate.dimension or "", 0.1)
-    if candidate.dimension == wanted.dimension:
+    if candidate.dimension == expected_type.dimension:
         return 1.0
     # How long is a film, or a bridge?
-    return 0.3 if wanted.dimension == "length" and candidate.dimension == "duration" else 0.0
+    return 0.3 if expected_type.dimension == "length" and candidate.dimension == "duration" else 0.0
 
 
-def _count_fit(candidate: Candidate, wanted: AnswerType, sentence: str) -> float:
+def _count_fit(candidate: Candidate, expected_type: AnswerType, sentence: str) -> float:
     """A number counts what the next noun says."""
     following = [singular(word) for word in words(sentence[candidate.end :])[:4]]
-    if wanted.focus is None or wanted.focus in ("population", "number"):
+    if expected_type.focus is None or expected_type.focus in ("population", "number"):
         return 1.0
-    alike = _PEOPLE if wanted.focus in _PEOPLE else {wanted.focus}
+    alike = _PEOPLE if expected_type.focus in _PEOPLE else {expected_type.focus}
     for distance, word in enumerate(following):
-        if word in alike or stem(word) == stem(wanted.focus):
+        if word in alike or stem(word) == stem(expected_type.focus):
             return (1.0, 0.9, 0.6, 0.4)[distance] / 0.6
     return 0.2
 
 
-def _place_fit(candidate: Candidate, wanted: AnswerType) -> float:
+def _place_fit(candidate: Candidate, expected_type: AnswerType) -> float:
     text = candidate.text
     own = {singular(word) for word in words(text)}
-    if wanted.focus in _NATIONS:
+    if expected_type.focus in _NATIONS:
         return 1.0 if text in COUNTRIES else 0.4
-    if wanted.focus in _TOWNS:
+    if expected_type.focus in _TOWNS:
         return 0.3 if text in COUNTRIES or text in CONTINENTS or len(own) > 3 else 1.0
-    if wanted.focus in _NAMED_BY_NOUN:
-        return 1.0 if wanted.focus in own else 0.3
+    if expected_type.focus in _NAMED_BY_NOUN:
+        return 1.0 if expected_type.focus in own else 0.3
     return 1.0

@@ -102,19 +102,19 @@ def nouns(sentence: str) -> Iterator[Candidate]:
     ['granodiorite']
     """
     for match in _IS.finditer(sentence):
-        if kept := _without_small(match["noun"]):
+        if noun := _without_small(match["noun"]):
             begin = match.start("noun")
-            yield Candidate(kept, begin, begin + len(kept), {"thing": 0.6})
+            yield Candidate(noun, begin, begin + len(noun), {"thing": 0.6})
 
 
 def _without_small(phrase: str) -> str:
     """The words of a phrase up to the first small word, participle or adverb."""
-    kept = []
+    words = []
     for word in phrase.split():
         if word in STOP_WORDS or word.endswith(("ed", "ly", "ing")):
             break
-        kept.append(word)
-    return " ".join(kept)
+        words.append(word)
+    return " ".join(words)
 
 
 def enumerated(sentence: str) -> list[list[tuple[int, int]]]:
@@ -150,5 +150,5 @@ def members(sentence: str) -> Iterator[Candidate]:
             article = re.search(r"\b(?:an?|the|in|of) (?=[a-z])", piece)
             first = article.end() if article else 0
             noun = re.match(r"[a-z][\w-]+(?: [a-z][\w-]+){0,2}", piece[first:])
-            if noun and (kept := _without_small(noun[0])):
-                yield Candidate(kept, begin + first, begin + first + len(kept), {"thing": 0.8})
+            if noun and (name := _without_small(noun[0])):
+                yield Candidate(name, begin + first, begin + first + len(name), {"thing": 0.8})

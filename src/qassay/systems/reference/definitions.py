@@ -60,8 +60,8 @@ def definition(
         target = target_of(asked) or asked.question.text
         sentences = gather(collection, asked, passages=passages, documents=documents)
         ranked = rank(about(sentences, target), target, answered=list(_answered(asked)))
-        kept = take(ranked, limit=limit, length=length, most=overlap)
-        return Answer(tuple(replace(item, text=main_clause(item.text)) if fragments else item for item in kept))
+        items = take(ranked, limit=limit, length=length, most=overlap)
+        return Answer(tuple(replace(item, text=main_clause(item.text)) if fragments else item for item in items))
 
     return answer
 
@@ -80,8 +80,8 @@ def naming(target: str) -> re.Pattern[str]:
     >>> bool(naming("sinking of the Titanic").search("The Titanic was built in Belfast."))
     True
     """
-    telling = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOP_WORDS and not word.isdigit()]
-    capital = [word for word in telling if word[:1].isupper()] or telling[-1:] or target.split()
+    content = [word for word in re.findall(r"[\w-]+", target) if word.lower() not in STOP_WORDS and not word.isdigit()]
+    capital = [word for word in content if word[:1].isupper()] or content[-1:] or target.split()
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, capital))})\b", re.IGNORECASE)
 
 
@@ -113,15 +113,15 @@ def score(sentence: Sentence, target: re.Pattern[str], answered: Sequence[frozen
 
 def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) -> Iterator[Item]:
     """The best sentences that say something new and fit into the length."""
-    kept: list[frozenset[str]] = []
+    taken: list[frozenset[str]] = []
     size = 0
     for sentence in ranked:
         own = frozenset(stem(word) for word in content_words(sentence.text))
-        if any(overlap(own, other) >= most for other in kept) or size + len(sentence.text) > length:
+        if any(overlap(own, other) >= most for other in taken) or size + len(sentence.text) > length:
             continue
-        if len(kept) == limit:
+        if len(taken) == limit:
             return
-        kept.append(own)
+        taken.append(own)
         size += len(sentence.text)
         yield Item(sentence.text, sentence.doc)
 
@@ -139,9 +139,9 @@ def main_clause(sentence: str) -> str:
 def _answered(asked: Asked) -> Iterator[frozenset[str]]:
     """The stems of every earlier answer of the series together with the telling words of its question."""
     for question, answer in asked.history:
-        telling = [stem(word) for word in content_words(question.text)][:1]
+        first_stem = [stem(word) for word in content_words(question.text)][:1]
         for item in answer.items:
-            yield frozenset([*(stem(word) for word in words(item.text)), *telling])
+            yield frozenset([*(stem(word) for word in words(item.text)), *first_stem])
 
 
 def sentence_baseline(collection: Documents, *, overlap: float = 0.7) -> System:
@@ -175,9 +175,9 @@ def sentences_with(documents: Iterable[Document], target: str) -> Iterator[Item]
 
 def distinct(items: Iterable[Item], *, limit: float) -> Iterator[Item]:
     """Items whose overlap with each one kept before is below the limit."""
-    kept: list[frozenset[str]] = []
+    taken: list[frozenset[str]] = []
     for item in items:
         own = frozenset(words(item.text))
-        if all(overlap(own, other) < limit for other in kept):
-            kept.append(own)
+        if all(overlap(own, other) < limit for other in taken):
+            taken.append(own)
             yield item

@@ -81,21 +81,21 @@ def gather(collection: Documents, asked: Asked, *, passages: int, documents: int
     regions: dict[str, list[tuple[int, int, float]]] = {doc: [] for doc in about}
     for hit in hits:
         regions.setdefault(hit.doc, []).append((hit.start, hit.start + hit.length, hit.score / top))
-    telling = frozenset(stem(word) for word in content_words(target_of(asked)))
+    target_stems = frozenset(stem(word) for word in content_words(target_of(asked)))
     sentences: list[Sentence] = []
     for doc, parts in regions.items():
-        sentences += _sentences(collection.document(doc), parts, about.get(doc, 0.0), telling)
+        sentences += _sentences(collection.document(doc), parts, about.get(doc, 0.0), target_stems)
     return sentences
 
 
 def weights(stems: Iterable[str], sentences: Iterable[Sentence]) -> dict[str, float]:
     """How telling each word is: the rarer among the sentences, the more."""
-    wanted = set(stems)
+    distinct = set(stems)
     seen: Counter[str] = Counter()
     texts = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
     for own in texts:
-        seen.update(wanted & own)
-    return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(wanted)}
+        seen.update(distinct & own)
+    return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(distinct)}
 
 
 def _target_documents(collection: Documents, target: str, limit: int) -> Mapping[str, float]:
@@ -108,7 +108,7 @@ def _target_documents(collection: Documents, target: str, limit: int) -> Mapping
 
 
 def _sentences(
-    document: Document, parts: list[tuple[int, int, float]], about: float, telling: frozenset[str]
+    document: Document, parts: list[tuple[int, int, float]], about: float, target_stems: frozenset[str]
 ) -> Iterator[Sentence]:
     """The sentences of a document that touch a found passage, or all of them where the document itself was found."""
     plain = document.plain()
@@ -122,8 +122,8 @@ def _sentences(
             before = lines[place - 1] if place else ""
             after = lines[place + 1] if place + 1 < len(lines) else ""
             # The share of the target's words in these lines counts where it is at least half.
-            named = telling & question_stems(f"{before} {lines[place]} {after}")
-            share = len(named) / len(telling) if telling and 2 * len(named) >= len(telling) else 0.0
+            shared = target_stems & question_stems(f"{before} {lines[place]} {after}")
+            share = len(shared) / len(target_stems) if target_stems and 2 * len(shared) >= len(target_stems) else 0.0
             best = max(touched, default=0.0)
             yield Sentence(document.id, begin, end, lines[place], best, max(about, share / 2), before, after)
 
@@ -136,7 +136,7 @@ Finder = Callable[[str], Iterable[Candidate]]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An answer with its score, its best mention and the sentence that holds it."""
+    """An answer with its score, its best mention and its sentence."""
 
     text: str
     score: float
@@ -150,15 +150,15 @@ class Ranked:
 
 
 def finder(
-    wanted: AnswerType, sentences: Iterable[str], further: Finder | None = None, *, several: bool = False
+    expected_type: AnswerType, sentences: Iterable[str], further: Finder | None = None, *, several: bool = False
 ) -> Finder:
     """The finders of candidates of a kind: patterns, and for names a further finder where one is given.
 
     Where several answers are wanted, the members of enumerations are candidates too.
     """
-    if wanted.kind == "thing":
+    if expected_type.kind == "thing":
         return lambda text: [*nouns(text), *(members(text) if several else ())]
-    if wanted.kind not in NAMES:
+    if expected_type.kind not in NAMES:
         return quantities
     known = frozenset(word for sentence in sentences for word in inner_capitals(sentence))
     return lambda text: _united([*names(text, known=known), *(further(text) if further else ())])
@@ -178,13 +178,13 @@ def rank(
     sentences: Sequence[Sentence],
     find: Finder,
     *,
-    wanted: AnswerType,
+    expected_type: AnswerType,
     important: Mapping[str, float],
     exclude: frozenset[str] = frozenset(),
 ) -> list[Ranked]:
     """The candidates of all sentences, one entry an answer, best first; equal scores keep the order of the text.
 
-    `important` holds the question's words (stems) with their weights; what is made of words of `exclude` alone, those
+    `important` has the question's words (stems) with their weights; what is made of words of `exclude` alone, those
     of the question and its target, is not an answer.
     """
     best: dict[str, Ranked] = {}
@@ -194,7 +194,7 @@ def rank(
             key = " ".join(words(candidate.text))
             if not key or {stem(word) for word in words(candidate.text)} <= exclude:
                 continue
-            suits = fit(candidate, wanted, sentence.text)
+            suits = fit(candidate, expected_type, sentence.text)
             if suits <= 0:
                 continue
             score = suits * support(candidate, sentence, important, aimed=aimed)

@@ -59,7 +59,7 @@ def factoid(
 
     Parameters: `threshold`, the score below which it says NIL; `passages` and `documents`, how many are read (found
     with the whole question, and with the target alone); `answers`, how many it returns (5 for the ranked5 task);
-    `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy where a model is there).
+    `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy if installed).
     """
 
     def item(answer: Ranked) -> Item:
@@ -126,12 +126,12 @@ def candidates(
     several: bool = False,
 ) -> list[Ranked]:
     """All candidates for a question, best first; `several` where the question asks for a list."""
-    wanted = answer_type(asked.question.text)
+    expected_type = answer_type(asked.question.text)
     sentences = gather(collection, asked, passages=passages, documents=documents)
     important = weights(important_words(asked), sentences)
-    find = finder(wanted, (sentence.text for sentence in sentences), further, several=several)
+    find = finder(expected_type, (sentence.text for sentence in sentences), further, several=several)
     exclude = question_stems(asked.question.text, target_of(asked))
-    return rank(sentences, find, wanted=wanted, important=important, exclude=exclude)
+    return rank(sentences, find, expected_type=expected_type, important=important, exclude=exclude)
 
 
 def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[int, int]:
@@ -172,15 +172,15 @@ def frequent_name(collection: Documents, *, documents: int = 3) -> System:
 
 def count(collection: Documents, docs: list[str], asked: Asked) -> tuple[Counter[str], dict[str, str]]:
     """How often each candidate of the right type occurs, and the document where it first does."""
-    wanted = answer_type(asked.question.text)
+    expected_type = answer_type(asked.question.text)
     exclude = question_stems(asked.question.text, target_of(asked))
     texts = [(doc, sentence) for doc in docs for sentence in sentences(collection.document(doc).plain().text)]
-    find = finder(wanted, (sentence for _, sentence in texts))
+    find = finder(expected_type, (sentence for _, sentence in texts))
     counts: Counter[str] = Counter()
     places: dict[str, str] = {}
     for doc, sentence in texts:
         for candidate in find(sentence):
-            if fit(candidate, wanted, sentence) < 0.5 or {stem(w) for w in words(candidate.text)} <= exclude:
+            if fit(candidate, expected_type, sentence) < 0.5 or {stem(w) for w in words(candidate.text)} <= exclude:
                 continue
             counts[candidate.text] += 1
             places.setdefault(candidate.text, doc)
@@ -203,7 +203,7 @@ def list_answers(
     """Make the system.
 
     Parameters: `threshold`, the score from which on candidates are returned, or else `fraction`, the share of the best
-    score that they must reach (0.7 unless told); `limit`, the most items; the others are those of factoid.
+    score that they must reach (0.7 by default); `limit`, the most items; the others are those of factoid.
     """
     if threshold is not None and fraction is not None:
         raise UsageError("list takes a threshold or a fraction of the top score, not both")
@@ -213,8 +213,8 @@ def list_answers(
         if asked.question.type != "list":
             return nothing(asked.question)
         ranked = candidates(collection, asked, passages=passages, documents=documents, further=further, several=True)
-        kept = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
-        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in kept))
+        best = cut(merged(together(ranked)), threshold=threshold, fraction=fraction)[:limit]
+        return Answer(tuple(Item(one_line(candidate.text), candidate.doc) for candidate in best))
 
     return answer
 
@@ -223,11 +223,11 @@ def together(ranked: Sequence[Ranked]) -> list[Ranked]:
     """The same candidates, those of one enumeration raised to (nearly) the best among them."""
     raised = {candidate.text: candidate.score for candidate in ranked}
     for sentence in dict.fromkeys(candidate.sentence for candidate in ranked):
-        here = [candidate for candidate in ranked if candidate.sentence == sentence]
+        in_sentence = [candidate for candidate in ranked if candidate.sentence == sentence]
         for spans in enumerated(sentence.text):
             inside = [
                 candidate
-                for candidate in here
+                for candidate in in_sentence
                 if any(a <= candidate.mention.start and candidate.mention.end <= b for a, b in spans)
             ]
             if len(inside) > 1:

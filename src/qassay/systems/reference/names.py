@@ -50,7 +50,7 @@ _VAGUE = ("to ", "from ", "of ", "to the ", "from the ", "of the ")
 
 
 def _kinds(text: str, before: str, after: str) -> dict[str, float]:
-    """The kinds of a name, by itself and by the text before and after it; the first condition that holds decides."""
+    """The kinds of a name, by itself and by the text before and after it; the first condition that is true decides."""
     words = text.split()
     cue = word[1] if (word := _BEFORE.search(before)) else ""  # the word right before the name
     single = len(words) == 1
@@ -95,7 +95,7 @@ _OPENINGS = STOP_WORDS | {"beside", "soon", "earlier", "among", "although", "des
 def names(sentence: str, *, known: frozenset[str] = frozenset()) -> Iterator[Candidate]:
     """The names in a sentence, with the kinds they are likely to be of.
 
-    `known` holds words that are capitalised elsewhere within a sentence: a single capitalised word that opens a
+    `known` has words that are capitalised elsewhere within a sentence: a single capitalised word that opens a
     sentence is a name only if it is one of them.
 
     >>> [(name.text, [*name.kinds][1]) for name in names("At Oslo the tenor Enrico Caruso sang.")]

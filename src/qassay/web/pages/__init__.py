@@ -19,7 +19,7 @@ MODULES = (
 class Entry:
     """A link of the navigation, with what one does there; `step` where the steps of an evaluation lead there.
 
-    `group` is the menu that holds it, and `also` are the other addresses where one is still at this place.
+    `group` is the menu that contains it, and `also` are the other addresses that belong to it.
     """
 
     path: str
@@ -34,7 +34,7 @@ class Entry:
 
     def holds(self, path: str) -> bool:
         """Whether the page at this path belongs here."""
-        return any(path == own or path.startswith(f"{own}/") for own in (self.path, *self.also))
+        return any(path == prefix or path.startswith(f"{prefix}/") for prefix in (self.path, *self.also))
 
 
 SET_UP, JUDGE = "Set up", "Judge"
@@ -89,7 +89,7 @@ def navigation(role: str | None, path: str, *, authors: bool = False) -> list[Me
         if entry.path != "/":
             menus.setdefault(entry.group or entry.label, []).append(entry)
     return [
-        Menu(label, tuple(found), next((entry for entry in found if entry.holds(path)), None))
-        for label, found in menus.items()
-        if found
+        Menu(label, tuple(menu_entries), next((entry for entry in menu_entries if entry.holds(path)), None))
+        for label, menu_entries in menus.items()
+        if menu_entries
     ]

@@ -19,7 +19,7 @@ from qassay.store.people.sessions import (
     verify_password,
 )
 from qassay.web.errors import Refusal
-from qassay.web.routing import EVERYBODY, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import EVERYBODY, Context, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import BY_NAME, Person
 
 router = Router()
@@ -78,7 +78,7 @@ class TokenName(Input):
 
 
 class NewToken(Context):
-    """A token, told once."""
+    """A token, shown once."""
 
     token: str
 
@@ -90,17 +90,17 @@ class Ended(Context):
 
 
 @router.page("/account", template="account.html", roles=EVERYBODY)
-def show(who: Who, site: TheSite) -> AccountPage:
+def show(person: ThePerson, site: TheSite) -> AccountPage:
     """One's own account."""
     with site.store.read() as connection:
-        account = get_account(connection, who.id)
-        browsers, programs = sessions(connection, who.id), tokens(connection, who.id)
+        account = get_account(connection, person.id)
+        browsers, programs = sessions(connection, person.id), tokens(connection, person.id)
     return AccountPage.build(
         account,
         shortest=PASSWORD_LENGTH[0],
         longest=PASSWORD_LENGTH[1],
         sessions=[
-            SessionRow.build(session, browser=browser_name(session.agent), current=session.id == who.session)
+            SessionRow.build(session, browser=browser_name(session.agent), current=session.id == person.session)
             for session in browsers
         ],
         tokens=programs,
@@ -108,68 +108,68 @@ def show(who: Who, site: TheSite) -> AccountPage:
 
 
 @router.action("PUT", "/account/password", roles=EVERYBODY)
-def set_password(who: Who, site: TheSite, sent: NewPassword) -> Ended:
+def set_password(person: ThePerson, site: TheSite, sent: NewPassword) -> Ended:
     """Change one's password; every other session and every token ends."""
-    in_person(who)
-    site.limits.count(BY_NAME, "password of", str(who.id))
+    in_person(person)
+    site.limits.count(BY_NAME, "password of", str(person.id))
     with site.store.read() as connection:
-        hashed = password_of(connection, who.id)
+        hashed = password_of(connection, person.id)
     if not verify_password(hashed, sent.current):
         message = "this is not your password"
         raise Refusal(422, message, problems=({"field": "current", "message": message},))
     renewed = hash_password(sent.new)
     with site.store.write() as connection:
-        change_password(connection, who.id, renewed)
-        end_resets(connection, who.name)
-        ended = end_sessions(connection, who.id, but=who.session) + end_tokens(connection, who.id)
-    site.limits.forget(BY_NAME, "password of", str(who.id))
+        change_password(connection, person.id, renewed)
+        end_resets(connection, person.name)
+        ended = end_sessions(connection, person.id, but=person.session) + end_tokens(connection, person.id)
+    site.limits.forget(BY_NAME, "password of", str(person.id))
     return Ended(ended=ended)
 
 
 @router.action("PUT", "/account/shortcuts", roles=EVERYBODY)
-def set_shortcuts(who: Who, site: TheSite, sent: Shortcuts) -> Shortcuts:
+def set_shortcuts(person: ThePerson, site: TheSite, sent: Shortcuts) -> Shortcuts:
     """Keep the keys that one has changed."""
     if any(len(name) > 100 or not 1 <= len(key) <= 20 for name, key in sent.shortcuts.items()):
         raise Refusal(422, "a shortcut has a name of at most 100 characters and a key of at most 20")
     with site.store.write() as connection:
-        kept = dict(get_account(connection, who.id).preferences)
-        change_preferences(connection, who.id, kept | {"shortcuts": sent.shortcuts})
+        preferences = dict(get_account(connection, person.id).preferences)
+        change_preferences(connection, person.id, preferences | {"shortcuts": sent.shortcuts})
     return sent
 
 
 @router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
-def end_one(who: Who, site: TheSite, number: Number) -> Ended:
+def end_one(person: ThePerson, site: TheSite, number: Number) -> Ended:
     """End one of one's sessions."""
-    in_person(who)
+    in_person(person)
     with site.store.write() as connection:
-        end_session(connection, who.id, number)
+        end_session(connection, person.id, number)
     return Ended(ended=1)
 
 
 @router.action("DELETE", "/account/sessions", roles=EVERYBODY)
-def end_others(who: Who, site: TheSite) -> Ended:
+def end_others(person: ThePerson, site: TheSite) -> Ended:
     """End all one's sessions but this one."""
-    in_person(who)
+    in_person(person)
     with site.store.write() as connection:
-        return Ended(ended=end_sessions(connection, who.id, but=who.session))
+        return Ended(ended=end_sessions(connection, person.id, but=person.session))
 
 
 @router.action("POST", "/account/tokens", roles=EVERYBODY, status=201)
-def add_token(who: Who, site: TheSite, sent: TokenName) -> NewToken:
+def add_token(person: ThePerson, site: TheSite, sent: TokenName) -> NewToken:
     """Make a token for a program; it is shown once."""
-    in_person(who)
+    in_person(person)
     with site.store.write() as connection:
-        if len(tokens(connection, who.id)) >= 50:
+        if len(tokens(connection, person.id)) >= 50:
             raise Refusal(409, "50 tokens are enough; revoke one first")
-        return NewToken(token=make_token(connection, who.id, sent.name))
+        return NewToken(token=make_token(connection, person.id, sent.name))
 
 
 @router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
-def revoke_token(who: Who, site: TheSite, number: Number) -> Ended:
+def revoke_token(person: ThePerson, site: TheSite, number: Number) -> Ended:
     """Revoke one of one's tokens."""
-    in_person(who)
+    in_person(person)
     with site.store.write() as connection:
-        end_token(connection, who.id, number)
+        end_token(connection, person.id, number)
     return Ended(ended=1)
 
 
@@ -186,7 +186,7 @@ def browser_name(agent: str | None) -> str:
     return browser if system is None else f"{browser} on {system}"
 
 
-def in_person(who: Person) -> None:
+def in_person(person: Person) -> None:
     """Refuse a token: one that leaked must not be able to make itself at home, or to lock people out."""
-    if who.token is not None:
+    if person.token is not None:
         raise Refusal(403, "a token cannot do this; sign in with a browser")

@@ -23,7 +23,7 @@ from qassay.store.judging.nuggets import list_for
 from qassay.web.errors import Refusal
 from qassay.web.judging import Choices, Key, OnPart, acting, choices_of, item_of
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
-from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, ThePerson, TheSite
 from qassay.web.similar_strings import NuggetRow, compared
 
 router = Router()
@@ -147,85 +147,87 @@ class Ruled(Context):
 def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
     """Which questions are finished by their assessors, and how much of each is left to rule on."""
     with site.store.read() as connection:
-        known = questions_of(site, connection).by_id
+        questions = questions_of(site, connection).by_id
         all_of_it = overview(connection)
         pages = max(1, -(-all_of_it.questions // QUESTIONS_A_PAGE))
         page = min(page, pages)
-        found = progress(connection, first=(page - 1) * QUESTIONS_A_PAGE, limit=QUESTIONS_A_PAGE)
+        progress_rows = progress(connection, first=(page - 1) * QUESTIONS_A_PAGE, limit=QUESTIONS_A_PAGE)
         following = next_to_rule(connection)
     rows = []
-    for one in found:
-        asked = known.get(one.question)
-        rows.append(QuestionProgress.build(one, one.settled, text=(asked.text or asked.target or "") if asked else ""))
+    for row in progress_rows:
+        question = questions.get(row.question)
+        rows.append(
+            QuestionProgress.build(row, row.settled, text=(question.text or question.target or "") if question else "")
+        )
     return AdjudicationPage.build(all_of_it, questions=rows, page=page, pages=pages, next=following)
 
 
 @router.page("/adjudication/question", template="adjudicate.html", roles=ADJUDICATORS, data=True)
-def sheet(who: Who, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
+def sheet(person: ThePerson, site: TheSite, id: Id) -> AdjudicationSheet:  # noqa: A002  # the name in the address
     """The disagreements of the assessors of a finished question."""
     question = question_named(site, id)
     with site.store.read() as connection:
         try:
-            found = disagreements(Act(connection, site.configuration.task), id)
+            found_disagreements = disagreements(Act(connection, site.configuration.task), id)
         except NotClosedError as error:
             raise Refusal(409, str(error)) from error
         nuggets = list_for(connection, ADJUDICATED, id)[1]
         following = next_to_rule(connection, after=id)
-        known = [answer for answer in known_answers(connection, [id]).get(id, ()) if not answer.withdrawn]
+        answers = [answer for answer in known_answers(connection, [id]).get(id, ()) if not answer.withdrawn]
     return AdjudicationSheet(
         question=QuestionView.model_validate(question),
-        earlier=[QuestionView.model_validate(one) for one in earlier_in_series(site, question)],
+        earlier=[QuestionView.model_validate(earlier) for earlier in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
         choices={
             kind: choices_of(kind, site.configuration.task)
-            for kind in dict.fromkeys(disagreement.kind for disagreement in found)
+            for kind in dict.fromkeys(disagreement.kind for disagreement in found_disagreements)
             if kind != LISTS
         },
-        disagreements=[_view(disagreement) for disagreement in found],
-        nuggets=[NuggetText(nugget=one.nugget, text=one.text) for one in nuggets],
+        disagreements=[_view(disagreement) for disagreement in found_disagreements],
+        nuggets=[NuggetText(nugget=nugget.nugget, text=nugget.text) for nugget in nuggets],
         next=following,
-        assessor=who.id,
+        assessor=person.id,
         has_collection=site.folder.collection.is_dir(),
-        known=[KnownAnswerView.build(answer) for answer in known],
+        known=[KnownAnswerView.build(answer) for answer in answers],
     )
 
 
 @router.action("POST", "/adjudication/rulings", roles=ADJUDICATORS)
-def save_ruling(who: Who, site: TheSite, sent: Ruling) -> Ruled:
+def save_ruling(person: ThePerson, site: TheSite, sent: Ruling) -> Ruled:
     """Rule on a part of an item."""
-    with acting(site, who, sent.key) as act:
+    with acting(site, person, sent.key) as act:
         item = item_of(act.connection, sent.question, sent.item)
         saved = rule(act, item, sent.part, sent.verdict, expected=sent.expected)
     return Ruled(version=saved.version, at=saved.at)
 
 
 @router.action("POST", "/adjudication/undo", roles=ADJUDICATORS)
-def undo_saved_ruling(who: Who, site: TheSite, sent: RulingUndone) -> Ruled:
+def undo_saved_ruling(person: ThePerson, site: TheSite, sent: RulingUndone) -> Ruled:
     """Undo a ruling; the undoing is kept as well."""
-    with acting(site, who, sent.key) as act:
+    with acting(site, person, sent.key) as act:
         item = item_of(act.connection, sent.question, sent.item)
         saved = undo_ruling(act, item, sent.part, expected=sent.expected, to=sent.to)
     return Ruled(version=saved.version, at=saved.at)
 
 
 @router.action("POST", "/adjudication/adopt", roles=ADJUDICATORS)
-def adopt_list(who: Who, site: TheSite, sent: Adoption) -> Done:
+def adopt_list(person: ThePerson, site: TheSite, sent: Adoption) -> Done:
     """Adopt one assessor's nuggets and matches for a question."""
-    with acting(site, who, sent.key) as act:
+    with acting(site, person, sent.key) as act:
         set_name = set_of_list(act.connection, sent.question, sent.list)
         adopt(act, sent.question, set_name, seen=sent.seen)
     return Done()
 
 
 @router.action("POST", "/adjudication/reopen", roles=ADJUDICATORS)
-def reopen_question(who: Who, site: TheSite, sent: Reopening) -> Done:
+def reopen_question(person: ThePerson, site: TheSite, sent: Reopening) -> Done:
     """Open a question again for its assessors; recorded with the reason."""
     reason = sent.reason.strip()
     if not reason:
         raise UsageError("say why the question is opened again: the reason is recorded")
     question_named(site, sent.question)
     with site.store.write() as connection:
-        reopen(connection, sent.question, by=who.id, reason=reason)
+        reopen(connection, sent.question, by=person.id, reason=reason)
     return Done()
 
 

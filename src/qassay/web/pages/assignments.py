@@ -38,7 +38,7 @@ from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
 
 QUESTIONS_A_PAGE = 50
 LONGEST_TEXT = 300
@@ -127,32 +127,34 @@ class WorkProgress(Context):
 
 def progress_of(work: Sequence[Workload]) -> WorkProgress:
     """How far some work is."""
-    sums = {name: sum(getattr(share, name) for share in work) for name in ("done", "total", "timed")}
+    sums = {name: sum(getattr(workload, name) for workload in work) for name in ("done", "total", "timed")}
     return WorkProgress(minutes_left=minutes_left(work), **sums)
 
 
 def pace_of(work: Sequence[Workload]) -> float | None:
     """Seconds per item, of all that was judged here so far; None where that is too little to estimate from."""
-    timed = sum(share.timed for share in work)
-    return sum(share.seconds for share in work) / timed if timed >= ENOUGH else None
+    timed = sum(workload.timed for workload in work)
+    return sum(workload.seconds for workload in work) / timed if timed >= ENOUGH else None
 
 
 def minutes_left(work: Sequence[Workload], otherwise: float | None = None) -> int | None:
     """Minutes that the rest takes at the pace so far, or at another where that is not known; None without any."""
-    own = pace_of(work)
-    pace = own if own is not None else otherwise
-    return None if pace is None else round(pace * sum(share.left for share in work) / 60)
+    own_pace = pace_of(work)
+    pace = own_pace if own_pace is not None else otherwise
+    return None if pace is None else round(pace * sum(workload.left for workload in work) / 60)
 
 
 def _sums(work: Sequence[Workload]) -> dict[str, int]:
-    return {name: sum(getattr(share, name) for share in work) for name in ("questions", "closed", "done", "total")}
+    return {
+        name: sum(getattr(workload, name) for workload in work) for name in ("questions", "closed", "done", "total")
+    }
 
 
 def slot_rows(work: Sequence[Workload], questions: int) -> list[SlotRow]:
     """The judgment sets, in order."""
     slots: dict[tuple[int, str], list[Workload]] = {}
-    for share in work:
-        slots.setdefault((share.slot, share.set), []).append(share)
+    for workload in work:
+        slots.setdefault((workload.slot, workload.set), []).append(workload)
     return [SlotRow(slot=slot, set=name, of=questions, **_sums(parts)) for (slot, name), parts in sorted(slots.items())]
 
 
@@ -161,20 +163,20 @@ def people_rows(work: Sequence[Workload], everybody: Sequence[Account]) -> list[
 
     The estimate for a person who has judged too little yet uses the pace of all.
     """
-    known = {account.id: account for account in everybody}
+    by_number = {account.id: account for account in everybody}
     common = pace_of(work)
     by_account: dict[int | None, list[Workload]] = {}
-    for share in work:
-        by_account.setdefault(share.account, []).append(share)
+    for workload in work:
+        by_account.setdefault(workload.account, []).append(workload)
     rows = []
     for number, parts in by_account.items():
-        person = known.get(number) if number is not None else None
+        person = by_number.get(number) if number is not None else None
         rows.append(
             PersonRow(
                 account=number,
                 name=person.name if person else "open to anyone who asks",
                 active=person.active if person else True,
-                left=sum(share.left for share in parts),
+                left=sum(workload.left for workload in parts),
                 minutes_left=minutes_left(parts, common),
                 **_sums(parts),
             )
@@ -195,36 +197,38 @@ def listed(
 
     `whole` says that they are all of the test set.
     """
-    shown, count = _chosen(connection, questions, listing, whole=whole)
+    page_questions, count = _page_questions(connection, questions, listing, whole=whole)
     pages = max(1, -(-count // QUESTIONS_A_PAGE))
     if listing.page > pages:
         listing = listing.model_copy(update={"page": pages})
-        shown, count = _chosen(connection, questions, listing, whole=whole)
-    assignments = assignments_for(connection, [question.id for question in shown])
-    rows = [_row(question, assignments.get(question.id, []), names, pace) for question in shown]
+        page_questions, count = _page_questions(connection, questions, listing, whole=whole)
+    assignments = assignments_for(connection, [question.id for question in page_questions])
+    rows = [_row(question, assignments.get(question.id, []), names, pace) for question in page_questions]
     return rows, count, listing, pages
 
 
-def _chosen(connection: Connection, questions: TestSet, listing: Listing, *, whole: bool) -> tuple[list[Question], int]:
+def _page_questions(
+    connection: Connection, questions: TestSet, listing: Listing, *, whole: bool
+) -> tuple[list[Question], int]:
     """The wanted questions of the page, and how many there are on all.
 
     The database finds the page. Only what it does not know is searched here: the texts of the questions.
     """
-    known, first = questions.by_id, (listing.page - 1) * QUESTIONS_A_PAGE
+    by_id, first = questions.by_id, (listing.page - 1) * QUESTIONS_A_PAGE
     person: Any = int(listing.person) if listing.person.isdigit() else None if listing.person else "anybody"
     find = partial(find_questions, connection, state=listing.show, person=person, sort=listing.sort)
     if whole and not (listing.type or listing.find):
-        shown, count = find(first=first, limit=QUESTIONS_A_PAGE)
-        return [known[name] for name in shown if name in known], count
+        names_shown, count = find(first=first, limit=QUESTIONS_A_PAGE)
+        return [by_id[name] for name in names_shown if name in by_id], count
     every = (listing.show, listing.person, listing.sort) == ("all", "", "order")
     names: Sequence[str] = questions.ids if every else find()[0]
-    candidates = (known[name] for name in names if name in known)
-    wanted = listing.find.casefold()
+    candidates = (by_id[name] for name in names if name in by_id)
+    text_wanted = listing.find.casefold()
     matching = [
         question
         for question in candidates
         if listing.type in ("", question.type)
-        and any(wanted in text.casefold() for text in (question.id, question.text, question.target or ""))
+        and any(text_wanted in text.casefold() for text in (question.id, question.text, question.target or ""))
     ]
     return matching[first : first + QUESTIONS_A_PAGE], len(matching)
 
@@ -354,7 +358,7 @@ def assignments(site: TheSite, listing: Annotated[Listing, Query()]) -> Assignme
         progress_of(work),
         pool=pool,
         assessors=[EligibleView.model_validate(account) for account in everybody if _can_judge(account)],
-        default=max(task.assessors, len({share.slot for share in work})),
+        default=max(task.assessors, len({workload.slot for workload in work})),
         most=len(SLOTS),
         slots=slot_rows(work, pool.questions),
         people=people_rows(work, everybody),
@@ -384,13 +388,13 @@ def pool_state(site: TheSite) -> PoolView:
 
 
 @router.action("POST", "/assignments/pool", roles=ORGANISERS)
-def pool(who: Who, site: TheSite, sent: Pooling) -> PoolView:
+def pool(person: ThePerson, site: TheSite, sent: Pooling) -> PoolView:
     """Make the pool from the runs, or make it again."""
-    return make_pool(site, account=who.id, holistic=sent.holistic, citations=sent.citations)
+    return make_pool(site, account=person.id, holistic=sent.holistic, citations=sent.citations)
 
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
-def assign_all(who: Who, site: TheSite, sent: Assigning) -> Assigned:
+def assign_all(person: ThePerson, site: TheSite, sent: Assigning) -> Assigned:
     """Give every question to this many assessors; what is assigned to somebody stays so.
 
     Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
@@ -401,20 +405,20 @@ def assign_all(who: Who, site: TheSite, sent: Assigning) -> Assigned:
         _check_people(connection, sent.accounts)
         questions = questions_of(site, connection)
         authors, missing = _authors(connection, questions, sent.accounts) if sent.author_first else ({}, {})
-        made = assign(
-            Act(connection, site.configuration.task, who.assessor()),
+        count = assign(
+            Act(connection, site.configuration.task, person.assessor()),
             questions,
             assessors=sent.assessors,
             accounts=sent.accounts,
             authors=authors,
         )
-        if not made and sent.accounts:
-            made, _ = hand_over(connection, questions, None, sent.accounts, by=who.id)
-    return Assigned(done=made, without_author=len(missing), absent=sorted(set(missing.values())))
+        if not count and sent.accounts:
+            count, _ = hand_over(connection, questions, None, sent.accounts, by=person.id)
+    return Assigned(done=count, without_author=len(missing), absent=sorted(set(missing.values())))
 
 
 def _authors(
-    connection: Connection, questions: TestSet, chosen: Sequence[int]
+    connection: Connection, questions: TestSet, account_numbers: Sequence[int]
 ) -> tuple[dict[str, int], dict[str, str]]:
     """The accounts of the authors who judge, by question; and the names of the others.
 
@@ -423,56 +427,56 @@ def _authors(
     able = {
         account.name: account.id
         for account in accounts(connection)
-        if _can_judge(account) and (not chosen or account.id in chosen)
+        if _can_judge(account) and (not account_numbers or account.id in account_numbers)
     }
-    named = {question.id: question.author for question in questions if question.author}
-    if not named:
+    author_names = {question.id: question.author for question in questions if question.author}
+    if not author_names:
         raise UsageError("no question names its author; let assessors write questions, or import them with an author")
-    present = {question: able[name] for question, name in named.items() if name in able}
-    return present, {question: name for question, name in named.items() if name not in able}
+    present = {question: able[name] for question, name in author_names.items() if name in able}
+    return present, {question: name for question, name in author_names.items() if name not in able}
 
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
-def reassign_one(who: Who, site: TheSite, number: Number, sent: Reassigning) -> Counted:
+def reassign_one(person: ThePerson, site: TheSite, number: Number, sent: Reassigning) -> Counted:
     """Give one question of somebody to somebody else; what was judged stays."""
     with site.store.write() as connection:
         if assignment_with_number(connection, number) is None:
             raise Refusal(404, "there is no such assignment")
         _check_people(connection, [sent.account] if sent.account is not None else [])
-        reassign(connection, number, sent.account, by=who.id)
+        reassign(connection, number, sent.account, by=person.id)
     return Counted(done=1)
 
 
 @router.action("POST", "/assignments/hand-over", roles=ORGANISERS)
-def hand_over_all(who: Who, site: TheSite, sent: HandingOver) -> Counted:
+def hand_over_all(person: ThePerson, site: TheSite, sent: HandingOver) -> Counted:
     """Give all unfinished work of somebody to others; what was judged stays."""
     with site.store.write() as connection:
         _check_people(connection, sent.accounts)
-        given, kept = hand_over(connection, questions_of(site, connection), sent.source, sent.accounts, by=who.id)
-    return Counted(done=given, kept=kept)
+        count, left = hand_over(connection, questions_of(site, connection), sent.source, sent.accounts, by=person.id)
+    return Counted(done=count, kept=left)
 
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
-def withdraw_slot(who: Who, site: TheSite, sent: Slot) -> Counted:
+def withdraw_slot(person: ThePerson, site: TheSite, sent: Slot) -> Counted:
     """Withdraw the last slot where nothing was judged of it."""
     with site.store.write() as connection:
         work = workloads(connection)
-        last = max((share.slot for share in work), default=0)
+        last = max((workload.slot for workload in work), default=0)
         if sent.slot != last:
             raise UsageError(f"only the last assessor of the questions can be withdrawn, which is {last}")
-        total = sum(share.questions for share in work if share.slot == sent.slot)
-        gone = withdraw_assignments(Act(connection, site.configuration.task, who.assessor()), slot=sent.slot)
-    return Counted(done=gone, kept=total - gone)
+        total = sum(workload.questions for workload in work if workload.slot == sent.slot)
+        count = withdraw_assignments(Act(connection, site.configuration.task, person.assessor()), slot=sent.slot)
+    return Counted(done=count, kept=total - count)
 
 
 def _can_judge(account: Account) -> bool:
     return account.active and account.role in JUDGES
 
 
-def _check_people(connection: Connection, chosen: list[int]) -> None:
-    known = {account.id: account for account in accounts(connection)}
-    for number in chosen:
-        if number not in known:
+def _check_people(connection: Connection, account_numbers: list[int]) -> None:
+    by_number = {account.id: account for account in accounts(connection)}
+    for number in account_numbers:
+        if number not in by_number:
             raise Refusal(422, f"there is no account {number}")
-        if not _can_judge(known[number]):
-            raise Refusal(422, f"{known[number].name} cannot judge: the account is not active, or a reader's")
+        if not _can_judge(by_number[number]):
+            raise Refusal(422, f"{by_number[number].name} cannot judge: the account is not active, or a reader's")

@@ -27,7 +27,7 @@ from qassay.web.questions import (
     noted,
     own_questions,
 )
-from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, ORGANISERS, Context, Done, Input, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
 router = Router()
@@ -121,7 +121,7 @@ class Published(Context):
 
 @router.page("/development", template="development.html", roles=ASSESSORS)
 def development(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     show: Annotated[Literal["all", "drafts"], Query()] = "all",
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
@@ -130,42 +130,42 @@ def development(
     task = site.configuration.task
     in_series = task.unit == "series"
     with site.store.read() as connection:
-        questions = own_questions(site, who, connection)
+        questions = own_questions(site, person, connection)
         runs, withdrawn = count_runs(connection)
         size = SERIES_A_PAGE if in_series else QUESTIONS_A_PAGE
         pages = max(1, -(-questions.groups(0, 0, only_drafts=show == "drafts")[1] // size))
         page = min(page, pages)
-        shown, _ = questions.groups((page - 1) * size, size, only_drafts=show == "drafts")
-        answers = known_answers(connection, [question.id for group in shown for question in group])
+        page_groups, _ = questions.groups((page - 1) * size, size, only_drafts=show == "drafts")
+        answers = known_answers(connection, [question.id for group in page_groups for question in group])
     return DevelopmentPage(
         in_series=in_series,
         types=store.writable_types(task),
         series_types=list(task.series_types),
-        groups=[group_view(questions, task, group, answers) for group in shown],
+        groups=[group_view(questions, task, group, answers) for group in page_groups],
         show=show,
         page=page,
         pages=pages,
         drafts=len(questions.drafts),
         published=len(questions.published),
         has_collection=site.folder.collection.is_dir(),
-        runs=runs - withdrawn if who.role == "organiser" else 0,
-        organises=who.role == "organiser",
+        runs=runs - withdrawn if person.role == "organiser" else 0,
+        organises=person.role == "organiser",
     )
 
 
 @router.action("POST", "/development/series", roles=ASSESSORS, status=201)
-def begin_series(who: Who, site: TheSite, sent: SeriesSent) -> Made:
+def begin_series(person: ThePerson, site: TheSite, sent: SeriesSent) -> Made:
     """Begin a series of drafts; its `other` question comes with it."""
-    check_author(site, who)
-    with acting(site, who) as act:
-        made = store.new_series(
+    check_author(site, person)
+    with acting(site, person) as act:
+        stored = store.new_series(
             act,
             target=sent.target.strip(),
             target_type=sent.target_type,
             series_type=_series_type(site, sent),
-            author=author_of(site, who),
+            author=author_of(site, person),
         )
-    return Made(question=made.question.id, series=made.question.series)
+    return Made(question=stored.question.id, series=stored.question.series)
 
 
 def _series_type(site: Site, sent: SeriesSent) -> str | None:
@@ -177,11 +177,11 @@ def _series_type(site: Site, sent: SeriesSent) -> str | None:
 
 
 @router.action("PUT", "/development/series", roles=ASSESSORS)
-def change_series(who: Who, site: TheSite, sent: SeriesChange) -> Done:
+def change_series(person: ThePerson, site: TheSite, sent: SeriesChange) -> Done:
     """Change what a series is about, in all of its questions."""
     changes = {"target": sent.target.strip(), "target_type": sent.target_type, "series_type": _series_type(site, sent)}
-    with acting(site, who) as act:
-        _check_series(site, who, act.connection, sent.series)
+    with acting(site, person) as act:
+        _check_series(site, person, act.connection, sent.series)
         store.change_series(act, sent.series, changes)
     forget(site)
     return Done()
@@ -196,62 +196,64 @@ def move_series(site: TheSite, sent: DraftMoving) -> Done:
 
 
 @router.action("POST", "/development/series/remove", roles=ASSESSORS)
-def remove_series(who: Who, site: TheSite, sent: Named) -> Done:
+def remove_series(person: ThePerson, site: TheSite, sent: Named) -> Done:
     """Remove a series of drafts."""
-    with acting(site, who) as act:
-        _check_series(site, who, act.connection, sent.series)
+    with acting(site, person) as act:
+        _check_series(site, person, act.connection, sent.series)
         store.remove_series(act, sent.series)
     return Done()
 
 
 @router.action("POST", "/development/questions", roles=ASSESSORS, status=201)
-def add_question(who: Who, site: TheSite, sent: QuestionSent) -> Made:
+def add_question(person: ThePerson, site: TheSite, sent: QuestionSent) -> Made:
     """Add a draft, at the end of its series and before the `other` question."""
-    check_author(site, who)
-    author = author_of(site, who)
+    check_author(site, person)
+    author = author_of(site, person)
     question = Question("", sent.type, sent.text.strip(), sent.series, hypothesis=sent.hypothesis, author=author)
-    with acting(site, who) as act:
+    with acting(site, person) as act:
         if sent.series is not None:
-            _check_series(site, who, act.connection, sent.series)
-        made = store.new_question(act, question)
+            _check_series(site, person, act.connection, sent.series)
+        stored = store.new_question(act, question)
         if sent.answer is not None and sent.type in NUGGET_TYPES:
             fact = noted(sent.answer, vital=sent.vital, doc=sent.doc)
-            write_nugget(act, DEVELOPMENT, made.question.id, None, fact)
+            write_nugget(act, DEVELOPMENT, stored.question.id, None, fact)
         elif sent.answer is not None:
-            add_answer(act, made.question.id, sent.answer, sent.doc)
-    return Made(question=made.question.id, series=made.question.series)
+            add_answer(act, stored.question.id, sent.answer, sent.doc)
+    return Made(question=stored.question.id, series=stored.question.series)
 
 
 @router.action("POST", "/development/questions/move", roles=ASSESSORS)
-def move_question(who: Who, site: TheSite, sent: DraftMoving) -> Done:
+def move_question(person: ThePerson, site: TheSite, sent: DraftMoving) -> Done:
     """Move a draft within its series, or among the drafts, which only organisers do."""
-    check_author(site, who)
+    check_author(site, person)
     with site.store.write() as connection:
-        if who.role != "organiser":
-            own = (draft for draft in store.read_drafts(connection) if is_own(who, draft) and draft.question.series)
-            if sent.id not in {draft.question.id for draft in own}:
+        if person.role != "organiser":
+            own_drafts = (
+                draft for draft in store.read_drafts(connection) if is_own(person, draft) and draft.question.series
+            )
+            if sent.id not in {draft.question.id for draft in own_drafts}:
                 raise Refusal(404, f"you have no series with a draft {sent.id}")
         store.move_question(connection, sent.id, sent.places)
     return Done()
 
 
-def _check_series(site: Site, who: Who, connection: Connection, series: str) -> None:
+def _check_series(site: Site, person: ThePerson, connection: Connection, series: str) -> None:
     """Refuse a series that is not the author's own, in the same words as one that is not there."""
-    check_author(site, who)
-    if who.role == "organiser":
+    check_author(site, person)
+    if person.role == "organiser":
         return
     try:
-        own = all(is_own(who, stored) for stored in store.questions_of_series(connection, series))
+        is_author = all(is_own(person, stored) for stored in store.questions_of_series(connection, series))
     except UsageError:
-        own = False
-    if not own:
+        is_author = False
+    if not is_author:
         raise Refusal(404, f"you have no series {series}")
 
 
 @router.action("POST", "/development/publish", roles=ORGANISERS)
-def publish_drafts(who: Who, site: TheSite, sent: DraftPublishing) -> Published:
+def publish_drafts(person: ThePerson, site: TheSite, sent: DraftPublishing) -> Published:
     """Put drafts into the test set; everything or nothing."""
-    with acting(site, who) as act:
+    with acting(site, person) as act:
         names = store.publish(act, sent.groups)
     forget(site)
     return Published(questions=list(names.values()))

@@ -15,7 +15,7 @@ from qassay.tables import plural
 from qassay.web.background import BackgroundJob, job_named, start
 from qassay.web.errors import Refusal
 from qassay.web.questions import NUGGET_TYPES, AuthorQuestions, NumberedQuestion, check_author, own_questions
-from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
 # Characters sent at most; a longer document is cut around what is marked.
@@ -50,13 +50,12 @@ class DocumentView(Context):
 def collection_of(site: Site) -> Collection:
     """The evaluation's collection, opened once."""
     with _opening:
-        kept = site.kept.get("collection")
-        if kept is None:
+        collection: Collection | None = site.memory.get("collection")
+        if collection is None:
             if not site.folder.collection.is_dir():
                 raise Refusal(404, "this evaluation has no collection of documents")
-            kept = site.kept["collection"] = open_collection(site.folder.collection)
-    opened: Collection = kept
-    return opened
+            collection = site.memory["collection"] = open_collection(site.folder.collection)
+    return collection
 
 
 def check_document(site: Site, doc: str | None) -> None:
@@ -82,18 +81,18 @@ def view_of(
     return _cut(document, text, marks, how, longest)
 
 
-def occurrences(text: str, wanted: str) -> tuple[list[tuple[int, int]], str | None]:
+def occurrences(text: str, string: str) -> tuple[list[tuple[int, int]], str | None]:
     """Where a string occurs: as it is, else with other blanks and case, else its longest words.
 
     >>> occurrences("He lived in New  York.", "new york")
     ([(12, 21)], 'similar')
     """
-    if not wanted.strip():
+    if not string.strip():
         return [], None
-    exact = [match.span() for match in re.finditer(re.escape(wanted), text)]
+    exact = [match.span() for match in re.finditer(re.escape(string), text)]
     if exact:
         return exact[:MOST_MARKS], "exact"
-    words = re.findall(r"\w+", wanted)[:40]
+    words = re.findall(r"\w+", string)[:40]
     if not words:
         return [], None
     loose = re.compile(r"\W{1,5}".join(map(re.escape, words)), re.IGNORECASE)
@@ -111,14 +110,14 @@ def _cut(document: Document, text: str, marks: list[tuple[int, int]], how: str |
     begins = 0
     if len(text) > longest and marks:
         begins = max(0, min(marks[0][0] - longest // 2, len(text) - longest))
-    shown = text[begins : begins + longest]
-    kept = [
-        (max(first - begins, 0), min(end - begins, len(shown)))
+    part = text[begins : begins + longest]
+    marks_shown = [
+        (max(first - begins, 0), min(end - begins, len(part)))
         for first, end in marks
-        if end > begins and first < begins + len(shown)
+        if end > begins and first < begins + len(part)
     ]
-    found = how if kept else None
-    return DocumentView.build(document, text=shown, marks=kept, begins=begins, length=len(text), found=found)
+    how_found = how if marks_shown else None
+    return DocumentView.build(document, text=part, marks=marks_shown, begins=begins, length=len(text), found=how_found)
 
 
 @router.page("/document", template="document.html", roles=ASSESSORS)
@@ -187,10 +186,10 @@ class SourcePage(Context):
 
 @router.page("/development/search", template="search.html", roles=ASSESSORS, data=True)
 def search(
-    who: Who, site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20
+    person: ThePerson, site: TheSite, q: Query_ = "", question: Id = None, limit: Literal[20, 50, 100] = 20
 ) -> SearchPage:
     """Passages of the documents that match, with the words that do marked."""
-    check_author(site, who)
+    check_author(site, person)
     state = index_state(site, patience=PATIENCE)
     hits: list[HitView] = []
     documents = None
@@ -199,20 +198,20 @@ def search(
         documents = len(collection)
         hits = [hit_view(hit) for hit in collection.search(q, limit=limit, passages=True)]
     with site.store.read() as connection:
-        chosen = _choice(own_questions(site, who, connection), question) if question else None
-    return SearchPage.build(state, q=q, question=chosen, documents=documents, hits=hits, limit=limit)
+        choice = _choice(own_questions(site, person, connection), question) if question else None
+    return SearchPage.build(state, q=q, question=choice, documents=documents, hits=hits, limit=limit)
 
 
 @router.action("GET", "/development/search/state", roles=ASSESSORS)
-def search_state(who: Who, site: TheSite) -> IndexState:
+def search_state(person: ThePerson, site: TheSite) -> IndexState:
     """Whether the documents can be searched yet."""
-    check_author(site, who)
+    check_author(site, person)
     return index_state(site, patience=0.0)
 
 
 @router.page("/development/document", template="search_document.html", roles=ASSESSORS, data=True)
 def source(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     id: Annotated[str, Query(max_length=1000)],  # noqa: A002  # the name in the address
     find: Annotated[str | None, Query(max_length=LONGEST_PASSAGE)] = None,
@@ -222,15 +221,15 @@ def source(
     """A document, in which a passage is selected as the answer of a draft."""
     task = site.configuration.task
     with site.store.read() as connection:
-        questions = own_questions(site, who, connection)
-    chosen = _choice(questions, question)
+        questions = own_questions(site, person, connection)
+    choice = _choice(questions, question)
     drafts = [draft.question for draft in questions.drafts]
     # A series is shown like a draft, by its last one.
     series = {draft.series: draft for draft in drafts if draft.series}
     return SourcePage(
         document=document(site, id, find),
         q=q,
-        question=chosen,
+        question=choice,
         drafts=[_draft(questions, draft) for draft in drafts[:MOST_DRAFTS]],
         series=[
             DraftChoice.build(draft, id=name, number=questions.names.get(name, name)) for name, draft in series.items()
@@ -273,19 +272,19 @@ def _make_index(site: Site, job: BackgroundJob) -> str:
 
 def _apart(marks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Marks in order, none within another."""
-    kept: list[tuple[int, int]] = []
+    apart: list[tuple[int, int]] = []
     for first, end in sorted(marks):
-        if not kept or first >= kept[-1][1]:
-            kept.append((first, end))
-    return kept
+        if not apart or first >= apart[-1][1]:
+            apart.append((first, end))
+    return apart
 
 
 def _choice(questions: AuthorQuestions, number: str | None) -> DraftChoice | None:
     drafts = {draft.question.id: draft.question for draft in questions.drafts}
-    known = questions.published.by_id.get(number or "") or drafts.get(number or "")
-    if number and known is None:
+    found_question = questions.published.by_id.get(number or "") or drafts.get(number or "")
+    if number and found_question is None:
         raise Refusal(404, f"there is no question {number}")
-    return _draft(questions, known) if known is not None else None
+    return _draft(questions, found_question) if found_question is not None else None
 
 
 def _draft(questions: AuthorQuestions, question: Question) -> DraftChoice:

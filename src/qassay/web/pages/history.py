@@ -75,19 +75,21 @@ def history(
     """Every judgment, the newest first; narrowed to a question, a set or a person."""
     number = int(person) if person else None
     with site.store.read() as connection:
-        shown = changes(connection, question=question or None, set_name=set or None, person=number, before=before)
-        done = actions(connection, question=question or None) if before is None else []
+        found_changes = changes(
+            connection, question=question or None, set_name=set or None, person=number, before=before
+        )
+        found_actions = actions(connection, question=question or None) if before is None else []
         people = [PersonView.build(account) for account in accounts(connection)]
         sets = set_names(connection)
     return HistoryPage(
-        changes=[_view(change) for change in shown],
-        actions=[ActionView.build(action, details=_in_words(action.details)) for action in done],
+        changes=[_view(change) for change in found_changes],
+        actions=[ActionView.build(action, details=_in_words(action.details)) for action in found_actions],
         people=people,
         sets=sets,
         question=question or None,
         set=set or None,
         person=number,
-        more=shown[-1].id if len(shown) == PAGE else None,
+        more=found_changes[-1].id if len(found_changes) == PAGE else None,
     )
 
 
@@ -120,11 +122,11 @@ def _verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
 def _view(change: Change) -> ChangeView:
     row = change.after or change.before or {}
     names = [name for name in SUBJECT_COLUMNS if name not in ("question", "assessor")]
-    what = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)
+    subject_text = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)
     return ChangeView.build(
         change,
         who=change.who or str(row.get("assessor") or "") or None,
-        what=what,
+        what=subject_text,
         before=_verdict_in_words(change.kind, change.before),
         after=_verdict_in_words(change.kind, change.after),
         note=str(row["note"])[:LONGEST] if row.get("note") else None,

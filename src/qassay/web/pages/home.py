@@ -23,7 +23,7 @@ from qassay.tables import plural
 from qassay.web.pages import entries
 from qassay.web.pooling import PoolView, pool_view
 from qassay.web.questions import questions_of
-from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, TheSite, Who
+from qassay.web.routing import EVERYBODY, ORGANISERS, Context, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
 router = Router()
@@ -65,32 +65,32 @@ class Home(Context):
 
 
 @router.page("/", template="home.html", roles=EVERYBODY)
-def home(who: Who, site: TheSite) -> Home:
+def home(person: ThePerson, site: TheSite) -> Home:
     """The evaluation, and the ways on."""
     steps = []
-    if who.role == "organiser":
+    if person.role == "organiser":
         with site.store.read() as connection:
             steps = next_steps(site, connection)
-    mine = entries(who.role, authors=site.configuration.track.authors)
-    doors = [Door.build(entry) for entry in mine if entry.does and not (steps and entry.step)]
+    menu_entries = entries(person.role, authors=site.configuration.track.authors)
+    doors = [Door.build(entry) for entry in menu_entries if entry.does and not (steps and entry.step)]
     return Home.build(
-        who,
+        person,
         evaluation=site.configuration.name,
         task=site.configuration.task.title,
         steps=steps,
         doors=doors,
-        may_export=who.role == "organiser",
+        may_export=person.role == "organiser",
     )
 
 
 @router.download("/export.zip", roles=ORGANISERS)
 def export(site: TheSite) -> Response:
     """Questions, runs, judgments, nuggets and answers as they are now; `qassay` reads them as an evaluation."""
-    made = make_export(snapshot(site.store, site.folder))
+    exported = make_export(snapshot(site.store, site.folder))
     packed = tempfile.SpooledTemporaryFile(max_size=SMALL)  # noqa: SIM115  # closed when it has been sent
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in made.names:
-            archive.writestr(name, made.contents[name])
+        for name in exported.names:
+            archive.writestr(name, exported.contents[name])
     packed.seek(0)
     headers = {"Content-Disposition": f'attachment; filename="{file_name(site.configuration.name)}.zip"'}
     return StreamingResponse(_chunks(packed), media_type="application/zip", headers=headers)
@@ -158,7 +158,7 @@ def _pool(pool: PoolView) -> Step:
 
 def _assignment(connection: Connection, work: Sequence[Workload], pool: PoolView) -> Step:
     label, lacking = "Assignment", unassigned_questions(connection)
-    judges = len({share.account for share in work if share.account})
+    judges = len({workload.account for workload in work if workload.account})
     if work:
         says = f"{plural(judges, 'assessor')} at work" if judges else "Open to anyone who asks for work"
         says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
@@ -171,7 +171,7 @@ def _assignment(connection: Connection, work: Sequence[Workload], pool: PoolView
 def _judging(work: Sequence[Workload], settled: Overview) -> Step:
     says = "Begins when work is assigned."
     if work:
-        done, total = sum(share.done for share in work), sum(share.total for share in work)
+        done, total = sum(workload.done for workload in work), sum(workload.total for workload in work)
         says = f"{done:,} of {plural(total, 'item')} judged"
         says += f"; {plural(settled.waiting, 'question')} with assessors." if settled.waiting else "."
     return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)

@@ -40,7 +40,7 @@ from qassay.web.judging import (
 from qassay.web.pages.assignments import progress_of
 from qassay.web.pages.documents import check_document
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Done, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Done, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import BY_PERSON, Person
 
 router = Router()
@@ -145,48 +145,48 @@ class SavedView(Context):
 
 
 @router.page("/judge/{assignment}", template="judge.html", roles=ASSESSORS, data=True)
-def judge(who: Who, site: TheSite, assignment: Number, stage: str | None = None) -> Sheet:
+def judge(person: ThePerson, site: TheSite, assignment: Number, stage: str | None = None) -> Sheet:
     """The sheet of an assignment: the question, the items of one stage of its judging, and how far they are."""
     with site.store.read() as connection:
-        one = own_assignment(connection, who, assignment)
-        items = items_of(connection, one.question)
-        verdicts = _labels_given(connection, site.configuration.task, one, items)
+        assigned = own_assignment(connection, person, assignment)
+        items = items_of(connection, assigned.question)
+        verdicts = _labels_given(connection, site.configuration.task, assigned, items)
         places = [
             PlaceView(
                 id=item.id, kind=item.kind, complete=complete, label=label_of(item), verdict=verdicts.get(item.id)
             )
-            for item, complete in zip(items, completed(connection, one, items), strict=True)
+            for item, complete in zip(items, completed(connection, assigned, items), strict=True)
         ]
-        known = answers_with_documents(connection, one.question, who.id)
-        job = progress_of(workloads(connection, who.id))
-        flagged = {flag.item: flag.reason for flag in flags(connection, account=who.id, question=one.question)}
-        following = next_open(connection, one)
-        locked = is_locked(connection, one.question)
-    stages = stages_of(places, one.step)
-    shown = next((two for two in stages if two.screen == stage), None) or current_stage(stages)
-    question = question_named(site, one.question)
+        answers = answers_with_documents(connection, assigned.question, person.id)
+        job = progress_of(workloads(connection, person.id))
+        flagged = {flag.item: flag.reason for flag in flags(connection, account=person.id, question=assigned.question)}
+        following = next_open(connection, assigned)
+        locked = is_locked(connection, assigned.question)
+    stages = stages_of(places, assigned.step)
+    current = next((candidate for candidate in stages if candidate.screen == stage), None) or current_stage(stages)
+    question = question_named(site, assigned.question)
     return Sheet.build(
-        one,
-        assignment=one.id,
-        screen=shown.screen,
+        assigned,
+        assignment=assigned.id,
+        screen=current.screen,
         stages=stages,
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(before) for before in earlier_in_series(site, question)],
         labels=list(site.configuration.task.labels),
-        choices=screen_choices(shown.screen, site.configuration.task),
-        items=[two for two in places if SCREENS[two.kind] == shown.screen],
-        closed=one.closed is not None,
+        choices=screen_choices(current.screen, site.configuration.task),
+        items=[place for place in places if SCREENS[place.kind] == current.screen],
+        closed=assigned.closed is not None,
         locked=locked,
         next=following,
-        assessor=AssessorView(id=who.id, name=who.name),
+        assessor=AssessorView(id=person.id, name=person.name),
         has_collection=site.folder.collection.is_dir(),
-        known=[KnownView(answer=answer, doc=doc) for answer, doc in known],
+        known=[KnownView(answer=answer, doc=doc) for answer, doc in answers],
         job=JobView.build(job),
         flags=flagged,
     )
 
 
-def _labels_given(connection: Connection, task: Task, one: Assignment, items: list[Item]) -> dict[int, str]:
+def _labels_given(connection: Connection, task: Task, assignment: Assignment, items: list[Item]) -> dict[int, str]:
     """The labels that an assessor gave to the items that take a single label."""
     subjects: dict[str, tuple[int, str]] = {}
     for item in items:
@@ -195,12 +195,12 @@ def _labels_given(connection: Connection, task: Task, one: Assignment, items: li
             parts = parts_of(item)
             if len(parts) == 1:
                 subjects[parts[0].subject] = (item.id, next(iter(kind.fields)))
-    given = {}
-    for subject, (_, row) in current_rows(connection, one.set, list(subjects)).items():
+    labels = {}
+    for subject, (_, row) in current_rows(connection, assignment.set, list(subjects)).items():
         number, field = subjects[subject]
         if row is not None and row.get(field) is not None:
-            given[number] = str(row[field])
-    return given
+            labels[number] = str(row[field])
+    return labels
 
 
 class Flagging(Input):
@@ -212,49 +212,49 @@ class Flagging(Input):
 
 
 @router.action("POST", "/judge/{assignment}/flags", roles=ASSESSORS)
-def flag(who: Who, site: TheSite, assignment: Number, sent: Flagging) -> Done:
+def flag(person: ThePerson, site: TheSite, assignment: Number, sent: Flagging) -> Done:
     """Flag an item, or remove the flag; it is not a judgment."""
-    site.limits.count(BY_PERSON, "flags of", str(who.id))
-    with acting(site, who, sent.key) as act:
-        one = own_assignment(act.connection, who, assignment)
-        found = item_of(act.connection, one.question, sent.item)
-        put_flag(act, one.question, found.id, sent.reason.strip() or None)
+    site.limits.count(BY_PERSON, "flags of", str(person.id))
+    with acting(site, person, sent.key) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        flagged_item = item_of(act.connection, assigned.question, sent.item)
+        put_flag(act, assigned.question, flagged_item.id, sent.reason.strip() or None)
     return Done()
 
 
 @router.action("GET", "/judge/{assignment}/items/{item}", roles=ASSESSORS)
-def show_item(who: Who, site: TheSite, assignment: Number, item: Number) -> ItemView:
+def show_item(person: ThePerson, site: TheSite, assignment: Number, item: Number) -> ItemView:
     """One item with this assessor's verdicts."""
     with site.store.read() as connection:
-        one = own_assignment(connection, who, assignment)
-        found = item_of(connection, one.question, item)
-        parts = parts_for(connection, one.set, found, who.name)
-        return item_view(connection, one.set, found, parts)
+        assigned = own_assignment(connection, person, assignment)
+        shown_item = item_of(connection, assigned.question, item)
+        parts = parts_for(connection, assigned.set, shown_item, person.name)
+        return item_view(connection, assigned.set, shown_item, parts)
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
-def save(who: Who, site: TheSite, assignment: Number, sent: Decision) -> SavedView:
+def save(person: ThePerson, site: TheSite, assignment: Number, sent: Decision) -> SavedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
-    with acting(site, who, sent.key) as act:
-        one, item, part = _sought(act.connection, who, assignment, sent)
-        decided = decide(act, one, item, part, sent.verdict, expected=sent.expected, seconds=sent.seconds)
+    with acting(site, person, sent.key) as act:
+        assigned, item, part = _sought(act.connection, person, assignment, sent)
+        decided = decide(act, assigned, item, part, sent.verdict, expected=sent.expected, seconds=sent.seconds)
     return _decided(sent.item, sent.part, decided)
 
 
 @router.action("POST", "/judge/{assignment}/undo", roles=ASSESSORS)
-def undo_decision(who: Who, site: TheSite, assignment: Number, sent: Undoing) -> SavedView:
+def undo_decision(person: ThePerson, site: TheSite, assignment: Number, sent: Undoing) -> SavedView:
     """Undo a decision; the undoing is kept as well."""
-    with acting(site, who, sent.key) as act:
-        one, item, part = _sought(act.connection, who, assignment, sent)
-        decided = undo(act, one, item, part, expected=sent.expected, to=sent.to)
+    with acting(site, person, sent.key) as act:
+        assigned, item, part = _sought(act.connection, person, assignment, sent)
+        decided = undo(act, assigned, item, part, expected=sent.expected, to=sent.to)
     return _decided(sent.item, sent.part, decided)
 
 
 @router.action("POST", "/judge/{assignment}/finish", roles=ASSESSORS)
-def finish_again(who: Who, site: TheSite, assignment: Number) -> SavedView:
+def finish_again(person: ThePerson, site: TheSite, assignment: Number) -> SavedView:
     """Close a question that was opened again and needs no further change."""
-    with acting(site, who) as act:
-        done, total, closed = recount(act, own_assignment(act.connection, who, assignment))
+    with acting(site, person) as act:
+        done, total, closed = recount(act, own_assignment(act.connection, person, assignment))
     if not closed:
         raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
     return SavedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
@@ -275,38 +275,44 @@ class Noted(Context):
 
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
-def note_answer(who: Who, site: TheSite, assignment: Number, sent: KnownAnswer) -> Noted:
+def note_answer(person: ThePerson, site: TheSite, assignment: Number, sent: KnownAnswer) -> Noted:
     """Add a known answer of the question: under this assessor's judgments NIL is wrong from then on.
 
     Under the other sets it counts when an organiser accepts it.
     """
-    site.limits.count(BY_PERSON, "known answers of", str(who.id))
+    site.limits.count(BY_PERSON, "known answers of", str(person.id))
     check_document(site, sent.doc)
-    with acting(site, who) as act:
-        one = own_assignment(act.connection, who, assignment)
-        keep_answer(act, one.question, sent.answer, sent.doc)
-    return Noted(question=one.question, answer=sent.answer)
+    with acting(site, person) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        keep_answer(act, assigned.question, sent.answer, sent.doc)
+    return Noted(question=assigned.question, answer=sent.answer)
 
 
 def screen_choices(screen: str, task: Task) -> Choices | None:
     """The choices of a verdict on a screen; the kinds of items that share a screen have the same labels."""
-    kind = next((name for name, own in SCREENS.items() if own == screen), None)
+    kind = next((name for name, own_screen in SCREENS.items() if own_screen == screen), None)
     return None if kind is None else choices_of(kind, task)
 
 
 def stages_of(places: list[PlaceView], step: int) -> list[Stage]:
     """The stages of judging a question, in order: writing nuggets comes before matching them."""
-    found: dict[str, list[bool]] = {}
-    for one in places:
-        found.setdefault(SCREENS[one.kind], []).append(one.complete)
+    completed_of: dict[str, list[bool]] = {}
+    for place in places:
+        completed_of.setdefault(SCREENS[place.kind], []).append(place.complete)
     stages = [
-        Stage(screen=screen, title=TITLES[screen], done=sum(found[screen]), total=len(found[screen]), open=True)
+        Stage(
+            screen=screen,
+            title=TITLES[screen],
+            done=sum(completed_of[screen]),
+            total=len(completed_of[screen]),
+            open=True,
+        )
         for screen in dict.fromkeys(SCREENS.values())
-        if screen in found
+        if screen in completed_of
     ]
-    if "matches" in found:
+    if "matches" in completed_of:
         writing = Stage(screen="nuggets", title=TITLES["nuggets"], done=int(step > 1), total=1, open=True)
-        later = [one.model_copy(update={"open": one.screen != "matches" or step > 1}) for one in stages]
+        later = [stage.model_copy(update={"open": stage.screen != "matches" or step > 1}) for stage in stages]
         stages = [writing, *later]
     return stages
 
@@ -315,16 +321,16 @@ def current_stage(stages: list[Stage]) -> Stage:
     """The first stage that is not finished; the last where all are."""
     if not stages:
         raise Refusal(404, "this question has nothing to judge; no run returned anything for it")
-    return next((one for one in stages if one.done < one.total), stages[-1])
+    return next((stage for stage in stages if stage.done < stage.total), stages[-1])
 
 
-def _sought(connection: Connection, who: Person, assignment: int, sent: OnPart) -> tuple[Assignment, Item, Part]:
+def _sought(connection: Connection, person: Person, assignment: int, sent: OnPart) -> tuple[Assignment, Item, Part]:
     """The subject of a decision: a part of an item of an own assignment."""
-    one = own_assignment(connection, who, assignment, key=sent.key)
-    item = saved_item(connection, who, one, sent.item, sent.key)
-    for part in parts_for(connection, one.set, item, who.name):
+    assigned = own_assignment(connection, person, assignment, key=sent.key)
+    item = saved_item(connection, person, assigned, sent.item, sent.key)
+    for part in parts_for(connection, assigned.set, item, person.name):
         if part.name == sent.part:
-            return one, item, part
+            return assigned, item, part
     raise Refusal(404, f"this item has no part {sent.part!r}")
 
 

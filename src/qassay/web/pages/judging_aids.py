@@ -13,7 +13,7 @@ from qassay.store.judging.nuggets import list_for
 from qassay.store.settings import count_actions, note_action
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting, own_assignment
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import BY_PERSON
 
 router = Router()
@@ -22,7 +22,7 @@ MOST_IMPRESSIONS = 50
 
 
 class NuggetToFind(Context):
-    """A nugget to look for; whether it is vital is not told, since it has no part in whether it is there."""
+    """A nugget to look for; whether it is vital is not shown, since that does not matter for finding it."""
 
     nugget: str
     text: str
@@ -48,26 +48,26 @@ class Kept(Context):
 
 
 @router.action("GET", "/judge/{assignment}/aids", roles=ASSESSORS)
-def aids(who: Who, site: TheSite, assignment: Number) -> Aids:
+def aids(person: ThePerson, site: TheSite, assignment: Number) -> Aids:
     """The nuggets that answers are judged against; where justifications are rated, the reference answer."""
     with site.store.read() as connection:
-        own = own_assignment(connection, who, assignment)
+        assigned = own_assignment(connection, person, assignment)
         nuggets = [
             NuggetToFind(nugget=nugget.nugget, text=nugget.text)
-            for nugget in list_for(connection, own.set, own.question)[1]
+            for nugget in list_for(connection, assigned.set, assigned.question)[1]
         ]
         rated = site.configuration.task.has("justified")
-        return Aids(nuggets=nuggets, reference=_reference(connection, own.question) if rated else None)
+        return Aids(nuggets=nuggets, reference=_reference(connection, assigned.question) if rated else None)
 
 
 @router.action("POST", "/impressions", roles=ASSESSORS)
-def keep_impressions(who: Who, site: TheSite, sent: Impressions) -> Kept:
+def keep_impressions(person: ThePerson, site: TheSite, sent: Impressions) -> Kept:
     """Keep a judge's summary of impressions with the evaluation (METHOD 4, justifications)."""
-    site.limits.count(BY_PERSON, "impressions of", str(who.id))
+    site.limits.count(BY_PERSON, "impressions of", str(person.id))
     with site.store.write() as connection:
-        if count_actions(connection, "impressions", account=who.id) >= MOST_IMPRESSIONS:
+        if count_actions(connection, "impressions", account=person.id) >= MOST_IMPRESSIONS:
             raise Refusal(409, f"you have sent {MOST_IMPRESSIONS} summaries, which is the limit; ask the organiser")
-        note_action(connection, "impressions", account=who.id, text=sent.text)
+        note_action(connection, "impressions", account=person.id, text=sent.text)
     return Kept(kept=True)
 
 
@@ -109,33 +109,33 @@ class UndoneRenaming(Input):
 
 
 @router.action("GET", "/judge/{assignment}/classes", roles=ASSESSORS)
-def show_classes(who: Who, site: TheSite, assignment: Number) -> Classes:
+def show_classes(person: ThePerson, site: TheSite, assignment: Number) -> Classes:
     """The classes that this assessor may choose from: those of question development and their own."""
     with site.store.read() as connection:
-        own = own_assignment(connection, who, assignment)
-        return _view(known_classes(connection, own))
+        assigned = own_assignment(connection, person, assignment)
+        return _view(known_classes(connection, assigned))
 
 
 @router.action("POST", "/judge/{assignment}/classes/rename", roles=ASSESSORS)
-def rename(who: Who, site: TheSite, assignment: Number, sent: Renaming) -> Classes:
+def rename(person: ThePerson, site: TheSite, assignment: Number, sent: Renaming) -> Classes:
     """Rename a class, or merge it into another: every judgment of this assessor that names it follows."""
-    with acting(site, who, sent.key) as act:
-        own = own_assignment(act.connection, who, assignment)
+    with acting(site, person, sent.key) as act:
+        assigned = own_assignment(act.connection, person, assignment)
         try:
-            count = rename_class(act, own, sent.before, sent.after)
+            count = rename_class(act, assigned, sent.before, sent.after)
         except ClassGoneError as error:
             raise Refusal(409, str(error)) from error
-        return _view(known_classes(act.connection, own), count)
+        return _view(known_classes(act.connection, assigned), count)
 
 
 @router.action("POST", "/judge/{assignment}/classes/undo", roles=ASSESSORS)
-def undo(who: Who, site: TheSite, assignment: Number, sent: UndoneRenaming) -> Classes:
+def undo(person: ThePerson, site: TheSite, assignment: Number, sent: UndoneRenaming) -> Classes:
     """Undo a renaming or merging."""
-    with acting(site, who, sent.key) as act:
-        own = own_assignment(act.connection, who, assignment)
-        count = undo_renaming(act, own, sent.of)
-        return _view(known_classes(act.connection, own), count)
+    with acting(site, person, sent.key) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        count = undo_renaming(act, assigned, sent.of)
+        return _view(known_classes(act.connection, assigned), count)
 
 
-def _view(known: list[KnownClass], changed: int = 0) -> Classes:
-    return Classes(classes=known, changed=changed)
+def _view(classes: list[KnownClass], changed: int = 0) -> Classes:
+    return Classes(classes=classes, changed=changed)

@@ -24,7 +24,7 @@ from qassay.store.pool.items import items_of
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting, own_assignment
 from qassay.web.questions import earlier_in_series, question_named
-from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, ThePerson, TheSite
 from qassay.web.similar_strings import grouped, is_like
 from qassay.web.site import Person, Site
 
@@ -75,7 +75,7 @@ class Splitting(Sent):
 
     nugget: str = NAME
     expected: int = VERSION
-    texts: tuple[str, str]
+    texts: tuple[str, str] = Field(strict=False)  # JSON has no tuples
 
 
 class Merging(Sent):
@@ -127,33 +127,33 @@ class NuggetList(Context):
 
 
 @router.action("GET", "/judge/{assignment}/nuggets", roles=ASSESSORS)
-def show_nuggets(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+def show_nuggets(person: ThePerson, site: TheSite, assignment: Number) -> NuggetList:
     """The assessor's own list."""
     with site.store.read() as connection:
-        return _view(connection, who, assignment)
+        return _view(connection, person, assignment)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/begin", roles=ASSESSORS)
-def begin(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+def begin(person: ThePerson, site: TheSite, assignment: Number) -> NuggetList:
     """The assessor's own list; the first time, a copy of the one from question development."""
-    with acting(site, who) as act:
-        own = own_assignment(act.connection, who, assignment)
-        _responses(act.connection, own)
-        begin_list(act, own)
-        return _view(act.connection, who, assignment)
+    with acting(site, person) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        _responses(act.connection, assigned)
+        begin_list(act, assigned)
+        return _view(act.connection, person, assignment)
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/add", roles=ASSESSORS)
-def add(who: Who, site: TheSite, assignment: Number, sent: Adding) -> NuggetList:
+def add(person: ThePerson, site: TheSite, assignment: Number, sent: Adding) -> NuggetList:
     """Write a nugget."""
-    return _change(who, site, assignment, sent, lambda change: change.add(sent.text, vital=sent.vital))
+    return _change(person, site, assignment, sent, lambda change: change.add(sent.text, vital=sent.vital))
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/change", roles=ASSESSORS)
-def rewrite(who: Who, site: TheSite, assignment: Number, sent: Rewriting) -> NuggetList:
+def rewrite(person: ThePerson, site: TheSite, assignment: Number, sent: Rewriting) -> NuggetList:
     """Change the text of a nugget, or mark it vital or okay."""
     return _change(
-        who,
+        person,
         site,
         assignment,
         sent,
@@ -162,24 +162,24 @@ def rewrite(who: Who, site: TheSite, assignment: Number, sent: Rewriting) -> Nug
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
-def remove(who: Who, site: TheSite, assignment: Number, sent: Removing) -> NuggetList:
+def remove(person: ThePerson, site: TheSite, assignment: Number, sent: Removing) -> NuggetList:
     """Take a nugget off the list, and its links with it."""
-    return _change(who, site, assignment, sent, lambda change: change.remove(sent.nugget, expected=sent.expected))
+    return _change(person, site, assignment, sent, lambda change: change.remove(sent.nugget, expected=sent.expected))
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
-def split(who: Who, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
+def split(person: ThePerson, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
     """Make two nuggets of one."""
     return _change(
-        who, site, assignment, sent, lambda change: change.split(sent.nugget, sent.texts, expected=sent.expected)
+        person, site, assignment, sent, lambda change: change.split(sent.nugget, sent.texts, expected=sent.expected)
     )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
-def merge(who: Who, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
+def merge(person: ThePerson, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
     """Make one nugget of two."""
     return _change(
-        who,
+        person,
         site,
         assignment,
         sent,
@@ -188,71 +188,71 @@ def merge(who: Who, site: TheSite, assignment: Number, sent: Merging) -> NuggetL
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
-def move(who: Who, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
+def move(person: ThePerson, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
     """Put a nugget elsewhere in the list."""
     return _change(
-        who, site, assignment, sent, lambda change: change.move(sent.nugget, sent.before, expected=sent.expected)
+        person, site, assignment, sent, lambda change: change.move(sent.nugget, sent.before, expected=sent.expected)
     )
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
-def undo(who: Who, site: TheSite, assignment: Number, sent: UndoneChange) -> NuggetList:
+def undo(person: ThePerson, site: TheSite, assignment: Number, sent: UndoneChange) -> NuggetList:
     """Undo a change of the list, with everything that hung on it."""
-    return _change(who, site, assignment, sent, lambda change: change.undo(sent.of))
+    return _change(person, site, assignment, sent, lambda change: change.undo(sent.of))
 
 
 @router.action("POST", "/judge/{assignment}/matching", roles=ASSESSORS)
-def go_on(who: Who, site: TheSite, assignment: Number) -> NuggetList:
+def go_on(person: ThePerson, site: TheSite, assignment: Number) -> NuggetList:
     """Go on to step 2."""
-    with acting(site, who) as act:
-        own = own_assignment(act.connection, who, assignment)
-        _responses(act.connection, own)
-        begin_matching(act, own)
-        return _view(act.connection, who, assignment)
+    with acting(site, person) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        _responses(act.connection, assigned)
+        begin_matching(act, assigned)
+        return _view(act.connection, person, assignment)
 
 
 def _change(
-    who: Person,
+    person: Person,
     site: Site,
     assignment: int,
     sent: Sent | Moving | UndoneChange,
     do: Callable[[NuggetChange], object],
 ) -> NuggetList:
     """Make a change once, open the responses that are to be judged again, and show the list."""
-    with acting(site, who, sent.key) as act:
-        own = own_assignment(act.connection, who, assignment)
-        responses = _responses(act.connection, own)
-        change = NuggetChange(act, own, _names_in(sent), _texts_in(sent))
+    with acting(site, person, sent.key) as act:
+        assigned = own_assignment(act.connection, person, assignment)
+        responses = _responses(act.connection, assigned)
+        change = NuggetChange(act, assigned, _names_in(sent), _texts_in(sent))
         if change.is_new():
-            again = _to_judge_again(act.connection, own, responses, sent) if isinstance(sent, Sent) else []
+            again = _to_judge_again(act.connection, assigned, responses, sent) if isinstance(sent, Sent) else []
             do(change)
             change.judge_again(again)
             change.finish()
-        return _view(act.connection, who, assignment)
+        return _view(act.connection, person, assignment)
 
 
-def _responses(connection: Connection, own: Assignment) -> list[Item]:
-    responses = [item for item in items_of(connection, own.question) if KINDS[item.kind].linked]
+def _responses(connection: Connection, assigned: Assignment) -> list[Item]:
+    responses = [item for item in items_of(connection, assigned.question) if KINDS[item.kind].linked]
     if not responses:
         raise Refusal(404, "this question takes no nuggets")
     return responses
 
 
-def _view(connection: Connection, who: Person, assignment: int) -> NuggetList:
-    own = own_assignment(connection, who, assignment)
-    responses = _responses(connection, own)
+def _view(connection: Connection, person: Person, assignment: int) -> NuggetList:
+    assigned = own_assignment(connection, person, assignment)
+    responses = _responses(connection, assigned)
     linked: dict[str, set[str | None]] = {}
-    for _, row in match_rows(connection, own.set, own.question):
+    for _, row in match_rows(connection, assigned.set, assigned.question):
         for name in matched_nuggets(row):
             linked.setdefault(name, set()).add(row.get("run"))
     return NuggetList.build(
-        own,
+        assigned,
         nuggets=[
             NuggetView.build(nugget, linked=len(linked.get(nugget.nugget, ())))
-            for nugget in nuggets_of(connection, own.set, own.question)
+            for nugget in nuggets_of(connection, assigned.set, assigned.question)
         ],
-        looked_through=sum(completed(connection, own, responses)),
-        closed=own.closed is not None,
+        looked_through=sum(completed(connection, assigned, responses)),
+        closed=assigned.closed is not None,
     )
 
 
@@ -270,11 +270,13 @@ def _texts_in(sent: Input) -> list[str]:
     return [text for text in (getattr(sent, "text", ""), *getattr(sent, "texts", ())) if text]
 
 
-def _to_judge_again(connection: Connection, own: Assignment, responses: list[Item], sent: Sent) -> list[Item]:
+def _to_judge_again(connection: Connection, assigned: Assignment, responses: list[Item], sent: Sent) -> list[Item]:
     """The responses that a change opens again; the assessor is asked for them where any response is done."""
-    if not _changes_matches(connection, own, sent):
+    if not _changes_matches(connection, assigned, sent):
         return []
-    done = [item for item, is_done in zip(responses, completed(connection, own, responses), strict=True) if is_done]
+    done = [
+        item for item, is_done in zip(responses, completed(connection, assigned, responses), strict=True) if is_done
+    ]
     if not done or sent.again == "none":
         return []
     if sent.again is None:
@@ -284,32 +286,32 @@ def _to_judge_again(connection: Connection, own: Assignment, responses: list[Ite
         return done
     if sent.again == "linked":
         names = set(_names_in(sent))
-        rows = match_rows(connection, own.set, own.question)
+        rows = match_rows(connection, assigned.set, assigned.question)
         runs = {row.get("run") for _, row in rows if names & set(matched_nuggets(row))}
         return [item for item in done if item.run in runs]
-    wanted = [
+    texts = [
         *_texts_in(sent),
-        *(text for name in _names_in(sent) for text in _texts_of(connection, own, name) if text),
+        *(text for name in _names_in(sent) for text in _texts_of(connection, assigned, name) if text),
     ]
     return [
         item
         for item in done
-        if any(is_like(text, element["text"] or "") for text in wanted for element in item.body["elements"])
+        if any(is_like(text, element["text"] or "") for text in texts for element in item.body["elements"])
     ]
 
 
-def _changes_matches(connection: Connection, own: Assignment, sent: Sent) -> bool:
+def _changes_matches(connection: Connection, assigned: Assignment, sent: Sent) -> bool:
     """Whether a change touches what is matched: marking a nugget vital does not, nor does removing an unused one."""
     if isinstance(sent, Rewriting):
-        return all(text != sent.text for text in _texts_of(connection, own, sent.nugget))
+        return all(text != sent.text for text in _texts_of(connection, assigned, sent.nugget))
     if isinstance(sent, Removing):
-        rows = match_rows(connection, own.set, own.question)
+        rows = match_rows(connection, assigned.set, assigned.question)
         return any(sent.nugget in matched_nuggets(row) for _, row in rows)
     return True
 
 
-def _texts_of(connection: Connection, own: Assignment, name: str) -> list[str]:
-    nuggets = nuggets_of(connection, own.set, own.question)
+def _texts_of(connection: Connection, assigned: Assignment, name: str) -> list[str]:
+    nuggets = nuggets_of(connection, assigned.set, assigned.question)
     return [nugget.text for nugget in nuggets if nugget.nugget == name]
 
 
@@ -317,7 +319,7 @@ def _texts_of(connection: Connection, own: Assignment, name: str) -> list[str]:
 
 
 class StringView(Context):
-    """A string that some response holds, and a document that it came from."""
+    """A string of some response, and a document that it came from."""
 
     text: str
     doc: str | None
@@ -345,10 +347,10 @@ class Earlier(Context):
 
 
 @router.action("GET", "/judge/{assignment}/strings", roles=ASSESSORS)
-def strings(who: Who, site: TheSite, assignment: Number) -> Strings:
+def strings(person: ThePerson, site: TheSite, assignment: Number) -> Strings:
     """All strings of all responses; their order depends on the strings alone."""
     with site.store.read() as connection:
-        assigned = own_assignment(connection, who, assignment)
+        assigned = own_assignment(connection, person, assignment)
         items = [item for item in items_of(connection, assigned.question) if KINDS[item.kind].linked]
     docs: dict[str, str | None] = {}
     for item in items:
@@ -356,35 +358,37 @@ def strings(who: Who, site: TheSite, assignment: Number) -> Strings:
             text, doc = str(element.get("text") or ""), element.get("doc")
             if text.strip():
                 docs[text] = min(filter(None, (docs.get(text), doc)), default=None)
-    kept: dict[str, list[list[str]]] = site.kept.setdefault("strings", {})
+    cache: dict[str, list[list[str]]] = site.memory.setdefault("strings", {})
     mark = digest(assigned.question, sorted(docs))
     # What another request throws out of the kept ones meanwhile is still here.
-    groups = kept.get(mark)
+    groups = cache.get(mark)
     if groups is None:
         groups = grouped(docs)
-        for old in list(kept)[: max(0, len(kept) + 1 - KEPT)]:
-            kept.pop(old, None)
-        kept[mark] = groups
+        for old in list(cache)[: max(0, len(cache) + 1 - KEPT)]:
+            cache.pop(old, None)
+        cache[mark] = groups
     return Strings(groups=[[StringView(text=text, doc=docs[text]) for text in group] for group in groups])
 
 
 @router.action("GET", "/judge/{assignment}/earlier", roles=ASSESSORS)
-def earlier(who: Who, site: TheSite, assignment: Number) -> Earlier:
+def earlier(person: ThePerson, site: TheSite, assignment: Number) -> Earlier:
     """The earlier questions of the series, each with its known answers and what the assessor called right."""
     with site.store.read() as connection:
-        assigned = own_assignment(connection, who, assignment)
+        assigned = own_assignment(connection, person, assignment)
         before = earlier_in_series(site, question_named(site, assigned.question, connection), connection)
-        own = own_on(connection, who.id, [question.id for question in before])
-        found = [
-            EarlierView.build(question, answers=_answers(connection, question.id, own.get(question.id), who.id))
+        assignments = own_on(connection, person.id, [question.id for question in before])
+        views = [
+            EarlierView.build(
+                question, answers=_answers(connection, question.id, assignments.get(question.id), person.id)
+            )
             for question in before
         ]
-    return Earlier(questions=found)
+    return Earlier(questions=views)
 
 
-def _answers(connection: Connection, question: str, own: Assignment | None, account: int) -> list[str]:
-    found = [
+def _answers(connection: Connection, question: str, assigned: Assignment | None, account: int) -> list[str]:
+    answers = [
         *developed_answers(connection, question, account),
-        *(right_answers(connection, own) if own is not None else ()),
+        *(right_answers(connection, assigned) if assigned is not None else ()),
     ]
-    return list(dict.fromkeys(answer for answer in found if answer))
+    return list(dict.fromkeys(answer for answer in answers if answer))

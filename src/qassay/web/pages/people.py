@@ -23,7 +23,7 @@ from qassay.store.people import (
 )
 from qassay.web.errors import Refusal
 from qassay.web.pages.account import Ended, in_person
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import Person, Role, Site
 
 router = Router()
@@ -78,7 +78,7 @@ class Inviting(Input):
 
 
 class OneTimeLink(Context):
-    """A link to hand on, told once."""
+    """A link to hand on, shown once."""
 
     link: str
     role: str
@@ -96,64 +96,64 @@ class Changing(Input):
 
 
 @router.page("/people", template="people.html", roles=ORGANISERS)
-def show(who: Who, site: TheSite) -> People:
+def show(person: ThePerson, site: TheSite) -> People:
     """Everybody, and the open invitations."""
     with site.store.read() as connection:
-        everybody, invited, known = accounts(connection), open_invitations(connection), organisations(connection)
+        everybody, invited, names = accounts(connection), open_invitations(connection), organisations(connection)
     return People(
-        people=[AccountRow.build(account, own=account.id == who.id) for account in everybody],
+        people=[AccountRow.build(account, own=account.id == person.id) for account in everybody],
         invitations=invited,
         roles=[RoleRow(role=role, may=may) for role, may in MAY.items()],
-        organisations=known,
+        organisations=names,
     )
 
 
 @router.action("POST", "/people/invitations", roles=ORGANISERS, status=201)
-def add_invitation(who: Who, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
+def add_invitation(person: ThePerson, site: TheSite, request: Request, sent: Inviting) -> OneTimeLink:
     """Invite somebody: a link that works once."""
     if sent.role == "organiser":
-        in_person(who)
-    return _invited(who, site, request, sent.role, sent.name or None, timedelta(days=sent.days), sent.organisation)
+        in_person(person)
+    return _invited(person, site, request, sent.role, sent.name or None, timedelta(days=sent.days), sent.organisation)
 
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
-def withdraw(who: Who, site: TheSite, number: Number) -> Ended:
+def withdraw(person: ThePerson, site: TheSite, number: Number) -> Ended:
     """Make an invitation useless."""
     with site.store.write() as connection:
-        withdraw_invitation(connection, number, by=who.id)
+        withdraw_invitation(connection, number, by=person.id)
     return Ended(ended=1)
 
 
 @router.action("PATCH", "/people/{number}", roles=ORGANISERS)
-def change(who: Who, site: TheSite, number: Number, sent: Changing) -> AccountRow:
+def change(person: ThePerson, site: TheSite, number: Number, sent: Changing) -> AccountRow:
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
-    in_person(who)
-    _known(site, number)
+    in_person(person)
+    _account(site, number)
     with site.store.write() as connection:
         changed = change_account(
-            connection, number, by=who.id, role=sent.role, active=sent.active, organisation=sent.organisation
+            connection, number, by=person.id, role=sent.role, active=sent.active, organisation=sent.organisation
         )
-    return AccountRow.build(changed, own=number == who.id)
+    return AccountRow.build(changed, own=number == person.id)
 
 
 @router.action("POST", "/people/{number}/reset", roles=ORGANISERS, status=201)
-def reset(who: Who, site: TheSite, request: Request, number: Number) -> OneTimeLink:
+def reset(person: ThePerson, site: TheSite, request: Request, number: Number) -> OneTimeLink:
     """A link with which somebody sets a new password."""
-    in_person(who)
-    return _invited(who, site, request, RESET, _known(site, number).name, RESET_LIFE)
+    in_person(person)
+    return _invited(person, site, request, RESET, _account(site, number).name, RESET_LIFE)
 
 
 @router.action("DELETE", "/people/{number}/sessions", roles=ORGANISERS)
-def sign_out_everywhere(who: Who, site: TheSite, number: Number) -> Ended:
+def sign_out_everywhere(person: ThePerson, site: TheSite, number: Number) -> Ended:
     """End every session of an account, and revoke its tokens."""
-    in_person(who)
-    known = _known(site, number)
+    in_person(person)
+    account = _account(site, number)
     with site.store.write() as connection:
-        return Ended(ended=end_access(connection, known.id))
+        return Ended(ended=end_access(connection, account.id))
 
 
 def _invited(
-    who: Person,
+    person: Person,
     site: Site,
     request: Request,
     role: str,
@@ -163,15 +163,15 @@ def _invited(
 ) -> OneTimeLink:
     """An invitation as a link at the address that people use."""
     with site.store.write() as connection:
-        token = invite(connection, role, name=name, by=who.id, life=life, organisation=organisation)
+        token = invite(connection, role, name=name, by=person.id, life=life, organisation=organisation)
     origin = site.settings.origin or f"http://{request.headers['host']}"
     link = f"{origin}/welcome#{token}"
     return OneTimeLink(link=link, role=role, name=name, expires=later(life), organisation=organisation)
 
 
-def _known(site: Site, number: int) -> Account:
+def _account(site: Site, number: int) -> Account:
     with site.store.read() as connection:
-        known = {account.id: account for account in accounts(connection)}
-    if number not in known:
+        by_number = {account.id: account for account in accounts(connection)}
+    if number not in by_number:
         raise Refusal(404, f"there is no account {number}")
-    return known[number]
+    return by_number[number]

@@ -29,7 +29,7 @@ from qassay.web.questions import (
     own_questions,
     question_row,
 )
-from qassay.web.routing import ASSESSORS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Done, Input, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
 router = Router()
@@ -131,15 +131,15 @@ class Changed(Context):
 
 @router.page("/development/question", template="question_draft.html", roles=ASSESSORS)
 def show(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")],  # noqa: A002  # in the address
 ) -> QuestionDraftPage:
     """One question with all that its author noted."""
     task = site.configuration.task
     with site.store.read() as connection:
-        stored = _stored(site, who, connection, id)
-        questions = own_questions(site, who, connection)
+        stored = _stored(site, person, connection, id)
+        questions = own_questions(site, person, connection)
         series = questions.series_of(stored.question)
         answers = known_answers(connection, [member.id for member in series])
         nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
@@ -173,12 +173,12 @@ def _search(text: str, target: str | None) -> str:
     >>> _search("When was it founded?", "AARP"), _search("Who founded the AARP?", "AARP"), _search("", "AARP")
     ('AARP When was it founded?', 'Who founded the AARP?', 'AARP')
     """
-    named = target is None or target.casefold() in text.casefold()
-    return (text if named else f"{target} {text}").strip()[:300]
+    is_named = target is None or target.casefold() in text.casefold()
+    return (text if is_named else f"{target} {text}").strip()[:300]
 
 
 @router.action("PUT", "/development/question", roles=ASSESSORS)
-def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
+def change(person: ThePerson, site: TheSite, sent: QuestionChange) -> Changed:
     """Change a question; what one of the test set said before is recorded."""
     changes: dict[str, object] = {
         "text": sent.text.strip(),
@@ -188,48 +188,48 @@ def change(who: Who, site: TheSite, sent: QuestionChange) -> Changed:
     if sent.type is not None:
         changes["type"] = sent.type
     try:
-        with acting(site, who) as act:
-            stored = _stored(site, who, act.connection, sent.id)
+        with acting(site, person) as act:
+            stored = _stored(site, person, act.connection, sent.id)
             if sent.gold is not None:
                 changes["gold"] = _gold(sent.gold, stored.question.gold)
             if not stored.draft and not changes["text"] and stored.question.text:
                 raise UsageError("a question of the test set needs a text")
-            made = store.change_question(act, sent.id, changes, expected=sent.version)
+            changed = store.change_question(act, sent.id, changes, expected=sent.version)
     except store.ChangedError as error:
         current = error.current
         message = f"{error}. It reads now: {current.question.text[:1000] or '(no text)'}"
         raise Refusal(409, message, stands=current.question.text, version=current.version) from error
     forget(site)
-    return Changed(version=made.version)
+    return Changed(version=changed.version)
 
 
 @router.action("POST", "/development/question/remove", roles=ASSESSORS)
-def remove(who: Who, site: TheSite, sent: QuestionId) -> Done:
+def remove(person: ThePerson, site: TheSite, sent: QuestionId) -> Done:
     """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
-    with acting(site, who) as act:
-        _stored(site, who, act.connection, sent.id)
+    with acting(site, person) as act:
+        _stored(site, person, act.connection, sent.id)
         store.remove_question(act, sent.id)
     forget(site)
     return Done()
 
 
 @router.action("POST", "/development/question/answers", roles=ASSESSORS, status=201)
-def note_answer(who: Who, site: TheSite, sent: AnswerSent) -> Done:
+def note_answer(person: ThePerson, site: TheSite, sent: AnswerSent) -> Done:
     """Add a known answer, or accept one that an assessor added."""
     doc = _or_none(sent.doc)
     check_document(site, doc)
-    with acting(site, who) as act:
-        _locked(site, who, act.connection, sent.id)
+    with acting(site, person) as act:
+        _locked(site, person, act.connection, sent.id)
         add_answer(act, sent.id, sent.answer, doc)
     return Done()
 
 
 @router.action("POST", "/development/question/answers/withdraw", roles=ASSESSORS)
-def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
+def withdraw(person: ThePerson, site: TheSite, sent: Withdrawal) -> Done:
     """Withdraw a known answer: of a draft it vanishes, else it stays with the reason."""
     doc = _or_none(sent.doc)
-    with acting(site, who) as act:
-        if _locked(site, who, act.connection, sent.id).draft:
+    with acting(site, person) as act:
+        if _locked(site, person, act.connection, sent.id).draft:
             forget_answer(act.connection, sent.id, sent.answer, doc)
         else:
             withdraw_answer(act, sent.id, sent.answer, doc, reason=sent.reason)
@@ -237,10 +237,10 @@ def withdraw(who: Who, site: TheSite, sent: Withdrawal) -> Done:
 
 
 @router.action("POST", "/development/question/nuggets", roles=ASSESSORS)
-def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
+def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
-    with acting(site, who) as act:
-        if _locked(site, who, act.connection, sent.id).question.type not in NUGGET_TYPES:
+    with acting(site, person) as act:
+        if _locked(site, person, act.connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
         bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
         before = bodies.get(sent.nugget) if sent.nugget is not None else None
@@ -249,34 +249,34 @@ def note_nugget(who: Who, site: TheSite, sent: NuggetSent) -> NotedNugget:
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ASSESSORS)
-def remove_nugget(who: Who, site: TheSite, sent: NuggetRemoval) -> Done:
+def remove_nugget(person: ThePerson, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
-    with acting(site, who) as act:
-        _locked(site, who, act.connection, sent.id)
+    with acting(site, person) as act:
+        _locked(site, person, act.connection, sent.id)
         write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
     return Done()
 
 
 def _stored(
     site: Site,
-    who: Who,
+    person: ThePerson,
     connection: Connection,
     number: str,
     find: Callable[[Connection, str], store.Stored] = store.find_stored,
 ) -> store.Stored:
     """A question that this person may work on; the same refusal where there is none and where it is another's."""
-    check_author(site, who)
+    check_author(site, person)
     try:
         stored = find(connection, number)
     except UsageError:
         stored = None
-    if stored is None or not is_own(who, stored):
+    if stored is None or not is_own(person, stored):
         raise Refusal(404, f"there is no question {number}")
     return stored
 
 
-def _locked(site: Site, who: Who, connection: Connection, number: str) -> store.Stored:
-    return _stored(site, who, connection, number, store.hold_question)
+def _locked(site: Site, person: ThePerson, connection: Connection, number: str) -> store.Stored:
+    return _stored(site, person, connection, number, store.hold_question)
 
 
 def _fixed(connection: Connection, stored: store.Stored) -> str | None:

@@ -35,7 +35,7 @@ from qassay.web.results.publishing import Publication, Published, visible_to
 from qassay.web.results.saving import saved_figure
 from qassay.web.results.studies import organisations
 from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View, query
-from qassay.web.routing import ORGANISERS, READERS, Context, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, READERS, Context, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
 router = Router()
@@ -49,11 +49,13 @@ CSV = "text/csv; charset=utf-8"
 
 
 @router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=READERS)
-async def leaderboard(who: Who, site: TheSite, parameters: Annotated[LeaderboardParameters, Query()]) -> ResultsPage:
+async def leaderboard(
+    person: ThePerson, site: TheSite, parameters: Annotated[LeaderboardParameters, Query()]
+) -> ResultsPage:
     """The leaderboard for organisers; for all others, what is published."""
-    published = await run_in_threadpool(visible_to, site.store, who.role)
+    published = await run_in_threadpool(visible_to, site.store, person.role)
     listed = published or []
-    if who.role != "organiser":
+    if person.role != "organiser":
         page = ResultsPage(view="published", path="/results", heading="Results", state="published", published=listed)
         if published is None:
             page.message = "Results are shown when all assigned work is done."
@@ -104,10 +106,15 @@ class Progress(Context):
 @router.action("GET", "/results/progress/{job}", roles=ORGANISERS)
 async def progress(site: TheSite, job: str) -> Progress:
     """How far the computation with this id is; one that is not remembered is over."""
-    known = queue_of(site).find(job)
-    if known is None:
+    study = queue_of(site).find(job)
+    if study is None:
         return Progress(over=True)
-    return Progress(over=known.is_over, waiting=known.condition == "waiting", done=known.done, total=known.total)
+    return Progress(
+        over=study.is_over,
+        waiting=study.condition == "waiting",
+        done=study.done,
+        total=study.total,
+    )
 
 
 async def _download(site: Site, view: View, parameters: Parameters) -> Response:
@@ -126,8 +133,8 @@ async def _download(site: Site, view: View, parameters: Parameters) -> Response:
         if part.window is None:
             return StreamingResponse(csv_lines(part.table, provisional=mark), media_type=CSV, headers=headers)
     # The process that computes writes the whole table into a file.
-    with tempfile.NamedTemporaryFile(prefix="qassay-", suffix=".csv", delete=False) as made:
-        file = Path(made.name)
+    with tempfile.NamedTemporaryFile(prefix="qassay-", suffix=".csv", delete=False) as temporary:
+        file = Path(temporary.name)
     try:
         request = view.request(
             folder, parameters, whole=True, unfinished=unfinished, part=name, file=str(file), provisional=mark
@@ -190,18 +197,18 @@ class Early(Context):
 
 
 @router.action("POST", "/results/early", roles=ORGANISERS)
-def show_early(who: Who, site: TheSite) -> Early:
+def show_early(person: ThePerson, site: TheSite) -> Early:
     """Show organisers the results of finished questions while others are being judged; recorded."""
     with site.store.write() as connection:
-        publishing.show_early(connection, early=True, account=who.id)
+        publishing.show_early(connection, early=True, account=person.id)
     return Early(shown=True)
 
 
 @router.action("DELETE", "/results/early", roles=ORGANISERS)
-def hide_early(who: Who, site: TheSite) -> Early:
+def hide_early(person: ThePerson, site: TheSite) -> Early:
     """Show no results until all assigned work is done; recorded."""
     with site.store.write() as connection:
-        publishing.show_early(connection, early=False, account=who.id)
+        publishing.show_early(connection, early=False, account=person.id)
     return Early(shown=False)
 
 
@@ -231,7 +238,7 @@ class Withdrawn(Context):
 
 
 @router.action("POST", "/results/published", roles=ORGANISERS, status=201)
-async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
+async def publish(person: ThePerson, site: TheSite, sent: Publishing) -> Publication:
     """Publish the leaderboard as it is now."""
     now = await run_in_threadpool(snapshot, site, finished=sent.finished)
     # What is shown without asking is published only where the form says so.
@@ -244,12 +251,14 @@ async def publish(who: Who, site: TheSite, sent: Publishing) -> Publication:
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
     _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
     folder = str(site.folder.path)
-    asked = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=leave.unfinished)
-    pages = await _result(site, asked, now.state, fresh=True)
-    return await run_in_threadpool(_publish, who, site, sent, job, leave.mark, pages)
+    study_request = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=leave.unfinished)
+    pages = await _result(site, study_request, now.state, fresh=True)
+    return await run_in_threadpool(_publish, person, site, sent, job, leave.mark, pages)
 
 
-def _publish(who: Who, site: Site, sent: Publishing, job: Job, mark: str | None, pages: StudyResult) -> Publication:
+def _publish(
+    person: ThePerson, site: Site, sent: Publishing, job: Job, mark: str | None, pages: StudyResult
+) -> Publication:
     result = _result_of(job)
     if result.finding is None or pages.finding is None:
         raise Refusal(422, "there is nothing to publish")
@@ -263,57 +272,61 @@ def _publish(who: Who, site: Site, sent: Publishing, job: Job, mark: str | None,
             sent.choice(),
             title=sent.title,
             provisional=now.gate.mark if sent.provisional else mark,
-            account=who.id,
-            name=who.name,
+            account=person.id,
+            name=person.name,
             pages=pages.finding.document["pages"],
         )
 
 
 @router.action("DELETE", "/results/published/{number}", roles=ORGANISERS)
-def withdraw(who: Who, site: TheSite, number: str) -> Withdrawn:
+def withdraw(person: ThePerson, site: TheSite, number: str) -> Withdrawn:
     """Take a published result away from readers; recorded."""
     with site.store.write() as connection:
-        if not publishing.withdraw(connection, number, account=who.id):
+        if not publishing.withdraw(connection, number, account=person.id):
             raise Refusal(404, "there is no such published result")
     return Withdrawn(id=number)
 
 
 @router.page("/results/published/{number}", template="results_published.html", roles=READERS)
-def published(who: Who, site: TheSite, number: str) -> PublishedPage:
+def published(person: ThePerson, site: TheSite, number: str) -> PublishedPage:
     """A published result."""
-    kept = _published(site, who.role, number)
-    mark, path = kept.publication.provisional, f"/results/published/{kept.publication.id}/sheet.csv"
-    tables = kept.tables.items()
+    result = _published(site, person.role, number)
+    mark, path = result.publication.provisional, f"/results/published/{result.publication.id}/sheet.csv"
+    tables = result.tables.items()
     return PublishedPage(
-        publication=kept.publication,
-        answer=kept.answer,
-        figures=figure_views(kept.pictures, f"/results/published/{number}/figure", lambda **named: query(named)),
+        publication=result.publication,
+        answer=result.answer,
+        figures=figure_views(
+            result.pictures, f"/results/published/{number}/figure", lambda **parameters: query(parameters)
+        ),
         tables=[table_view(name, table, csv=f"{path}?table={name}", provisional=mark) for name, table in tables],
-        document={**kept.document, **({"provisional": mark} if mark else {})},
+        document={**result.document, **({"provisional": mark} if mark else {})},
     )
 
 
 @router.download("/results/published/{number}/sheet.csv", roles=READERS)
-def published_csv(who: Who, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]) -> Response:
+def published_csv(
+    person: ThePerson, site: TheSite, number: str, table: Annotated[str, Query(max_length=200)]
+) -> Response:
     """A table of a published result."""
-    kept = _published(site, who.role, number)
-    if table not in kept.tables:
+    result = _published(site, person.role, number)
+    if table not in result.tables:
         raise Refusal(404, f"this result has no table {table!r}")
     headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
-    lines = csv_lines(kept.tables[table], provisional=kept.publication.provisional)
+    lines = csv_lines(result.tables[table], provisional=result.publication.provisional)
     return StreamingResponse(lines, media_type=CSV, headers=headers)
 
 
 @router.download("/results/published/{number}/figure", roles=READERS)
 async def published_figure(
-    who: Who, site: TheSite, number: str, figure: Annotated[str, Query(max_length=200)], form: Form = "svg"
+    person: ThePerson, site: TheSite, number: str, figure: Annotated[str, Query(max_length=200)], form: Form = "svg"
 ) -> Response:
     """A figure of a published result as a file."""
-    kept = await run_in_threadpool(_published, site, who.role, number)
-    picture = next((picture for picture in kept.pictures if picture.name == figure), None)
+    result = await run_in_threadpool(_published, site, person.role, number)
+    picture = next((picture for picture in result.pictures if picture.name == figure), None)
     if picture is None:
         raise Refusal(404, f"this result has no figure {figure!r}")
-    return await saved_figure(picture, form, provisional=kept.publication.provisional)
+    return await saved_figure(picture, form, provisional=result.publication.provisional)
 
 
 def _published(site: Site, role: str, number: str) -> Published:

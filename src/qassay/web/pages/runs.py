@@ -18,7 +18,7 @@ from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Router, ThePerson, TheSite
 from qassay.web.uploading import FileReport, ReportPage, file_report, report_page, take_upload
 
 router = Router()
@@ -59,7 +59,7 @@ class RunsPage(Context):
     limit: int
     has_collection: bool
     pool: PoolView
-    # What holds for participants; None where the track sets neither a deadline nor a limit.
+    # The rules for participants; None where the track sets neither a deadline nor a limit.
     track: str | None
 
 
@@ -93,10 +93,10 @@ def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Ru
         total, withdrawn = count_runs(connection)
         pages = max(1, -(-total // RUNS_A_PAGE))
         page = min(page, pages)
-        shown = list_runs(connection, limit=RUNS_A_PAGE, offset=(page - 1) * RUNS_A_PAGE)
+        runs_shown = list_runs(connection, limit=RUNS_A_PAGE, offset=(page - 1) * RUNS_A_PAGE)
         pool = pool_view(site, connection)
     return RunsPage(
-        runs=[RunView.build(run, run.information) for run in shown],
+        runs=[RunView.build(run, run.information) for run in runs_shown],
         total=total,
         withdrawn=withdrawn,
         page=page,
@@ -112,7 +112,7 @@ def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Ru
 
 @router.action("POST", "/runs", roles=ORGANISERS, upload=True)
 def upload(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     files: Annotated[list[UploadFile], File()],
     organisation: Annotated[str, Form(max_length=200)] = "",
@@ -120,13 +120,13 @@ def upload(
     manual: Annotated[bool, Form()] = False,
     priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
 ) -> Uploaded:
-    """Check files and keep the runs of those that have no fault; what is said of them holds for all."""
+    """Check files and keep the runs of those that have no fault; the description is that of all of them."""
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
-        keep_run(connection, tag, data, called=called, information=about, account=who.id)
+        keep_run(connection, tag, data, called=called, information=about, account=person.id)
 
     with Checker() as checker:
         reports = [take_upload(site, checker, file.filename, file.file, keep=keep) for file in files]
@@ -148,38 +148,38 @@ def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> 
 
 
 @router.action("PUT", "/runs", roles=ORGANISERS)
-def describe(who: Who, site: TheSite, sent: Described) -> RunView:
+def describe(person: ThePerson, site: TheSite, sent: Described) -> RunView:
     """Say what a run is."""
     about = RunInformation(
         (sent.organisation or "").strip() or None, (sent.description or "").strip() or None, sent.manual, sent.priority
     )
     with site.store.write() as connection:
-        _known(connection, sent.tag)
-        describe_run(connection, sent.tag, about, account=who.id)
+        _check_tag(connection, sent.tag)
+        describe_run(connection, sent.tag, about, account=person.id)
         run = find_run(connection, sent.tag)
     return RunView.build(run, run.information)
 
 
 @router.action("POST", "/runs/withdraw", roles=ORGANISERS)
-def withdraw(who: Who, site: TheSite, sent: Withdrawing) -> PoolView:
+def withdraw(person: ThePerson, site: TheSite, sent: Withdrawing) -> PoolView:
     """Withdraw a run: it is in no score any more, and what only it returned is judged no more."""
-    return _set_withdrawn(who, site, sent, withdrawn=True)
+    return _set_withdrawn(person, site, sent, withdrawn=True)
 
 
 @router.action("POST", "/runs/restore", roles=ORGANISERS)
-def restore(who: Who, site: TheSite, sent: Withdrawing) -> PoolView:
+def restore(person: ThePerson, site: TheSite, sent: Withdrawing) -> PoolView:
     """Restore a run that was withdrawn."""
-    return _set_withdrawn(who, site, sent, withdrawn=False)
+    return _set_withdrawn(person, site, sent, withdrawn=False)
 
 
-def _set_withdrawn(who: Who, site: TheSite, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
+def _set_withdrawn(person: ThePerson, site: TheSite, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
     """Withdraw or restore; where there is a pool, it is made again."""
     with site.store.write() as connection:
-        _known(connection, sent.tag)
-        set_withdrawn(connection, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip(), account=who.id)
+        _check_tag(connection, sent.tag)
+        set_withdrawn(connection, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip(), account=person.id)
     with site.store.read() as connection:
         view = pool_view(site, connection)
-    return make_pool(site, account=who.id) if view.made is not None else view
+    return make_pool(site, account=person.id) if view.made is not None else view
 
 
 def _track(site: TheSite) -> str | None:
@@ -192,7 +192,7 @@ def _track(site: TheSite) -> str | None:
     return f"Participants submit runs {rules}.{judged}" if rules else judged.strip() or None
 
 
-def _known(connection: Connection, tag: str) -> None:
+def _check_tag(connection: Connection, tag: str) -> None:
     try:
         find_run(connection, tag)
     except UsageError:

@@ -32,7 +32,7 @@ from qassay.store.settings import note_action
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
 from qassay.web.questions import questions_of
-from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, TheSite, Who
+from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
 
 router = Router()
 MOST_ROWS = 1_000
@@ -90,7 +90,7 @@ def evaluation(site: TheSite) -> EvaluationView:
     return EvaluationView(
         name=site.configuration.name,
         task=site.configuration.task.definition(),
-        questions=[question_row(one) for one in questions_of(site)],
+        questions=[question_row(question) for question in questions_of(site)],
     )
 
 
@@ -100,7 +100,7 @@ def pool(
 ) -> PoolPart:
     """The items to judge, a part at a time."""
     with site.store.read() as connection:
-        items = [PooledView.model_validate(one) for one in pooled_after(connection, after, limit=limit)]
+        items = [PooledView.model_validate(item) for item in pooled_after(connection, after, limit=limit)]
     return PoolPart(items=items, after=items[-1].id if len(items) == limit else None)
 
 
@@ -118,7 +118,7 @@ def judged_things(
 
 
 @router.action("POST", "/sets/{name}/judgments", roles=ORGANISERS)
-def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended:
+def append_judgments(person: ThePerson, site: TheSite, name: str, sent: Rows) -> Appended:
     """Append rows to a set of a program's own; all of them are checked first, and one fault refuses all."""
     if fault := name_fault(name):
         raise Refusal(422, f"the set name {name!r} {fault}")
@@ -128,13 +128,13 @@ def append_judgments(who: Who, site: TheSite, name: str, sent: Rows) -> Appended
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
         if any(KINDS[kind].by_nuggets for kind in judged.kinds):
-            give_list(Act(connection, site.configuration.task, Assessor(who.id, who.name)), name)
+            give_list(Act(connection, site.configuration.task, Assessor(person.id, person.name)), name)
         _check_nuggets(connection, judged)
         new = _news(connection, name, typed)
         rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]
-        added = append_many(connection, set_name=name, rows=rows, at=now(), account=who.id)
+        added = append_many(connection, set_name=name, rows=rows, at=now(), account=person.id)
         if added:
-            note_action(connection, "append-judgments", account=who.id, set=name, rows=added)
+            note_action(connection, "append-judgments", account=person.id, set=name, rows=added)
     return Appended(added=added)
 
 
@@ -176,4 +176,6 @@ def _news(
     """The rows that differ from the current ones."""
     subjects = [subject(kind, row) for kind, row in rows]
     current = current_rows(connection, name, subjects)
-    return [typed for typed, named in zip(rows, subjects, strict=True) if current.get(named, (0, None))[1] != typed[1]]
+    return [
+        typed for typed, digest in zip(rows, subjects, strict=True) if current.get(digest, (0, None))[1] != typed[1]
+    ]

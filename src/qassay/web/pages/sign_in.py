@@ -1,6 +1,6 @@
 """The door: signing in and out, and the page where a one-time link leads.
 
-The token of a link stands in the fragment of the address (/welcome#token), which browsers send to nobody: it is in no
+The token of a link is in the fragment of the address (/welcome#token), which browsers send to nobody: it is in no
 log of a server or proxy.
 """
 
@@ -30,7 +30,7 @@ from qassay.store.people.sessions import (
 )
 from qassay.web.errors import GoTo, Refusal
 from qassay.web.guard import client_address, cookie_rules, header_name
-from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, TheSite, Visitor, Who
+from qassay.web.routing import EVERYBODY, PUBLIC, Context, Done, Input, Router, ThePerson, TheSite, Visitor
 from qassay.web.site import BY_ADDRESS, BY_NAME, Site
 
 router = Router()
@@ -93,9 +93,9 @@ class SignedIn(Context):
 
 
 @router.page("/sign-in", template="sign_in.html", roles=PUBLIC)
-def sign_in_page(who: Visitor, site: TheSite, then: str = Query("/", max_length=2000)) -> SignIn:
+def sign_in_page(person: Visitor, site: TheSite, then: str = Query("/", max_length=2000)) -> SignIn:
     """The page where one signs in."""
-    if who is not None:
+    if person is not None:
         raise GoTo(own_path(then))
     with site.store.read() as connection:
         is_new = not has_organiser(connection)
@@ -123,11 +123,11 @@ def sign_in(site: TheSite, request: Request, response: Response, sent: Credentia
 
 
 @router.action("POST", "/sign-out", roles=EVERYBODY)
-def sign_out(who: Who, site: TheSite, response: Response) -> Done:
+def sign_out(person: ThePerson, site: TheSite, response: Response) -> Done:
     """End this session."""
-    if who.session is not None:
+    if person.session is not None:
         with site.store.write() as connection:
-            end_session(connection, who.id, who.session)
+            end_session(connection, person.id, person.session)
     response.delete_cookie(site.settings.cookie, **cookie_rules(site))
     return Done()
 

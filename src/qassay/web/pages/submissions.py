@@ -37,7 +37,7 @@ from qassay.web.results.present import FigureView, TableView, figure_views, tabl
 from qassay.web.results.publishing import OrganisationResult, organisation_result, organisation_results
 from qassay.web.results.saving import saved_figure
 from qassay.web.results.views import query
-from qassay.web.routing import PARTICIPANTS, Context, Done, Input, Router, TheSite, Who
+from qassay.web.routing import PARTICIPANTS, Context, Done, Input, Router, ThePerson, TheSite
 from qassay.web.site import Site
 from qassay.web.uploading import ReportPage, file_report, report_page, take_upload
 
@@ -125,11 +125,11 @@ class OrganisationResultPage(Context):
 
 
 @router.page("/submissions", template="submissions.html", roles=PARTICIPANTS)
-def show(who: Who, site: TheSite) -> SubmissionsPage:
+def show(person: ThePerson, site: TheSite) -> SubmissionsPage:
     """The organisation's runs, and what may be done."""
-    organisation, track = _organisation(who), site.configuration.track
+    organisation, track = _organisation(person), site.configuration.track
     with site.store.read() as connection:
-        own = store.submissions(connection, organisation, track)
+        submitted = store.submissions(connection, organisation, track)
         people = members(connection, organisation)
         closed = _closed(site, connection, _now())
         results = organisation_results(connection, organisation)
@@ -142,8 +142,8 @@ def show(who: Who, site: TheSite) -> SubmissionsPage:
         limit=track.limit,
         pooled=track.pooled,
         closed=closed,
-        runs=[SubmissionView.build(one, one.run, one.run.information) for one in own],
-        current=sum(not one.run.withdrawn for one in own),
+        runs=[SubmissionView.build(submission, submission.run, submission.run.information) for submission in submitted],
+        current=sum(not submission.run.withdrawn for submission in submitted),
         questions=len(questions_of(site)),
         forms=list(site.configuration.task.forms),
         upload_limit=site.settings.upload_limit,
@@ -156,8 +156,8 @@ def show(who: Who, site: TheSite) -> SubmissionsPage:
 def questions(site: TheSite) -> Response:
     """The questions of the test set, without anything that is known of their answers."""
     rows = (question_row(question) for question in questions_of(site))
-    told = ({name: row[name] for name in ASKED if name in row} for row in rows)
-    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in told)
+    fields_shown = ({name: row[name] for name in ASKED if name in row} for row in rows)
+    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in fields_shown)
     headers = {"Content-Disposition": 'attachment; filename="questions.jsonl"'}
     return Response(lines, media_type="application/jsonl", headers=headers)
 
@@ -167,7 +167,7 @@ def questions(site: TheSite) -> Response:
 
 @router.action("POST", "/submissions", roles=PARTICIPANTS, upload=True)
 def submit(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     files: Annotated[list[UploadFile], File()],
     description: Annotated[str, Form(max_length=5_000)] = "",
@@ -176,7 +176,7 @@ def submit(
     replace: Annotated[bool, Form()] = False,
 ) -> Uploaded:
     """Check files and keep the runs of those that have no fault; with `replace`, in place of earlier ones."""
-    organisation, arrived = _organisation(who), _now()
+    organisation, arrived = _organisation(person), _now()
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
     for _ in files:
@@ -185,7 +185,7 @@ def submit(
     about = RunInformation(organisation, description.strip() or None, manual, priority)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
-        sender = store.Sender(organisation, who.id, site.configuration.track)
+        sender = store.Sender(organisation, person.id, site.configuration.track)
         store.submit(connection, sender, tag, data, called=called, information=about, replacing=replace)
 
     with _one_at_a_time(site, organisation), Checker() as checker:
@@ -196,57 +196,59 @@ def submit(
 
 
 @router.action("PUT", "/submissions", roles=PARTICIPANTS)
-def describe(who: Who, site: TheSite, sent: SubmissionDescribed) -> Done:
+def describe(person: ThePerson, site: TheSite, sent: SubmissionDescribed) -> Done:
     """Say what a run is, and set its priority."""
-    organisation = _organisation(who)
+    organisation = _organisation(person)
     about = RunInformation(organisation, (sent.description or "").strip() or None, sent.manual, sent.priority)
-    with _changing(who, site, sent.tag) as (connection, sender):
+    with _changing(person, site, sent.tag) as (connection, sender):
         store.describe(connection, sender, sent.tag, about)
     return Done()
 
 
 @router.action("POST", "/submissions/withdraw", roles=PARTICIPANTS)
-def withdraw(who: Who, site: TheSite, sent: Withdrawing) -> Done:
+def withdraw(person: ThePerson, site: TheSite, sent: Withdrawing) -> Done:
     """Withdraw a run; it no longer counts towards the limit."""
-    return _set_withdrawn(who, site, sent, withdrawn=True)
+    return _set_withdrawn(person, site, sent, withdrawn=True)
 
 
 @router.action("POST", "/submissions/restore", roles=PARTICIPANTS)
-def restore(who: Who, site: TheSite, sent: Withdrawing) -> Done:
+def restore(person: ThePerson, site: TheSite, sent: Withdrawing) -> Done:
     """Restore a run that was withdrawn, within the limit."""
-    return _set_withdrawn(who, site, sent, withdrawn=False)
+    return _set_withdrawn(person, site, sent, withdrawn=False)
 
 
-def _set_withdrawn(who: Who, site: Site, sent: Withdrawing, *, withdrawn: bool) -> Done:
-    with _changing(who, site, sent.tag) as (connection, sender):
+def _set_withdrawn(person: ThePerson, site: Site, sent: Withdrawing, *, withdrawn: bool) -> Done:
+    with _changing(person, site, sent.tag) as (connection, sender):
         store.withdraw(connection, sender, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip())
     return Done()
 
 
 @router.page("/submissions/report", template="run_upload.html", roles=PARTICIPANTS)
 def report(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     number: Annotated[str, Query(max_length=40)],
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> ReportPage:
     """The errors of a file that the organisation sent, line by line."""
-    return report_page(site, number, page, organisation=_organisation(who), back="/submissions", label="Submissions")
+    return report_page(site, number, page, organisation=_organisation(person), back="/submissions", label="Submissions")
 
 
 @router.download("/submissions/report.txt", roles=PARTICIPANTS)
-def report_text(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
+def report_text(person: ThePerson, site: TheSite, number: Annotated[str, Query(max_length=40)]) -> PlainTextResponse:
     """The errors of a file that the organisation sent, as text."""
-    return uploading.report_text(site, number, organisation=_organisation(who))
+    return uploading.report_text(site, number, organisation=_organisation(person))
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
 @router.page("/organisation-results", template="organisation_results.html", roles=PARTICIPANTS)
-def results(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)] = "") -> OrganisationResultPage:
+def results(
+    person: ThePerson, site: TheSite, number: Annotated[str, Query(max_length=40)] = ""
+) -> OrganisationResultPage:
     """The results of the organisation, as they were when they were published; the latest unless one is named."""
-    organisation = _organisation(who)
+    organisation = _organisation(person)
     with site.store.read() as connection:
         published = organisation_results(connection, organisation)
     if not number and not published:
@@ -258,7 +260,7 @@ def results(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)
         for name, table in result.tables.items()
     ]
     figures = figure_views(
-        result.pictures, "/organisation-results/figure", lambda **named: query({"number": result.id, **named})
+        result.pictures, "/organisation-results/figure", lambda **parameters: query({"number": result.id, **parameters})
     )
     return OrganisationResultPage(
         organisation=organisation,
@@ -269,10 +271,13 @@ def results(who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)
 
 @router.download("/organisation-results.csv", roles=PARTICIPANTS)
 def results_csv(
-    who: Who, site: TheSite, number: Annotated[str, Query(max_length=40)], table: Annotated[str, Query(max_length=200)]
+    person: ThePerson,
+    site: TheSite,
+    number: Annotated[str, Query(max_length=40)],
+    table: Annotated[str, Query(max_length=200)],
 ) -> Response:
     """A table of the organisation's results."""
-    result = _result(site, _organisation(who), number)
+    result = _result(site, _organisation(person), number)
     if table not in result.tables:
         raise Refusal(404, f"this result has no table {table!r}")
     headers = {"Content-Disposition": 'attachment; filename="results.csv"'}
@@ -282,14 +287,14 @@ def results_csv(
 
 @router.download("/organisation-results/figure", roles=PARTICIPANTS)
 async def results_figure(
-    who: Who,
+    person: ThePerson,
     site: TheSite,
     number: Annotated[str, Query(max_length=40)],
     figure: Annotated[str, Query(max_length=200)],
     form: FigureForm = "svg",
 ) -> Response:
     """A figure of the organisation's results as a file."""
-    result = await run_in_threadpool(_result, site, _organisation(who), number)
+    result = await run_in_threadpool(_result, site, _organisation(person), number)
     picture = next((picture for picture in result.pictures if picture.name == figure), None)
     if picture is None:
         raise Refusal(404, f"this result has no figure {figure!r}")
@@ -312,10 +317,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _organisation(who: Who) -> str:
-    if not who.organisation:
+def _organisation(person: ThePerson) -> str:
+    if not person.organisation:
         raise Refusal(403, "your account belongs to no organisation; ask an organiser")
-    return who.organisation
+    return person.organisation
 
 
 def _closed(site: Site, connection: Connection, moment: datetime) -> str | None:
@@ -335,9 +340,9 @@ def _check_open(site: Site, moment: datetime) -> None:
 
 
 @contextmanager
-def _changing(who: Who, site: Site, tag: str) -> Iterator[tuple[Connection, store.Sender]]:
+def _changing(person: ThePerson, site: Site, tag: str) -> Iterator[tuple[Connection, store.Sender]]:
     """A connection for a change of a run of the organisation, while runs may be changed."""
-    sender = store.Sender(_organisation(who), who.id, site.configuration.track)
+    sender = store.Sender(_organisation(person), person.id, site.configuration.track)
     _check_open(site, _now())
     with site.store.write() as connection:
         try:
@@ -351,7 +356,7 @@ def _changing(who: Who, site: Site, tag: str) -> Iterator[tuple[Connection, stor
 def _one_at_a_time(site: Site, organisation: str) -> Iterator[None]:
     """Let one upload of an organisation, and few of all, be under way."""
     with _turn:
-        sending: set[str] = site.kept.setdefault("submitting", set())
+        sending: set[str] = site.memory.setdefault("submitting", set())
         if organisation in sending:
             message = "another upload of your organisation is being checked; wait until it is done"
             raise Refusal(429, message, headers={"Retry-After": "2"})

@@ -14,7 +14,7 @@ from qassay.web.errors import Refusal
 from qassay.web.pages.assignments import WorkProgress, progress_of
 from qassay.web.pages.flags import FlagView, flag_view
 from qassay.web.questions import questions_of
-from qassay.web.routing import ASSESSORS, Context, Router, TheSite, Who
+from qassay.web.routing import ASSESSORS, Context, Router, ThePerson, TheSite
 
 router = Router()
 PIECES_A_PAGE = 100
@@ -63,19 +63,19 @@ class Taken(Context):
 
 
 @router.page("/work", template="work.html", roles=ASSESSORS)
-def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
+def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> WorkPage:
     """The questions assigned to the person who asks."""
     with site.store.read() as connection:
-        work = workloads(connection, who.id)
-        pages = max(1, -(-sum(share.questions for share in work) // PIECES_A_PAGE))
+        work = workloads(connection, person.id)
+        pages = max(1, -(-sum(workload.questions for workload in work) // PIECES_A_PAGE))
         page = min(page, pages)
         first = (page - 1) * PIECES_A_PAGE
-        own = assignments_of(connection, who.id, first=first, limit=PIECES_A_PAGE, open_first=True)
-        following = first_open(connection, who.id)
-        waiting = is_work_waiting(connection, who.id)
+        assigned = assignments_of(connection, person.id, first=first, limit=PIECES_A_PAGE, open_first=True)
+        following = first_open(connection, person.id)
+        waiting = is_work_waiting(connection, person.id)
         questions = questions_of(site, connection).by_id
-        doubts = flags(connection, account=who.id)[:MOST_FLAGS]
-        places = own_on(connection, who.id, {flag.question for flag in doubts})
+        doubts = flags(connection, account=person.id)[:MOST_FLAGS]
+        places = own_on(connection, person.id, {flag.question for flag in doubts})
         flagged = [
             OwnFlag.build(
                 flag_view(connection, flag, ""),
@@ -83,7 +83,7 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
             )
             for flag in doubts
         ]
-        locked = locked_among(connection, [part.question for part in own if part.closed is not None])
+        locked = locked_among(connection, [part.question for part in assigned if part.closed is not None])
     pieces = [
         Piece.build(
             part,
@@ -92,7 +92,7 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
             closed=part.closed is not None,
             locked=part.question in locked,
         )
-        for part in own
+        for part in assigned
         if part.question in questions
     ]
     progress = progress_of(work)
@@ -102,10 +102,10 @@ def work(who: Who, site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] 
 
 
 @router.action("POST", "/take", roles=ASSESSORS)
-def take_work(who: Who, site: TheSite) -> Taken:
+def take_work(person: ThePerson, site: TheSite) -> Taken:
     """Give the person who asks the next question that nobody has."""
     with site.store.write() as connection:
-        given = take(connection, who.id)
-    if given is None:
+        assigned = take(connection, person.id)
+    if assigned is None:
         raise Refusal(404, "no question is waiting for an assessor")
-    return Taken(assignment=given.id)
+    return Taken(assignment=assigned.id)

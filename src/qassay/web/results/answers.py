@@ -68,25 +68,25 @@ def run(
     if run not in scores.tags:
         raise unknown("run", run, scores.tags)
     key = evaluation.key(choice.key)
-    own = question_scores(scores, run)
-    outcomes = {name: _outcome(score, scores) for name, score in own.items()}
-    wanted = [
+    own_scores = question_scores(scores, run)
+    outcomes = {name: _outcome(score, scores) for name, score in own_scores.items()}
+    questions = [
         question.id
         for question in evaluation.questions
-        if kind in (None, question.type) and question.id in own and outcome in (None, outcomes[question.id])
+        if kind in (None, question.type) and question.id in own_scores and outcome in (None, outcomes[question.id])
     ]
-    rows = response_rows(evaluation, wanted, run)
+    rows = response_rows(evaluation, questions, run)
     first = 0 if whole else ANSWERS * (page - 1)
-    here = rows if whole else rows[first : first + ANSWERS]
-    answers = judged_answers(evaluation, key, here, own)
+    shown = rows if whole else rows[first : first + ANSWERS]
+    answers = judged_answers(evaluation, key, shown, own_scores)
     parts = [Part("about", _about(scores, run)), Part("types", _types(scores, run))]
     contingency = next(row.contingency for row in scores.runs if row.run == run)
     if contingency:
         parts.append(Part("contingency", contingency_table(f"Decisions of {run}", contingency)))
-    window = None if len(here) == len(rows) else Window(first, len(here), len(rows), "answers")
-    parts.append(Part("answers", answers, "question", tuple(row["question"] for row in here), 0, window))
+    window = None if len(shown) == len(rows) else Window(first, len(shown), len(rows), "answers")
+    parts.append(Part("answers", answers, "question", tuple(row["question"] for row in shown), 0, window))
     counted = dict.fromkeys(get_args(Outcome), 0) | Counter(outcomes.values())
-    document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own}
+    document = {"run": run, "key": scores.key, "measure": scores.measure, "outcomes": counted, "questions": own_scores}
     # The figure is about the whole run: it is not drawn again beside a part of its answers.
     drawn = (
         pictures(lambda: figures.run_by_unit(scores.matrix, run)) if (page, outcome, kind) == (1, None, None) else ()
@@ -95,7 +95,7 @@ def run(
 
 
 def _place_in_words(scores: Scores, run: str) -> str:
-    """Where the run stands among all."""
+    """The place of the run among all."""
     score = next(row.score for row in scores.runs if row.run == run)
     every = [row.score for row in scores.runs if row.score is not None]
     if score is None:
@@ -125,24 +125,26 @@ def _about(scores: Scores, run: str) -> Table:
     about = scores.information[run]
     rows: list[list[Cell]] = [["organisation", about.organisation], ["description", about.description]]
     rows += [["processing", "manual"]] if about.manual else []
-    shown = board.cells()[place]
-    named = [column.header for column in board.columns]
-    rows += [[name, value] for name, value in zip(named, shown, strict=True) if name != "run"]
-    kept = [row for row in rows if row[1] is not None]
+    cells = board.cells()[place]
+    headers = [column.header for column in board.columns]
+    rows += [[name, value] for name, value in zip(headers, cells, strict=True) if name != "run"]
+    rows_shown = [row for row in rows if row[1] is not None]
     title = f"{run}, judgments: {scores.key}, among {plural(len(scores.runs), 'run')}"
-    return table(title, ["", Column("value", left=True)], kept, scores.notes_for_output())
+    return table(title, ["", Column("value", left=True)], rows_shown, scores.notes_for_output())
 
 
 def _types(scores: Scores, run: str) -> Table:
     """Mean of the run and of all runs by type of question, with how many it got right and wrong."""
-    own = scores.tags.index(run)
+    row_of_run = scores.tags.index(run)
     rows: list[Sequence[Cell]] = []
     for kind, (_, values) in scores.questions.items():
-        answered = ~np.isnan(values[own])
-        mine, others = values[own][answered], values[:, answered]
-        best = np.nanmean(others, axis=1).max() if answered.any() else None
-        outcomes = [_outcome(float(value), scores) for value in mine]
-        means = (float(mine.mean()), float(np.nanmean(others)), float(best)) if best is not None else (None,) * 3
+        answered = ~np.isnan(values[row_of_run])
+        own_scores, all_scores = values[row_of_run][answered], values[:, answered]
+        best = np.nanmean(all_scores, axis=1).max() if answered.any() else None
+        outcomes = [_outcome(float(value), scores) for value in own_scores]
+        means = (
+            (float(own_scores.mean()), float(np.nanmean(all_scores)), float(best)) if best is not None else (None,) * 3
+        )
         counts = (outcomes.count("right"), outcomes.count("partly"), outcomes.count("wrong"))
         rows.append((kind, int(answered.sum()), *counts, *means))
     counts_columns = [Column(name) for name in ("questions", "right", "partly", "wrong")]
@@ -163,27 +165,27 @@ def question(
     whole: bool = False,
 ) -> Finding:
     """A question with all answers, what every set says of each, known answers, nuggets, and the runs' scores."""
-    known = evaluation.questions.by_id
-    if question not in known:
+    by_id = evaluation.questions.by_id
+    if question not in by_id:
         raise unknown("question", question, evaluation.questions.ids)
-    asked = known[question]
-    response = evaluation.task.types[asked.type].response
+    asked_question = by_id[question]
+    response = evaluation.task.types[asked_question.type].response
     rows = response_rows(evaluation, [question])
     lookups = {name: judgment_lookup(evaluation.judgment_set(name), {question}) for name in evaluation.sets}
-    parts = [Part("about", _facts(asked)), *_known(evaluation, question), *_nuggets(evaluation, question)]
-    answers = [Part("answers", _judged(evaluation, asked, rows, lookups))]
+    parts = [Part("about", _facts(asked_question)), *_known(evaluation, question), *_nuggets(evaluation, question)]
+    answers = [Part("answers", _judged(evaluation, asked_question, rows, lookups))]
     if response == "answer":
         answers.append(Part("support", _support(rows, lookups)))
     if response in ("decision", "justified"):
         labels = [(name, evaluation.judgment_set(name).pair_labels().get(question)) for name in lookups]
         parts.append(Part("labels", table("Labels of the pair", ["set", "label"], labels)))
-    of_runs = _scores_of_runs(evaluation, choice, asked)
+    of_runs = _scores_of_runs(evaluation, choice, asked_question)
     answers += [] if of_runs is None else [_scores(*of_runs)]
     parts += answers if whole else [cut(part, ANSWERS * (page - 1), ANSWERS) for part in answers]
-    document = {"question": question, "type": asked.type, "sets": list(evaluation.sets)}
+    document = {"question": question, "type": asked_question.type, "sets": list(evaluation.sets)}
     if of_runs is None or page > 1 or whole:
         return Finding(tuple(parts), document)
-    drawn = pictures(lambda: _drawn_scores(asked, of_runs[1]))
+    drawn = pictures(lambda: _drawn_scores(asked_question, of_runs[1]))
     return Finding(tuple(parts), document, _runs_in_words(*of_runs), pictures=drawn)
 
 
@@ -213,15 +215,20 @@ def _nuggets(evaluation: Evaluation, question: str) -> list[Part]:
             marks.setdefault((row["nugget"], row["text"] or ""), {})[name] = "vital" if row["vital"] else "okay"
     if not marks:
         return []
-    body = [(number, text, *(given.get(name) for name in lists)) for (number, text), given in marks.items()]
+    body = [
+        (number, text, *(mark_of_list.get(name) for name in lists)) for (number, text), mark_of_list in marks.items()
+    ]
     return [Part("nuggets", table("Nuggets", ["nugget", "text", *lists], body))]
 
 
 def _judged(
-    evaluation: Evaluation, asked: Question, rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLookup]
+    evaluation: Evaluation,
+    asked_question: Question,
+    rows: Sequence[Mapping[str, Any]],
+    lookups: Mapping[str, JudgmentLookup],
 ) -> Table:
     """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
-    rules = evaluation.task.types[asked.type]
+    rules = evaluation.task.types[asked_question.type]
     pooled = rules.response in ("ranked", "one", "extract")
     justified = rules.response == "justified"
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -233,36 +240,36 @@ def _judged(
         row = same[0]
         runs = ", ".join(dict.fromkeys(response["run"] for response in same))
         why = row.get("justification") if justified else documents_of(row)
-        judgments = [verdict(lookup, row, asked.type, rules) for lookup in lookups.values()]
+        judgments = [verdict(lookup, row, asked_question.type, rules) for lookup in lookups.values()]
         body.append([answer_of(row, rules), why, *judgments, runs])
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
     why_header = "justification" if justified else "contexts" if rules.response == "text" else "document"
     columns = ["answer", why_header, *lookups, "runs" if pooled else "run"]
-    what = "each once" if pooled else "run by run"
-    return table(f"All answers, {what}, with what every set says of them", columns, body)
+    how = "each once" if pooled else "run by run"
+    return table(f"All answers, {how}, with what every set says of them", columns, body)
 
 
 def _support(rows: Sequence[Mapping[str, Any]], lookups: Mapping[str, JudgmentLookup]) -> Table:
     """The support of every nugget by every answer."""
     body: list[list[Cell]] = []
     for run in dict.fromkeys((row["question"], row["run"]) for row in rows):
-        given = [lookup.support_of(*run) for lookup in lookups.values()]
-        nuggets = dict.fromkeys(nugget for support in given for nugget in support)
-        body += [[run[1], nugget, *(support.get(nugget) for support in given)] for nugget in nuggets]
+        supports = [lookup.support_of(*run) for lookup in lookups.values()]
+        nuggets = dict.fromkeys(nugget for support in supports for nugget in support)
+        body += [[run[1], nugget, *(support.get(nugget) for support in supports)] for nugget in nuggets]
     return table("Support of the nuggets", ["run", "nugget", *lookups], body)
 
 
 def _scores_of_runs(
-    evaluation: Evaluation, choice: Choice, asked: Question
+    evaluation: Evaluation, choice: Choice, asked_question: Question
 ) -> tuple[Scores, dict[str, float | None]] | None:
     """The score of every run on the question, highest first; None where the evaluation cannot be scored yet."""
     try:
         scores = scored(evaluation, choice)
     except QassayError:
         return None
-    questions, values = scores.questions.get(asked.type, ((), None))
-    place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked.id), None)
+    questions, values = scores.questions.get(asked_question.type, ((), None))
+    place = next((i for i, scored_question in enumerate(questions) if scored_question.id == asked_question.id), None)
     if values is None or place is None:
         return None
     cells = {tag: defined(value) for tag, value in zip(scores.tags, values[:, place], strict=True)}
@@ -272,21 +279,22 @@ def _scores_of_runs(
 
 def _scores(scores: Scores, of_runs: Mapping[str, float | None]) -> Part:
     title = f"Scores of the runs on this question, judgments: {scores.key}"
-    made = table(title, ["run", Column("score", ".3f")], list(of_runs.items()))
-    return Part("scores", made, "run", tuple(of_runs))
+    score_table = table(title, ["run", Column("score", ".3f")], list(of_runs.items()))
+    return Part("scores", score_table, "run", tuple(of_runs))
 
 
-def _drawn_scores(asked: Question, of_runs: Mapping[str, float | None]) -> Figure:
+def _drawn_scores(asked_question: Question, of_runs: Mapping[str, float | None]) -> Figure:
     """The scores of the runs that have one."""
     from qassay import figures
 
-    known = {run: score for run, score in of_runs.items() if score is not None}
-    if not known:
+    scores = {run: score for run, score in of_runs.items() if score is not None}
+    if not scores:
         raise UsageError("no run has a score on this question")
-    values = np.array([[score] for score in known.values()])
-    named = ("question", "questions")
+    values = np.array([[score] for score in scores.values()])
+    unit_name = ("question", "questions")
     return figures.unit_by_run(
-        ScoreMatrix(tuple(known), (asked.id,), values, measure="score", unit_name=named), asked.id
+        ScoreMatrix(tuple(scores), (asked_question.id,), values, measure="score", unit_name=unit_name),
+        asked_question.id,
     )
 
 
@@ -299,9 +307,9 @@ def _runs_in_words(scores: Scores, of_runs: Mapping[str, float | None]) -> str:
         "wrong": "wrong",
         "not-scored": "not scored",
     }
-    named = [
+    parts = [
         f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'} {word}"
         for name, word in words.items()
         if counts[name]
     ]
-    return f"Of {plural(len(of_runs), 'run')}, {listed(named)} on this question."
+    return f"Of {plural(len(of_runs), 'run')}, {listed(parts)} on this question."

@@ -65,7 +65,9 @@ class Choice:
 
     def changed(self) -> dict[str, str]:
         """The options that differ from the default, for an address."""
-        return {own.name: value for own in fields(self) if (value := getattr(self, own.name)) != own.default}
+        return {
+            option.name: value for option in fields(self) if (value := getattr(self, option.name)) != option.default
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +190,15 @@ class StudyResult:
 
 def pictures(*draw: Callable[[], Figure]) -> tuple[Picture, ...]:
     """The pictures of these figures, in order; without those for which the results or the packages are not there."""
-    made = []
+    drawn_pictures = []
     for drawing in draw:
         with suppress(UsageError):
             drawn = drawing()
             svg = drawn.svg(alone=False)
             if len(svg) <= LARGEST_PICTURE:
                 numbers = drawn.table if len(drawn.table.rows) * len(drawn.table.columns) <= LARGEST_TABLE else None
-                made.append(Picture(drawn.name, drawn.title, drawn.caption, svg, numbers))
-    return tuple(made)
+                drawn_pictures.append(Picture(drawn.name, drawn.title, drawn.caption, svg, numbers))
+    return tuple(drawn_pictures)
 
 
 def restricted(evaluation: Evaluation, unfinished: Iterable[str]) -> Evaluation:
@@ -251,9 +253,9 @@ def _clip(cell: Cell) -> Cell:
 
 def scored(evaluation: Evaluation, choice: Choice) -> Scores:
     """The scores of an evaluation; the last ones are kept, since the next page asks for them again."""
-    kept = _last.get("scores")
-    if kept is not None and kept[0] is evaluation and kept[1] == choice:
-        return kept[2]
+    cached = _last.get("scores")
+    if cached is not None and cached[0] is evaluation and cached[1] == choice:
+        return cached[2]
     scores = evaluation.score(
         choice.key,
         measure=choice.measure,
@@ -368,10 +370,10 @@ def _says_something(measure: Measure, task: Task) -> bool:
 
 def check(choice: Choice, offered: ScoringOptions, task: Task) -> None:
     """An error where a choice is not on its list; an address may name measures that nobody is led to."""
-    for kind, value, known in (
+    for kind, value, offered_values in (
         ("key", choice.key, offered.keys),
         ("measure", choice.measure, measures_of(task)),
         ("component", choice.component, offered.components),
     ):
-        if value and value not in known:
-            raise unknown(kind, value, known)
+        if value and value not in offered_values:
+            raise unknown(kind, value, offered_values)

@@ -197,9 +197,9 @@ def _write(finding: Finding, request: StudyRequest) -> None:
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(self, *, limit: float = LIMIT_SECONDS, kept: int = KEPT_BYTES) -> None:
+    def __init__(self, *, limit: float = LIMIT_SECONDS, memory_limit: int = KEPT_BYTES) -> None:
         self._limit = limit
-        self._most = kept
+        self._most = memory_limit
         self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
         self._submitted = itertools.count()
@@ -208,7 +208,7 @@ class JobQueue:
         self._driver: threading.Thread | None = None
 
     def submit(self, request: StudyRequest, state: str, *, fresh: bool = False) -> Job:
-        """The job for a request: the last one where it still holds, else a new one.
+        """The job for a request: the last one where it is still valid, else a new one.
 
         With `fresh`, an answer for another state is never good enough.
         """
@@ -345,11 +345,11 @@ class ResultsProcess:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.folder = TemporaryFolder()
-        self.pipe, theirs = context.Pipe()
-        arguments = (theirs, str(self.folder.path))
+        self.pipe, other_end = context.Pipe()
+        arguments = (other_end, str(self.folder.path))
         self.process: BaseProcess = context.Process(target=work, args=arguments, name="qassay-results", daemon=True)
         self.process.start()
-        theirs.close()
+        other_end.close()
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -359,7 +359,7 @@ class ResultsProcess:
 
 
 def _cause(process: BaseProcess) -> str:
-    """Why the process is gone, as far as its end tells."""
+    """Why the process is gone, as far as its exit says."""
     process.join(timeout=5)
     if process.exitcode is not None and process.exitcode < 0:
         return "the process that computes was ended from outside, perhaps because it took more memory than there is"

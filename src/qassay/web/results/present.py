@@ -229,10 +229,10 @@ def snapshot(site: Site, *, finished: bool = False) -> Snapshot:
 
 def _old_pool(connection: Connection) -> str:
     """A sentence about a pool that lacks something; empty where it is current, or where nothing is judged here."""
-    made = pool_summary(connection)
-    if made is None or made.mark == pool_mark(connection):
+    summary = pool_summary(connection)
+    if summary is None or summary.mark == pool_mark(connection):
         return ""
-    late = later_runs(connection, made)
+    late = later_runs(connection, summary)
     runs = f"{'run' if len(late) == 1 else 'runs'} {', '.join(late)}"
     than = runs if late else "the last change of runs or questions"
     return f"The pool is older than {than}: what came later is not judged."
@@ -240,8 +240,8 @@ def _old_pool(connection: Connection) -> str:
 
 def queue_of(site: Site) -> JobQueue:
     """The queue of the application, which is made when it is first needed."""
-    kept: JobQueue = site.kept.setdefault("results", JobQueue())
-    return kept
+    jobs: JobQueue = site.memory.setdefault("results", JobQueue())
+    return jobs
 
 
 def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False) -> Job:
@@ -339,16 +339,16 @@ def figure_views(pictures: Sequence[Picture], path: str, address: Callable[..., 
 
 def _table(part: Part, view: View, parameters: Parameters, provisional: str | None) -> TableView:
     """A part of a finding for the page, with links to what its rows are about."""
-    made = table_view(
+    shown_table = table_view(
         part.name, part.table, csv=view.csv + parameters.address(table=part.name), provisional=provisional
     )
     if part.about is not None and part.subjects:
         path, name = _PLACES[part.about]
         common = parameters.common() | ({"by": "question"} if part.about == "series" else {})
-        made.links = [path + query({**common, name: subject}) for subject in part.subjects]
-        made.link_column = part.column
-    made.window = _paged(part.window, "page", view, parameters) if part.window else None
-    return made
+        shown_table.links = [path + query({**common, name: subject}) for subject in part.subjects]
+        shown_table.link_column = part.column
+    shown_table.window = _paged(part.window, "page", view, parameters) if part.window else None
+    return shown_table
 
 
 def table_view(name: str, table: Table, *, csv: str, provisional: str | None) -> TableView:

@@ -79,7 +79,7 @@ def organisation_results(connection: Connection, organisation: str) -> list[Orga
 
 def organisation_result(connection: Connection, number: str, organisation: str) -> OrganisationResult | None:
     """The page of an organisation in a published result; None where there is none."""
-    publication = next((known for known in publications(connection) if known.id == number), None)
+    publication = next((result for result in publications(connection) if result.id == number), None)
     stored = get_setting(connection, _place(number, organisation)) if publication else None
     if publication is None or stored is None:
         return None
@@ -123,7 +123,7 @@ def publish(
     `pages` are those of the organisations, each of which sees its own.
     """
     key, measure = str(finding.document["key"]), str(finding.document["measure"])
-    made = Publication(
+    new = Publication(
         id=secrets.token_hex(6),
         title=title.strip() or f"{measure}, key {key}",
         provisional=provisional,
@@ -132,29 +132,29 @@ def publish(
         **asdict(replace(choice, key=key, measure=measure)),
     )
     earlier = publications(connection)
-    kept = [publication for publication in earlier if _choice_of(publication) != _choice_of(made)]
-    if len(kept) >= MOST:
+    others = [publication for publication in earlier if _choice_of(publication) != _choice_of(new)]
+    if len(others) >= MOST:
         raise UsageError(f"{MOST} results are published; withdraw one first")
     for publication in earlier:
-        if publication not in kept:
+        if publication not in others:
             _forget(connection, publication.id)
-    put_setting(connection, f"{SETTING}:{made.id}", _stored(finding))
+    put_setting(connection, f"{SETTING}:{new.id}", _stored(finding))
     for page in pages:
-        put_setting(connection, _place(made.id, page["organisation"]), page)
-    put_setting(connection, SETTING, [asdict(publication) for publication in (made, *kept)])
-    details = {name: value for name, value in asdict(made).items() if name not in ("id", "at", "by")}
-    note_action(connection, "publish", account=account, publication=made.id, **details)
-    return made
+        put_setting(connection, _place(new.id, page["organisation"]), page)
+    put_setting(connection, SETTING, [asdict(publication) for publication in (new, *others)])
+    details = {name: value for name, value in asdict(new).items() if name not in ("id", "at", "by")}
+    note_action(connection, "publish", account=account, publication=new.id, **details)
+    return new
 
 
 def withdraw(connection: Connection, number: str, *, account: int) -> bool:
     """Take a published result away from readers; whether there was one."""
     earlier = publications(connection)
-    kept = [publication for publication in earlier if publication.id != number]
-    if len(kept) == len(earlier):
+    others = [publication for publication in earlier if publication.id != number]
+    if len(others) == len(earlier):
         return False
     _forget(connection, number)
-    put_setting(connection, SETTING, [asdict(publication) for publication in kept] or None)
+    put_setting(connection, SETTING, [asdict(publication) for publication in others] or None)
     note_action(connection, "unpublish", account=account, publication=number)
     return True
 
@@ -172,7 +172,7 @@ class Published:
 
 def published(connection: Connection, number: str) -> Published | None:
     """A published result; None where there is none."""
-    publication = next((known for known in publications(connection) if known.id == number), None)
+    publication = next((result for result in publications(connection) if result.id == number), None)
     stored = get_setting(connection, f"{SETTING}:{number}") if publication else None
     if publication is None or stored is None:
         return None

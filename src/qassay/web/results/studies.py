@@ -105,7 +105,7 @@ def leaderboard(
 def corrected_by_people(
     evaluation: Evaluation,
     choice: Choice,
-    made: Callable[[Correction], Corrected],
+    result_of: Callable[[Correction], Corrected],
     *,
     pair: tuple[str, str] | None = None,
 ) -> Corrected | str | None:
@@ -129,7 +129,7 @@ def corrected_by_people(
                 unjudged=choice.unjudged,
                 missing=choice.missing,
             )
-            return made(correction)
+            return result_of(correction)
         except InputError as error:
             reason = str(without_path(error.problems[0]))
         except QassayError as error:
@@ -200,8 +200,8 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {counted(len(units), boxes.unit_name)}, which the CSV has"
     zero = sum(box.has_zero_median for box in boxes.boxes)
-    who = "The run scores" if boxes.runs == 1 else "Half of the runs or more score"
-    answer = f"{who} 0 on {zero:,} of {counted(len(units), boxes.unit_name)}."
+    subject = "The run scores" if boxes.runs == 1 else "Half of the runs or more score"
+    answer = f"{subject} 0 on {zero:,} of {counted(len(units), boxes.unit_name)}."
     drawn = pictures(lambda: figures.boxes_by_unit(boxes)) if boxes.runs > 1 else ()
     parts = (*parts_of(described.tables(0), "spread"), shown)
     return Finding(parts, document, answer, left_out, pictures=drawn)
@@ -211,8 +211,8 @@ def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding
     """The test set and its key in numbers."""
     from qassay.analysis import facts as in_numbers
 
-    told = in_numbers(evaluation, key=choice.key)
-    return Finding(parts_of(told.tables(), "facts"), told.as_json(), f"{told.sentence()}.")
+    result = in_numbers(evaluation, key=choice.key)
+    return Finding(parts_of(result.tables(), "facts"), result.as_json(), f"{result.sentence()}.")
 
 
 def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
@@ -243,11 +243,11 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
 def _how_far_they_agree(study: AgreementStudy) -> str:
     """The answer without a term of statistics."""
     kinds = [kind for kind in study if kind.raw is not None]
-    said = [f"{kind.raw:.1%} of {kind.items:,} {kind.about}" for kind in kinds]
-    if not said:
+    agreements = [f"{kind.raw:.1%} of {kind.items:,} {kind.about}" for kind in kinds]
+    if not agreements:
         return "" if study.ratings.scales else "No two assessors have judged the same answers yet."
-    who = " and ".join(kinds[0].sets) if len(kinds[0].sets) < 4 else f"The {len(kinds[0].sets)} judgment sets"
-    return f"{who} agree on {', on '.join(said)}."
+    judges = " and ".join(kinds[0].sets) if len(kinds[0].sets) < 4 else f"The {len(kinds[0].sets)} judgment sets"
+    return f"{judges} agree on {', on '.join(agreements)}."
 
 
 def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
@@ -284,19 +284,19 @@ def trust(
     """An automatic assessor beside people: agreement, rankings, bias by run and by pair of runs."""
     from qassay.analysis.trusting import trust as examined
 
-    known = sorted(evaluation.automatic_sets)
-    if assessor is None and not known:
+    programs = sorted(evaluation.automatic_sets)
+    if assessor is None and not programs:
         return Finding((), answer=NO_PROGRAM)
-    chosen = assessor or known[0]
-    result = examined(evaluation, chosen, against, measure=choice.measure, component=choice.component)
+    program = assessor or programs[0]
+    result = examined(evaluation, program, against, measure=choice.measure, component=choice.component)
     answer = " ".join(filter(None, (result.sentence(), result.caution())))
     parts = parts_of(result.tables(), "trust")
     noted = [replace(part, table=_with_notes(part.table, result.notes)) for part in parts[:1]]
     return Finding((*noted, *parts[1:]), result.as_json(), answer, pictures=pictures(result.figure))
 
 
-def _with_notes(shown: Table, notes: Sequence[str]) -> Table:
-    return replace(shown, notes=(*shown.notes, *notes))
+def _with_notes(listed: Table, notes: Sequence[str]) -> Table:
+    return replace(listed, notes=(*listed.notes, *notes))
 
 
 def stability(
@@ -390,10 +390,10 @@ def compare(
     if a and b:
         finding = _two_runs(evaluation, choice, a, b)
         return _with_corrected(
-            finding, corrected_by_people(evaluation, choice, lambda made: made.pair(a, b), pair=(a, b))
+            finding, corrected_by_people(evaluation, choice, lambda correction: correction.pair(a, b), pair=(a, b))
         )
     finding = _all_pairs(evaluation, choice, progress, method)
-    return _with_corrected(finding, corrected_by_people(evaluation, choice, lambda made: made.pairs()))
+    return _with_corrected(finding, corrected_by_people(evaluation, choice, lambda correction: correction.pairs()))
 
 
 def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs | str | None) -> Finding:
@@ -435,14 +435,14 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
     return Finding(parts, document, sentence(pairs.sentence()), left_out, pictures=drawn)
 
 
-def _sets(given: Names, known: Sequence[str]) -> list[str] | None:
+def _sets(chosen: Names, all_sets: Sequence[str]) -> list[str] | None:
     """The chosen sets; None where none were chosen."""
-    if not given:
+    if not chosen:
         return None
-    names = list(dict.fromkeys(given))
+    names = list(dict.fromkeys(chosen))
     for name in names:
-        if name not in known:
-            raise unknown("judgment set", name, known)
+        if name not in all_sets:
+            raise unknown("judgment set", name, all_sets)
     if len(names) < 2:
         raise UsageError("choose two judgment sets or more to compare")
     return names
@@ -498,8 +498,8 @@ def units(
         ]
         for i in rows
     ]
-    what = scores.measure if by == "unit" else "Scores"
-    title = f"{what} of every run on every {grid.about}, judgments: {scores.key}"
+    heading = scores.measure if by == "unit" else "Scores"
+    title = f"{heading} of every run on every {grid.about}, judgments: {scores.key}"
     shown = table(title, columns, body, scores.notes_for_output())
     counted = "series" if grid.about == "series" else "questions"
     window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
@@ -520,17 +520,17 @@ def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -
     whole = np.flatnonzero(~np.isnan(values).any(axis=0))
     if not len(whole):
         raise UsageError(f"no {grid.about} is scored for every run")
-    named = ("series", "series") if grid.about == "series" else ("question", "questions")
+    unit_name = ("series", "series") if grid.about == "series" else ("question", "questions")
     ids = tuple(grid.names[i] for i in whole)
     measure = scores.measure if grid.about == "series" else "score"
-    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=named))
+    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=unit_name))
 
 
 def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:
-    known = np.flatnonzero(~np.isnan(means))
-    if len(known) < 2 or np.ptp(means[known]) < TIE:
+    with_mean = np.flatnonzero(~np.isnan(means))
+    if len(with_mean) < 2 or np.ptp(means[with_mean]) < TIE:
         return ""
-    hard, easy = (int(known[place]) for place in (np.argmin(means[known]), np.argmax(means[known])))
+    hard, easy = (int(with_mean[place]) for place in (np.argmin(means[with_mean]), np.argmax(means[with_mean])))
     return (
         f"The easiest {about} is {names[easy]} (mean {means[easy]:.3f}), "
         f"the hardest {names[hard]} (mean {means[hard]:.3f})."
@@ -550,20 +550,20 @@ def _grid(scores: Scores, evaluation: Evaluation, by: str, kind: str | None, ser
     if kind is not None:
         keep = keep[[grid.kinds[i] == kind for i in keep]]
     if series is not None and grid.about == "question":
-        wanted = {question.id for question in evaluation.questions if question.series == series}
-        keep = keep[[grid.names[i] in wanted for i in keep]]
+        in_this_series = {question.id for question in evaluation.questions if question.series == series}
+        keep = keep[[grid.names[i] in in_this_series for i in keep]]
     return grid.select(keep)
 
 
 def _is_by_series(scores: Scores, evaluation: Evaluation) -> bool:
-    known = evaluation.questions.by_id
-    return scores.measure.startswith("series_score") or not all(name in known for name in scores.units.ids)
+    by_id = evaluation.questions.by_id
+    return scores.measure.startswith("series_score") or not all(name in by_id for name in scores.units.ids)
 
 
 def _questions(scores: Scores) -> Grid:
     """All questions that were scored, in the order of the test set."""
-    names = [question.id for asked, _ in scores.questions.values() for question in asked]
-    kinds = [question.type for asked, _ in scores.questions.values() for question in asked]
+    names = [question.id for questions, _ in scores.questions.values() for question in questions]
+    kinds = [question.type for questions, _ in scores.questions.values() for question in questions]
     values = np.concatenate([values for _, values in scores.questions.values()], axis=1)
     place = {name: i for i, name in enumerate(scores.asked)}
     order = np.argsort([place[name] for name in names], kind="stable")

@@ -128,10 +128,10 @@ class View:
     def options(self) -> dict[str, Any]:
         """The options of the study with their types and defaults, as its signature names them."""
         types = get_type_hints(self.study, include_extras=True)
-        named = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
+        options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
         return {
             option.name: (types[option.name], ... if option.default is option.empty else option.default)
-            for option in named
+            for option in options
         }
 
     @property
@@ -228,13 +228,13 @@ class SensitivityParameters(Parameters):
 
     @model_validator(mode="after")
     def _offered(self) -> SensitivityParameters:
-        for name, value, known in (
+        for name, value, offered_values in (
             ("preset", self.preset, PRESETS),
             ("error", self.error, ERRORS),
             ("bin_width", self.bin_width, (None, *WIDTHS)),
         ):
-            if value not in known:
-                raise ValueError(f"{name} is one of {', '.join(map(str, known))}")
+            if value not in offered_values:
+                raise ValueError(f"{name} is one of {', '.join(map(str, offered_values))}")
         return self
 
 
@@ -322,5 +322,5 @@ VIEWS = (
 
 def tabs() -> dict[str, tuple[View, ...]]:
     """The pages of each tab, in order."""
-    named = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
-    return {name: tuple(view for view in VIEWS if view.tab == name) for name in named}
+    names = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
+    return {name: tuple(view for view in VIEWS if view.tab == name) for name in names}

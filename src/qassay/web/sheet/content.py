@@ -60,13 +60,13 @@ class Content:
     @property
     def screens(self) -> list[str]:
         """The screens that the sheet needs."""
-        used = {item["kind"] for one in self.questions for item in one["items"]}
+        used = {item["kind"] for question in self.questions for item in question["items"]}
         return list(dict.fromkeys(SCREENS[kind] for kind in SCREENS if kind in used))
 
     @property
     def items(self) -> int:
         """How many items there are to judge."""
-        return sum(len(one["items"]) for one in self.questions)
+        return sum(len(question["items"]) for question in self.questions)
 
 
 @dataclass
@@ -87,10 +87,10 @@ class _Making:
 
 def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress: Progress | None = None) -> Content:
     """The content of a sheet; `seed` draws numbers and orders, as in the application."""
-    chosen = _chosen(evaluation, wanted.questions)
+    questions_chosen = _questions_named(evaluation, wanted.questions)
     if wanted.in_order:
         place = {name: number for number, name in enumerate(wanted.questions)}
-        chosen.sort(key=lambda question: place[question.id])
+        questions_chosen.sort(key=lambda question: place[question.id])
     pooled: dict[str, list[Item]] = {}
     for item in _pool(evaluation, wanted, seed):
         pooled.setdefault(item.question, []).append(item)
@@ -99,18 +99,18 @@ def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress:
         evaluation,
         wanted,
         Documents(evaluation.folder.collection if wanted.documents else None),
-        _shown(listed, wanted.nuggets),
+        _nuggets_among(listed, wanted.nuggets),
         listed,
         _answers(evaluation, wanted.assessor),
         _references(evaluation),
     )
-    asked = [one for one in chosen if one.id in pooled]
+    pooled_questions = [question for question in questions_chosen if question.id in pooled]
     questions = []
-    for done, question in enumerate(asked, 1):
-        if (made := _question(making, question, pooled[question.id])) is not None:
-            questions.append(made)
+    for done, question in enumerate(pooled_questions, 1):
+        if (content := _question(making, question, pooled[question.id])) is not None:
+            questions.append(content)
         if progress is not None:
-            progress(done, len(asked))
+            progress(done, len(pooled_questions))
     if not questions:
         raise InputError(Problem("configuration", _nothing(making), evaluation.folder.name()))
     return _content(making, questions)
@@ -139,7 +139,7 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
     documents: dict[str, list[Any]] = {}
     items = []
     waits = False
-    for item in sorted(pooled, key=lambda one: (one.kind, one.ordinal, one.id)):
+    for item in sorted(pooled, key=lambda item: (item.kind, item.ordinal, item.id)):
         parts = _parts(making, item, nuggets)
         waits |= KINDS[item.kind].by_nuggets and not nuggets
         if not any(part.required for part in parts) or (KINDS[item.kind].linked and not nuggets):
@@ -154,13 +154,13 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
         making.waiting.append(question.id)
     if not items:
         return None
-    told = ("nugget", "text", "vital") if any(KINDS[item["kind"]].linked for item in items) else ("nugget", "text")
+    fields = ("nugget", "text", "vital") if any(KINDS[item["kind"]].linked for item in items) else ("nugget", "text")
     return {
         "question": _view(question),
-        "earlier": [_view(one) for one in _earlier(making.evaluation, question)],
+        "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
         "items": items,
         # Whether a nugget is vital has no part in whether an answer has it.
-        "nuggets": [{name: nugget[name] for name in told} for nugget in nuggets],
+        "nuggets": [{name: nugget[name] for name in fields} for nugget in nuggets],
         "reference": making.references.get(question.id),
         "answers": making.answers.get(question.id, []),
         "documents": documents,
@@ -176,14 +176,14 @@ def _parts(making: _Making, item: Item, nuggets: Sequence[dict[str, Any]]) -> li
 def _item(item: Item, parts: Sequence[Part]) -> dict[str, Any]:
     """An item as it is shown: without its run."""
     body = {name: value for name, value in item.body.items() if name != "group"}
-    named = [{"part": part.name, "kind": part.kind, "required": part.required} for part in parts]
-    return {"id": item.id, "kind": item.kind, "label": label_of(item), "body": body, "parts": named}
+    described = [{"part": part.name, "kind": part.kind, "required": part.required} for part in parts]
+    return {"id": item.id, "kind": item.kind, "label": label_of(item), "body": body, "parts": described}
 
 
 def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
     evaluation, assessor = making.evaluation, making.wanted.assessor
-    shown = ("id", "type", "text", "target")
-    listed = [{name: one["question"][name] for name in shown} for one in questions]
+    fields = ("id", "type", "text", "target")
+    listed = [{name: question["question"][name] for name in fields} for question in questions]
     name = f"{assessor}-{digest(evaluation.name, assessor, questions)[:_DIGITS]}"
     data = {
         "sheet": name,
@@ -196,13 +196,13 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         "choices": {
             screen: choices_of(kind, evaluation.task).model_dump()
             for kind, screen in SCREENS.items()
-            if kind in {item["kind"] for one in questions for item in one["items"]}
+            if kind in {item["kind"] for question in questions for item in question["items"]}
         },
         # Nuggets are written before a sheet is made.
         "titles": TITLES | {"matches": "Match nuggets"},
-        "questions": [{**one, "text": one["text"][:300]} for one in listed],
+        "questions": [{**question, "text": question["text"][:300]} for question in listed],
     }
-    used = [row for one in questions for row in making.listed.get(one["question"]["id"], [])]
+    used = [row for question in questions for row in making.listed.get(question["question"]["id"], [])]
     key = SheetKey(
         sheet=name,
         evaluation=evaluation.name,
@@ -213,50 +213,50 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
     return Content(data, questions, making.documents.texts, key, making.waiting)
 
 
-def _chosen(evaluation: Evaluation, names: Sequence[str]) -> list[Question]:
+def _questions_named(evaluation: Evaluation, names: Sequence[str]) -> list[Question]:
     """The questions that are named, by their ids or those of their series; all where none is."""
-    asked = evaluation.questions
-    known = {*asked.ids, *(series.id for series in asked.series)}
+    questions = evaluation.questions
+    names_known = {*questions.ids, *(series.id for series in questions.series)}
     for name in names:
-        if name not in known:
-            raise unknown("question or series", name, sorted(known))
-    return [one for one in asked if not names or one.id in names or one.series in names]
+        if name not in names_known:
+            raise unknown("question or series", name, sorted(names_known))
+    return [question for question in questions if not names or question.id in names or question.series in names]
 
 
 def _nuggets(evaluation: Evaluation, assessor: str) -> dict[str, list[dict[str, Any]]]:
     """The nuggets of every question, by the list that the application would show."""
     lists = sorted(evaluation.folder.nugget_lists())
-    chosen = list_shown(assessor, lists)
-    found: dict[str, list[dict[str, Any]]] = {}
-    if chosen in lists:
-        for row in evaluation.nugget_list(chosen).drop("line", strict=False).iter_rows(named=True):
-            kept = {name: value for name, value in row.items() if value is not None}
-            found.setdefault(row["question"], []).append({"text": "", **kept})
-    return found
+    list_name = list_shown(assessor, lists)
+    nuggets: dict[str, list[dict[str, Any]]] = {}
+    if list_name in lists:
+        for row in evaluation.nugget_list(list_name).drop("line", strict=False).iter_rows(named=True):
+            fields = {name: value for name, value in row.items() if value is not None}
+            nuggets.setdefault(row["question"], []).append({"text": "", **fields})
+    return nuggets
 
 
-def _shown(
-    listed: dict[str, list[dict[str, Any]]], wanted: Collection[tuple[str, str]] | None
+def _nuggets_among(
+    listed: dict[str, list[dict[str, Any]]], pairs: Collection[tuple[str, str]] | None
 ) -> dict[str, list[dict[str, Any]]]:
     """The nuggets that a sheet is about: all, or those that are named."""
-    if wanted is None:
+    if pairs is None:
         return listed
-    return {question: [row for row in rows if (question, row["nugget"]) in wanted] for question, rows in listed.items()}
+    return {question: [row for row in rows if (question, row["nugget"]) in pairs] for question, rows in listed.items()}
 
 
 def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:
     """The answers known from question development; those that another assessor noted would reveal judgments."""
     path = evaluation.folder.answers
     rows = jsonl.read_rows(path, file=evaluation.folder.name(path)) if path.exists() else []
-    stands: dict[tuple[str, str, Any], bool] = {}
+    is_current: dict[tuple[str, str, Any], bool] = {}
     for _, row in rows:
         if row.get("assessor") in (None, assessor):
-            stands[str(row["question"]), str(row["answer"]), row.get("doc")] = not row.get("withdrawn")
-    found: dict[str, dict[str, None]] = {}
-    for (question, answer, _), standing in stands.items():
-        if standing:
-            found.setdefault(question, {})[answer] = None
-    return {question: list(answers) for question, answers in found.items()}
+            is_current[str(row["question"]), str(row["answer"]), row.get("doc")] = not row.get("withdrawn")
+    current_answers: dict[str, dict[str, None]] = {}
+    for (question, answer, _), current in is_current.items():
+        if current:
+            current_answers.setdefault(question, {})[answer] = None
+    return {question: list(answers) for question, answers in current_answers.items()}
 
 
 def _references(evaluation: Evaluation) -> dict[str, str]:
@@ -269,7 +269,7 @@ def _references(evaluation: Evaluation) -> dict[str, str]:
 
 def _earlier(evaluation: Evaluation, question: Question) -> list[Question]:
     """The questions of the series before this one."""
-    series = next((one for one in evaluation.questions.series if one.id == question.series), None)
+    series = next((candidate for candidate in evaluation.questions.series if candidate.id == question.series), None)
     before = series.questions if series is not None else ()
     return list(before[: before.index(question)]) if series is not None else []
 
@@ -286,14 +286,14 @@ def _nothing(making: _Making) -> str:
 
 # ---- documents ------------------------------------------------------------------------------------------------------
 
-# Characters of a document that a sheet holds; of a longer one, those around the string.
+# Characters of a document that a sheet contains; of a longer one, those around the string.
 LONGEST = 20_000
 # The page asks for no more of a string, in UTF-16 units (document.js).
 _FIND = 2_000
 
 
 class Documents:
-    """The texts that a sheet holds, numbered from 1 in the order in which they are first shown."""
+    """The texts that a sheet contains, numbered from 1 in the order in which they are first shown."""
 
     def __init__(self, collection: Path | None) -> None:
         self.texts: list[dict[str, Any]] = []
@@ -303,18 +303,18 @@ class Documents:
     def note(self, item: Item, shown: dict[str, list[Any]]) -> None:
         """Add what an item shows of its documents to `shown`, by what the page asks for."""
         for place in KINDS[item.kind].places(item):
-            doc, find, start, length = place.doc, _asked(place.text), place.start, place.length
-            asked = json.dumps(
+            doc, find, start, length = place.doc, _find_text(place.text), place.start, place.length
+            request = json.dumps(
                 [doc, find, None if start is None else str(start), None if length is None else str(length)],
                 ensure_ascii=False,
                 separators=(",", ":"),
             )
-            if self._collection is None or asked in shown or doc not in self._collection:
+            if self._collection is None or request in shown or doc not in self._collection:
                 continue
             document = self._collection.document(doc)
             view = view_of(document, find=find, start=start, length=length, longest=LONGEST)
             number = self._number(view.id, view.title, view.text)
-            shown[asked] = [number, view.marks, view.begins, view.length, view.found]
+            shown[request] = [number, view.marks, view.begins, view.length, view.found]
 
     def _number(self, doc: str, title: str | None, text: str) -> int:
         if (doc, text) not in self._numbers:
@@ -323,7 +323,7 @@ class Documents:
         return self._numbers[doc, text]
 
 
-def _asked(text: str | None) -> str | None:
+def _find_text(text: str | None) -> str | None:
     """As much of a string as the page asks for: JavaScript counts in UTF-16, and half a character is replaced."""
     cut = (text or "").encode("utf-16-le")[: 2 * _FIND]
     return cut.decode("utf-16-le", "replace") or None

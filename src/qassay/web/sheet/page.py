@@ -117,7 +117,7 @@ def _hash(text: str) -> str:
 # replaced by those of `static/js/sheet/`, which answer out of the file.
 
 MAIN = "sheet/main.js"
-# What stands in for modules that talk to the server; those of a sheet see the originals.
+# Replacements for modules that talk to the server; the modules of a sheet see the originals.
 REPLACED = {name: f"sheet/{name}" for name in ("address.js", "api.js", "outbox.js", "remembered.js")}
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.MULTILINE)
@@ -127,7 +127,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*$|\bimport\.meta\b|^await\b", re.MUL
 
 
 def bundle(screens: Iterable[str]) -> str:
-    """One script that holds these screens and everything they use, and begins the sheet."""
+    """One script with these screens and everything they use, which starts the sheet."""
     modules: dict[str, str] = {}
     waiting = [MAIN, "base.js", *(f"screens/{screen}.js" for screen in screens)]
     while waiting:
@@ -200,7 +200,7 @@ def icon() -> bytes:
 
 
 def inline(text: str) -> str:
-    """A text that may stand within a script or style element; an error where it would end it."""
+    """A text that may be inside a script or style element; an error where it would end it."""
     if re.search(r"</(?:script|style)|<!--|\r|\0", text, re.IGNORECASE):
         raise ValueError("a script or style of the application cannot be put into a page: it holds the end of one")
     return text

@@ -102,8 +102,8 @@ class Counter:
             weights = np.append(cws_weights(size), 0.0)
             confidence_weighted(self.ranked, summary.order, sides, weights, base, test)
             return base, test
-        one, other = subset_scores(prepared, sides, size)
-        return np.ascontiguousarray(one.T), np.ascontiguousarray(other.T)
+        in_base, in_test = subset_scores(prepared, sides, size)
+        return np.ascontiguousarray(in_base.T), np.ascontiguousarray(in_test.T)
 
     def _bit_scores(self, size: int, keys: Keys, top: float) -> tuple[Floats, Floats]:
         base = np.empty((len(keys), self.prepared.runs))

@@ -20,9 +20,9 @@ def expected_at_least(
     means: Floats, errors: Floats, limits: Floats, half: float, moving: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Expected number of pairs that reach each limit in base, of those that swap, and that agree: as `predictor`."""
-    found = np.zeros((3, len(limits)))
-    _add_pairs(means, errors, limits, half, moving, *_tables(), found)
-    return found[0], found[1], found[2]
+    sums = np.zeros((3, len(limits)))
+    _add_pairs(means, errors, limits, half, moving, *_tables(), sums)
+    return sums[0], sums[1], sums[2]
 
 
 @cache
@@ -43,7 +43,7 @@ def _add_pairs(
     moving: Floats,
     values: Floats,
     slopes: Floats,
-    found: Floats,
+    sums: Floats,
 ) -> None:
     for pair in range(len(means)):
         mean, scale = means[pair], 1.0 / errors[pair]
@@ -55,14 +55,14 @@ def _add_pairs(
             if above < -FURTHEST:
                 break
             upper = _below(above, values, slopes) * moving[pair]
-            found[0, k] += upper
-            found[1, k] += upper * worse
-            found[2, k] += upper * better
+            sums[0, k] += upper
+            sums[1, k] += upper * worse
+            sums[2, k] += upper * better
             if (mean + limits[k]) * scale < FURTHEST:
                 lower = _below((-mean - limits[k]) * scale, values, slopes) * moving[pair]
-                found[0, k] += lower
-                found[1, k] += lower * better
-                found[2, k] += lower * worse
+                sums[0, k] += lower
+                sums[1, k] += lower * better
+                sums[2, k] += lower * worse
 
 
 @compiled

@@ -56,9 +56,9 @@ def deal_bits(keys: Keys, size: int, masks: Keys, pool: Any) -> None:
         for side in range(2):
             for step in range(side * size, side * size + size):
                 drawn = draws[step]
-                found = np.int64(pool[drawn])
+                drawn_unit = np.int64(pool[drawn])
                 pool[drawn] = pool[step]
-                masks[row, side, found >> 6] |= ONE << np.uint64(found & 63)
+                masks[row, side, drawn_unit >> 6] |= ONE << np.uint64(drawn_unit & 63)
 
 
 @compiled

@@ -5,7 +5,7 @@ import { answerText, contextList, goldAnswers } from "./free_text.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
 import { knownAnswerList } from "./known_answers.js";
-import { named, said } from "./labels.js";
+import { labelInWords, verdictInWords } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
@@ -30,10 +30,10 @@ const page = pageData();
 const all = page.disagreements;
 const stage = byId("stage");
 /** @type {Map<string, string>} */
-const nuggets = new Map(page.nuggets.map((/** @type {any} */ one) => [one.nugget, one.text]));
+const nuggets = new Map(page.nuggets.map((/** @type {any} */ nugget) => [nugget.nugget, nugget.text]));
 /** @type {{index: number, before: number, ruling: Verdict | null}[]} */
 const steps = [];
-let at = Math.max(0, all.findIndex((one) => one.left));
+let at = Math.max(0, all.findIndex((disagreement) => disagreement.left));
 
 const ADOPT = "/api/adjudication/adopt";
 // Where the last ruling is remembered from one question to the next.
@@ -66,7 +66,7 @@ const LETTERS = /** @type {Record<string, string>} */ ({ UNKNOWN: "k", none: "o"
 /** @type {Record<string, import("./labels.js").Choices>} What a ruling chooses from, by the kind of judgment. */
 const choices = page.choices;
 
-const most = Math.max(2, ...all.map((one) => one.verdicts.length));
+const most = Math.max(2, ...all.map((disagreement) => disagreement.verdicts.length));
 for (let place = 0; place < Math.min(most, 9); place += 1) {
   register(`adjudicate.accept${place + 1}`, String(place + 1), `Accept verdict ${letter(place)}`, () => accept(place));
 }
@@ -77,7 +77,7 @@ offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "ad
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
 // A label that several kinds of judgment have is one shortcut. Its own key is used where that is a letter.
-for (const [label, own] of new Map(Object.values(choices).flatMap(({ labels }) => labels.map((one) => [one.label, one.key])))) {
+for (const [label, own] of new Map(Object.values(choices).flatMap(({ labels }) => labels.map((choice) => [choice.label, choice.key])))) {
   const key = [LETTERS[label], own, ...label.toLowerCase()].find((character) => character && /^\p{L}$/u.test(character) && isFree(character));
   register(`adjudicate.${label}`, key ?? "", `Rule ${label}`, () => rule(label));
 }
@@ -89,56 +89,56 @@ function letter(place) {
 
 /** @param {number} place */
 function accept(place) {
-  const one = all[at];
-  const verdict = one?.verdicts[place];
-  if (!one || !verdict) return;
-  if (one.kind === "lists") {
-    outbox.post(ADOPT, { question: page.question.id, list: verdict.name, seen: one.seen });
-    one.left = false;
+  const disagreement = all[at];
+  const verdict = disagreement?.verdicts[place];
+  if (!disagreement || !verdict) return;
+  if (disagreement.kind === "lists") {
+    outbox.post(ADOPT, { question: page.question.id, list: verdict.name, seen: disagreement.seen });
+    disagreement.left = false;
     return;
   }
   const { note, settled, ...bare } = verdict;
-  save(one, bare);
+  save(disagreement, bare);
 }
 
 /** @param {string} label  Nothing happens where the kind of judgment does not have it. */
 function rule(label) {
-  const one = all[at];
-  if (!one || one.kind === "lists") return;
-  const { field, labels } = choices[one.kind];
+  const disagreement = all[at];
+  if (!disagreement || disagreement.kind === "lists") return;
+  const { field, labels } = choices[disagreement.kind];
   if (!labels.some((offered) => offered.label === label)) return;
   /** @type {Verdict} */
   const verdict = { [field]: label };
-  if (one.kind === "list" && label === "R") {
-    const known = one.verdicts.find((other) => other.answer)?.answer ?? one.shown.text;
+  if (disagreement.kind === "list" && label === "R") {
+    const known = disagreement.verdicts.find((other) => other.answer)?.answer ?? disagreement.shown.text;
     const input = document.getElementById("class");
     verdict.answer = input instanceof HTMLInputElement && input.value.trim() ? input.value.trim() : known;
   }
-  save(one, verdict);
+  save(disagreement, verdict);
 }
 
 /**
- * @param {Disagreement} one
+ * @param {Disagreement} disagreement
  * @param {Verdict} verdict
  */
-function save(one, verdict) {
+function save(disagreement, verdict) {
   const field = document.getElementById("note");
   const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
-  const said_ = note ? { ...verdict, note } : verdict;
-  if (isSame(one.ruling, said_)) return goOn(); // it says so already
-  steps.push({ index: at, before: one.version, ruling: one.ruling });
-  remember(LAST, [{ question: page.question.id, item: one.item, part: one.part, version: one.version + 1, before: one.version }], { tab: true });
+  const ruling = note ? { ...verdict, note } : verdict;
+  if (isSame(disagreement.ruling, ruling)) return goOn(); // it says so already
+  steps.push({ index: at, before: disagreement.version, ruling: disagreement.ruling });
+  remember(LAST, [{ question: page.question.id, item: disagreement.item, part: disagreement.part, version: disagreement.version + 1, before: disagreement.version }], { tab: true });
   outbox.post("/api/adjudication/rulings", {
     question: page.question.id,
-    item: one.item,
-    part: one.part,
-    expected: one.version,
-    verdict: said_,
+    item: disagreement.item,
+    part: disagreement.part,
+    expected: disagreement.version,
+    verdict: ruling,
   });
-  one.ruling = said_;
-  one.version += 1;
-  one.left = false;
-  announce(`Ruled: ${said(verdict)}`);
+  disagreement.ruling = ruling;
+  disagreement.version += 1;
+  disagreement.left = false;
+  announce(`Ruled: ${verdictInWords(verdict)}`);
   goOn();
 }
 
@@ -148,8 +148,8 @@ function save(one, verdict) {
  */
 function isSame(ruling, verdict) {
   if (ruling === null || ruling.settled) return false;
-  const bare = (/** @type {Verdict} */ given) =>
-    JSON.stringify(Object.entries(given).filter(([, value]) => value !== null && value !== undefined && value !== "").sort());
+  const bare = (/** @type {Verdict} */ values) =>
+    JSON.stringify(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== "").sort());
   return bare(ruling) === bare(verdict);
 }
 
@@ -174,21 +174,21 @@ function undoBefore() {
 
 function undo() {
   const step = steps.pop();
-  const one = step && all[step.index];
-  if (!step || !one) {
+  const disagreement = step && all[step.index];
+  if (!step || !disagreement) {
     undoBefore();
     return;
   }
   outbox.post("/api/adjudication/undo", {
     question: page.question.id,
-    item: one.item,
-    part: one.part,
-    expected: one.version,
+    item: disagreement.item,
+    part: disagreement.part,
+    expected: disagreement.version,
     to: step.before,
   });
-  one.version += 1;
-  one.ruling = step.ruling;
-  one.left = step.ruling === null;
+  disagreement.version += 1;
+  disagreement.ruling = step.ruling;
+  disagreement.left = step.ruling === null;
   go(step.index);
   announce("Undone.");
 }
@@ -209,42 +209,42 @@ function complain(message) {
 }
 
 function draw() {
-  const one = all[at];
-  byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
+  const disagreement = all[at];
+  byId("position").textContent = disagreement ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
   limitMoves(at, at + 1 < all.length ? all.length : 0);
-  if (!one) {
+  if (!disagreement) {
     fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled automatically."), onward());
     return;
   }
-  const more = one.kind === "lists" ? nuggetComparison(one.rows, letter) : newRuling(one);
-  const answer = h("div", { class: "judge-answer" }, what(one), knownAnswers(), verdicts(one));
+  const more = disagreement.kind === "lists" ? nuggetComparison(disagreement.rows, letter) : newRuling(disagreement);
+  const answer = h("div", { class: "judge-answer" }, judgedPart(disagreement), knownAnswers(), verdicts(disagreement));
   const rest = h("div", { class: "judge-answer" }, more, onward());
-  const panel = one.shown.doc ? documentPanel(page.has_collection, { body: one.shown }) : contextList(one.shown.contexts ?? []);
+  const panel = disagreement.shown.doc ? documentPanel(page.has_collection, { body: disagreement.shown }) : contextList(disagreement.shown.contexts ?? []);
   fill(stage, panel ? besideDocument(answer, panel, rest) : [answer, rest]);
 }
 
-/** @param {Disagreement} one */
-function what(one) {
-  if (one.kind === "lists") return h("p", null, `${howListsDiffer(one.rows)} Adopt one of the lists, with what was matched with it.`);
-  if (one.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
-  if (one.shown.elements) {
-    const strings = one.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, element.text));
-    const nugget = one.part.startsWith("nugget:") ? nuggets.get(one.part.slice(7)) : null;
+/** @param {Disagreement} disagreement */
+function judgedPart(disagreement) {
+  if (disagreement.kind === "lists") return h("p", null, `${howListsDiffer(disagreement.rows)} Adopt one of the lists, with what was matched with it.`);
+  if (disagreement.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
+  if (disagreement.shown.elements) {
+    const strings = disagreement.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, element.text));
+    const nugget = disagreement.part.startsWith("nugget:") ? nuggets.get(disagreement.part.slice(7)) : null;
     return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
   }
-  if (one.shown.contexts) return [answerText(one.shown.text), one.kind === "label" ? goldAnswers(page.question) : null];
-  return h("p", { class: "answer-string", dir: "auto" }, one.shown.text ?? "The marked passage");
+  if (disagreement.shown.contexts) return [answerText(disagreement.shown.text), disagreement.kind === "label" ? goldAnswers(page.question) : null];
+  return h("p", { class: "answer-string", dir: "auto" }, disagreement.shown.text ?? "The marked passage");
 }
 
-/** @param {Disagreement} one */
-function verdicts(one) {
+/** @param {Disagreement} disagreement */
+function verdicts(disagreement) {
   const same = (/** @type {Verdict} */ verdict, /** @type {number} */ place) =>
-    one.ruling !== null && (one.kind === "lists" ? one.ruling.adopted === place : words(one, verdict) === words(one, one.ruling));
-  return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, one.verdicts.map((verdict, place) =>
+    disagreement.ruling !== null && (disagreement.kind === "lists" ? disagreement.ruling.adopted === place : words(disagreement, verdict) === words(disagreement, disagreement.ruling));
+  return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, disagreement.verdicts.map((verdict, place) =>
     h("li", null,
       h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
-        h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(one, verdict)),
+        h("span", { class: "said" }, disagreement.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(disagreement, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
 }
 
@@ -255,60 +255,60 @@ function knownAnswers() {
 
 /** @param {{vital: boolean}[]} list */
 function counted(list) {
-  return `${plural(list.length, "nugget")}, ${list.filter((one) => one.vital).length} vital`;
+  return `${plural(list.length, "nugget")}, ${list.filter((nugget) => nugget.vital).length} vital`;
 }
 
 /**
- * @param {Disagreement} one
+ * @param {Disagreement} disagreement
  * @param {Verdict} verdict
  */
-function words(one, verdict) {
-  if (one.kind === "match") return verdict.nuggets.length ? verdict.nuggets.map((/** @type {string} */ id) => nuggets.get(id) ?? id).join("; ") : "no nugget";
+function words(disagreement, verdict) {
+  if (disagreement.kind === "match") return verdict.nuggets.length ? verdict.nuggets.map((/** @type {string} */ id) => nuggets.get(id) ?? id).join("; ") : "no nugget";
   const { note, settled, ...bare } = verdict;
-  if (one.kind === "context") return bare.support;
-  return said(bare);
+  if (disagreement.kind === "context") return bare.support;
+  return verdictInWords(bare);
 }
 
-/** @param {Disagreement} one */
-function newRuling(one) {
+/** @param {Disagreement} disagreement */
+function newRuling(disagreement) {
   const parts = [];
-  const { labels } = choices[one.kind];
+  const { labels } = choices[disagreement.kind];
   if (labels.length) {
     parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
-    if (one.kind === "list") {
-      const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
+    if (disagreement.kind === "list") {
+      const known = [...new Set(disagreement.verdicts.map((verdict) => verdict.answer).filter(Boolean)), disagreement.shown.text];
       parts.push(h("label", null, "Answer, if correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
         h("datalist", { id: "classes" }, known.map((name) => h("option", { value: name })))));
     }
-  } else if (one.kind === "holistic") {
-    parts.push(...holisticFields(one));
-  } else if (one.kind === "match") {
-    parts.push(nuggetChoices(one));
+  } else if (disagreement.kind === "holistic") {
+    parts.push(...holisticFields(disagreement));
+  } else if (disagreement.kind === "match") {
+    parts.push(nuggetChoices(disagreement));
   }
   return h("fieldset", null, h("legend", null, "Another ruling"),
     h("div", { class: "own-ruling" }, parts.flat()),
-    h("label", { class: "note" }, "Note (optional)", h("textarea", { id: "note", rows: "2", maxlength: "2000", value: one.ruling?.note ?? "" })));
+    h("label", { class: "note" }, "Note (optional)", h("textarea", { id: "note", rows: "2", maxlength: "2000", value: disagreement.ruling?.note ?? "" })));
 }
 
-/** @param {Disagreement} one */
-function holisticFields(one) {
-  const field = (/** @type {string} */ name) => h("input", { type: "number", min: "0", max: "10", required: true, value: one.ruling?.[name] ?? one.verdicts[0]?.[name] ?? "" });
+/** @param {Disagreement} disagreement */
+function holisticFields(disagreement) {
+  const field = (/** @type {string} */ name) => h("input", { type: "number", min: "0", max: "10", required: true, value: disagreement.ruling?.[name] ?? disagreement.verdicts[0]?.[name] ?? "" });
   const content = field("content");
   const organization = field("organization");
   return [
     h("label", null, "Content", content),
     h("label", null, "Organization", organization),
-    h("button", { type: "button", onclick: () => save(one, { content: Number(content.value), organization: Number(organization.value) }) }, "Rule"),
+    h("button", { type: "button", onclick: () => save(disagreement, { content: Number(content.value), organization: Number(organization.value) }) }, "Rule"),
   ];
 }
 
-/** @param {Disagreement} one */
-function nuggetChoices(one) {
-  const chosen = new Set(one.ruling?.nuggets ?? one.verdicts.flatMap((verdict) => verdict.nuggets));
+/** @param {Disagreement} disagreement */
+function nuggetChoices(disagreement) {
+  const chosen = new Set(disagreement.ruling?.nuggets ?? disagreement.verdicts.flatMap((verdict) => verdict.nuggets));
   const boxes = [...nuggets].map(([id, name]) => h("input", { type: "checkbox", value: id, checked: chosen.has(id), "aria-label": name }));
   return h("div", null,
     h("ul", { class: "nugget-choices" }, boxes.map((box) => h("li", null, h("label", null, box, " ", h("span", { dir: "auto" }, nuggets.get(box.value) ?? ""))))),
-    h("button", { type: "button", onclick: () => save(one, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Rule"));
+    h("button", { type: "button", onclick: () => save(disagreement, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Rule"));
 }
 
 /**
@@ -317,22 +317,22 @@ function nuggetChoices(one) {
  * @param {() => void} act
  */
 function button(name, label, act) {
-  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${named(label)}`);
+  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${labelInWords(label)}`);
 }
 
 function following() {
   return page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
 }
 
-/** Go on once everything is saved: the next page tells what is left. */
+/** Go on once everything is saved: the next page shows what is left. */
 async function leave() {
   await outbox.emptied();
   location.assign(following());
 }
 
-/** The way to the next question: said plainly when nothing is left here, and always there to skip a question. */
+/** The link to the next question: a notice when nothing is left here, else a way to skip this question. */
 function onward() {
-  const done = !all.some((one) => one.left);
+  const done = !all.some((disagreement) => disagreement.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);
   return h("p", { class: done ? "notice good" : "faint" }, done ? "You have ruled on everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }

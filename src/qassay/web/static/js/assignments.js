@@ -17,19 +17,19 @@ assigning.addEventListener("submit", (event) => {
     accounts: ticked(assigning, "accounts"),
     author_first: first instanceof HTMLInputElement && first.checked,
   };
-  const told = (/** @type {Counted} */ { done, without_author, absent }) => {
-    const said = done ? `${plural(done, "assignment")} made.` : "Everything was already assigned like this.";
-    if (!without_author) return said;
-    return `${said} ${plural(without_author, "question")} went to other people, because the authors do not judge: ${absent.join(", ")}.`;
+  const message = (/** @type {Counted} */ { done, without_author, absent }) => {
+    const sentence = done ? `${plural(done, "assignment")} made.` : "Everything was already assigned like this.";
+    if (!without_author) return sentence;
+    return `${sentence} ${plural(without_author, "question")} went to other people, because the authors do not judge: ${absent.join(", ")}.`;
   };
-  void act("POST", "/assignments", body, { focus: "#assign-form button", told });
+  void act("POST", "/assignments", body, { focus: "#assign-form button", message });
 });
 
 onClick("[data-slot]", async (button) => {
   if (!(await confirmed("Withdraw this set? Only questions of which nothing was judged in it are withdrawn.", "Withdraw"))) return;
-  const told = (/** @type {Counted} */ { done, kept }) =>
-    `${plural(done, "assignment")} withdrawn.${kept ? ` ${plural(kept, "assignment")} kept: judging has begun.` : ""}`;
-  await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors", told });
+  const message = (/** @type {Counted} */ { done, kept: begun }) =>
+    `${plural(done, "assignment")} withdrawn.${begun ? ` ${plural(begun, "assignment")} kept: judging has begun.` : ""}`;
+  await act("POST", "/assignments/slots/withdraw", { slot: Number(button.dataset.slot) }, { focus: "#assessors", message });
 });
 
 const reassign = byId("reassign", HTMLDialogElement);
@@ -67,9 +67,9 @@ targets.addEventListener("submit", async (event) => {
   const source = giving?.dataset.handOver ? Number(giving.dataset.handOver) : null;
   const accounts = ticked(targets, "accounts");
   handing.close();
-  const told = (/** @type {Counted} */ { done, kept }) =>
-    `${plural(done, "question")} handed over.${kept ? ` ${plural(kept, "question")} stay: everybody chosen judges them already.` : ""}`;
-  await act("POST", "/assignments/hand-over", { source, accounts }, { focus: "#told", told });
+  const message = (/** @type {Counted} */ { done, kept: staying }) =>
+    `${plural(done, "question")} handed over.${staying ? ` ${plural(staying, "question")} stay: everybody chosen judges them already.` : ""}`;
+  await act("POST", "/assignments/hand-over", { source, accounts }, { focus: "#told", message });
 });
 
 onClick("[data-reopen]", async (button) => {

@@ -1,7 +1,7 @@
-// A list to choose from by keys: one stop of Tab, the current line marked, scrolled to, and told to screen readers.
+// A list to choose from by keys: one stop of Tab, the current line marked, scrolled to, and announced to screen readers.
 import { fill, h } from "./dom.js";
 
-let made = 0;
+let count = 0;
 
 export class Choices {
   /**
@@ -10,8 +10,8 @@ export class Choices {
    *   `current` is called when another line becomes the current one, `pick` when a line is clicked.
    */
   constructor(label, options = {}) {
-    made += 1;
-    this.name = `choices-${made}`;
+    count += 1;
+    this.name = `choices-${count}`;
     this.options = options;
     this.at = 0;
     /** @type {HTMLElement[]} */

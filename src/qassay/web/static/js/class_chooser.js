@@ -21,15 +21,15 @@ export function plain(name) {
 /**
  * How much two names have in common: 2 where they are the same but for writing, else the words that they share, of the
  * shorter one's.
- * @param {string} one
+ * @param {string} name
  * @param {string} other
  */
-export function likeness(one, other) {
-  const [first, second] = [plain(one), plain(other)];
+export function likeness(name, other) {
+  const [first, second] = [plain(name), plain(other)];
   if (first === second) return 2;
   const [a, b] = [new Set(first.split(" ")), new Set(second.split(" "))];
   const shared = [...a].filter((word) => word !== "" && b.has(word)).length;
-  // The longer name breaks ties: of two that hold all words, the shorter is nearer.
+  // The longer name breaks ties: of two that contain all words, the shorter is nearer.
   return shared / Math.min(a.size, b.size) - 0.001 * Math.abs(a.size - b.size);
 }
 
@@ -40,26 +40,26 @@ export function likeness(one, other) {
  * @returns {string | null}
  */
 export function likely(text, classes) {
-  const exact = classes.find((one) => one.name === text);
+  const exact = classes.find((known) => known.name === text);
   if (exact) return exact.name;
-  const ranked = classes.map((one) => ({ name: one.name, like: likeness(text.slice(0, 2000), one.name) }));
+  const ranked = classes.map((known) => ({ name: known.name, like: likeness(text.slice(0, 2000), known.name) }));
   ranked.sort((a, b) => b.like - a.like);
   return ranked.length && ranked[0].like >= SIMILAR ? ranked[0].name : null;
 }
 
 /**
- * @param {object} given
- * @param {string} given.label
- * @param {string} given.text  What a new class is called unless something else is typed.
- * @param {string | null} given.chosen  The class that is offered first.
- * @param {KnownClass[]} given.classes
- * @param {string} given.fresh  How a new name is announced: "New answer".
- * @param {string} given.known  How a known one is: "Same as".
- * @param {(name: string) => void} given.choose
- * @param {() => void} given.cancel
+ * @param {object} options
+ * @param {string} options.label
+ * @param {string} options.text  What a new class is called unless something else is typed.
+ * @param {string | null} options.chosen  The class that is offered first.
+ * @param {KnownClass[]} options.classes
+ * @param {string} options.fresh  How a new name is announced: "New answer".
+ * @param {string} options.known  How a known one is: "Same as".
+ * @param {(name: string) => void} options.choose
+ * @param {() => void} options.cancel
  */
-export function classChooser(given) {
-  const own = given.text.trim().slice(0, LONGEST);
+export function classChooser(options) {
+  const own = options.text.trim().slice(0, LONGEST);
   const field = h("input", {
     type: "text",
     role: "combobox",
@@ -70,31 +70,31 @@ export function classChooser(given) {
     spellcheck: "false",
     "aria-autocomplete": "list",
     "aria-expanded": "true",
-    "aria-label": given.label,
+    "aria-label": options.label,
   });
   /** @type {string[]} */
   let names = [];
-  const list = new Choices(given.label, { pick: (index) => given.choose(names[index]) });
+  const list = new Choices(options.label, { pick: (index) => options.choose(names[index]) });
   list.element.tabIndex = -1;
   list.element.id = `${list.name}-list`;
   field.setAttribute("aria-controls", list.element.id);
 
   /** @param {boolean} typed */
   const draw = (typed) => {
-    const said = field.value.trim();
-    const wanted = plain(said);
-    const found = given.classes
-      .filter((one) => !typed || wanted === "" || plain(one.name).includes(wanted))
-      .map((one) => ({ one, like: likeness(own, one.name) }))
+    const typedName = field.value.trim();
+    const wanted = plain(typedName);
+    const matching = options.classes
+      .filter((candidate) => !typed || wanted === "" || plain(candidate.name).includes(wanted))
+      .map((candidate) => ({ candidate, like: likeness(own, candidate.name) }))
       .sort((a, b) => b.like - a.like)
       .slice(0, SHOWN)
-      .map(({ one }) => one);
-    const known = given.classes.some((one) => one.name === said);
-    const fresh = said && !known ? [{ name: said, developed: false, items: -1 }] : [];
-    const best = typed ? (known ? said : null) : given.chosen;
-    const lines = best === null ? [...fresh, ...found] : [...found, ...fresh];
-    names = lines.map((one) => one.name);
-    list.show(lines.map((one) => line(one, given)));
+      .map(({ candidate }) => candidate);
+    const known = options.classes.some((offered) => offered.name === typedName);
+    const fresh = typedName && !known ? [{ name: typedName, developed: false, items: -1 }] : [];
+    const best = typed ? (known ? typedName : null) : options.chosen;
+    const lines = best === null ? [...fresh, ...matching] : [...matching, ...fresh];
+    names = lines.map((offered) => offered.name);
+    list.show(lines.map((offered) => line(offered, options)));
     list.go(Math.max(0, best === null ? 0 : names.indexOf(best)));
     field.setAttribute("aria-activedescendant", `${list.name}-${list.at}`);
   };
@@ -106,14 +106,14 @@ export function classChooser(given) {
       list.move(event.key === "ArrowDown" ? 1 : -1);
       field.setAttribute("aria-activedescendant", `${list.name}-${list.at}`);
     } else if (event.key === "Enter") {
-      if (names[list.at]) given.choose(names[list.at]);
-    } else if (event.key === "Escape") given.cancel();
+      if (names[list.at]) options.choose(names[list.at]);
+    } else if (event.key === "Escape") options.cancel();
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
   draw(false);
-  const element = h("div", { class: "chooser" }, h("p", { class: "chooser-label" }, given.label), field, list.element);
+  const element = h("div", { class: "chooser" }, h("p", { class: "chooser-label" }, options.label), field, list.element);
   return {
     element,
     focus: () => {
@@ -125,17 +125,17 @@ export function classChooser(given) {
 }
 
 /**
- * @param {KnownClass} one
+ * @param {KnownClass} known
  * @param {{fresh: string, known: string}} words
  */
-function line(one, words) {
-  const fresh = one.items < 0;
+function line(known, words) {
+  const fresh = known.items < 0;
   return h(
     "li",
     { class: fresh ? "fresh" : null },
     h("span", { class: "faint small" }, fresh ? words.fresh : words.known),
     " ",
-    h("bdi", null, one.name),
-    one.developed ? h("span", { class: "badge accent" }, "known") : null,
+    h("bdi", null, known.name),
+    known.developed ? h("span", { class: "badge accent" }, "known") : null,
   );
 }

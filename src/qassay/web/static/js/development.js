@@ -63,10 +63,10 @@ onClick("#publish", async (button) => {
   const warning = runs ? ` ${runs === 1 ? "The run that is" : `The ${runs} runs that are`} here do not answer them.` : "";
   const asked = `Publish ${plural(questions(), "question")}? They get their numbers for good.${warning}`;
   if (!(await confirmed(asked, "Publish"))) return;
-  const told = (/** @type {{questions: string[]}} */ { questions }) => {
+  const message = (/** @type {{questions: string[]}} */ { questions }) => {
     const few = questions.slice(0, 12).join(", ") + (questions.length > 12 ? ", …" : "");
     return `${plural(questions.length, "question")} published: ${few}.`;
   };
-  await act("POST", "/development/publish", { groups }, { focus: "#told", told });
+  await act("POST", "/development/publish", { groups }, { focus: "#told", message });
 });
 count();

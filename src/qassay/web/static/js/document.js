@@ -27,14 +27,14 @@ export function fetchDocument(doc, mark) {
   if (mark.start !== undefined) query.set("start", String(mark.start));
   if (mark.length !== undefined) query.set("length", String(mark.length));
   const address = `/document?${query}`;
-  let found = fetched.get(address);
-  if (!found) {
-    found = get(address);
-    found.catch(() => fetched.delete(address));
-    fetched.set(address, found);
+  let request = fetched.get(address);
+  if (!request) {
+    request = get(address);
+    request.catch(() => fetched.delete(address));
+    fetched.set(address, request);
     if (fetched.size > KEPT) fetched.delete(String(fetched.keys().next().value));
   }
-  return found;
+  return request;
 }
 
 /**
@@ -55,12 +55,12 @@ export function documentPanel(hasCollection, view) {
   }
   remark.textContent = "Loading…";
   fetchDocument(doc, start === undefined || start === null ? { find: text } : { start, length }).then(
-    (found) => {
-      const cut = found.text.length < found.length ? ` Shown from character ${found.begins + 1} of ${found.length}.` : "";
-      if (found.title && found.title !== doc) fill(title, h("bdi", null, found.title), " ", h("small", { class: "faint" }, h("bdi", null, doc)));
-      remark.textContent = found.length === 0 ? "This document is empty." : (HOW[found.found ?? (text ? "none" : "exact")] ?? "") + cut;
-      body.hidden = found.length === 0;
-      fill(body, marked(found));
+    (shown) => {
+      const cut = shown.text.length < shown.length ? ` Shown from character ${shown.begins + 1} of ${shown.length}.` : "";
+      if (shown.title && shown.title !== doc) fill(title, h("bdi", null, shown.title), " ", h("small", { class: "faint" }, h("bdi", null, doc)));
+      remark.textContent = shown.length === 0 ? "This document is empty." : (HOW[shown.found ?? (text ? "none" : "exact")] ?? "") + cut;
+      body.hidden = shown.length === 0;
+      fill(body, marked(shown));
       reveal(body);
     },
     (error) => {
@@ -72,7 +72,7 @@ export function documentPanel(hasCollection, view) {
 }
 
 /**
- * What is judged with its document beside it; where there is no room, the document stands before what is needed less.
+ * The answer with its document beside it; where there is no room, the document comes before the less important part.
  * @param {HTMLElement} answer
  * @param {HTMLElement} panel
  * @param {HTMLElement} rest
@@ -83,23 +83,23 @@ export function besideDocument(answer, panel, rest) {
 
 /**
  * The text with its marks.
- * @param {{text: string, marks: [number, number][]}} found
+ * @param {{text: string, marks: [number, number][]}} view
  * @returns {(string | Node)[]}
  */
-export function marked(found) {
+export function marked(view) {
   /** @type {(string | Node)[]} */
   const pieces = [];
   // Offsets count code points, as Python's strings do; JavaScript's count otherwise beyond the basic plane.
-  const points = /[\ud800-\udbff]/.test(found.text) ? Array.from(found.text) : null;
+  const points = /[\ud800-\udbff]/.test(view.text) ? Array.from(view.text) : null;
   const cut = (/** @type {number} */ from, /** @type {number} */ to) =>
-    points ? points.slice(from, to).join("") : found.text.slice(from, to);
+    points ? points.slice(from, to).join("") : view.text.slice(from, to);
   let at = 0;
-  for (const [from, to] of found.marks) {
+  for (const [from, to] of view.marks) {
     if (from < at) continue;
     pieces.push(cut(at, from), h("mark", null, cut(from, to)));
     at = to;
   }
-  pieces.push(cut(at, points ? points.length : found.text.length));
+  pieces.push(cut(at, points ? points.length : view.text.length));
   return pieces;
 }
 

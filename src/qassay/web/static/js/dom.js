@@ -62,9 +62,9 @@ export function fill(element, ...children) {
  * @returns {Kind}
  */
 export function byId(id, kind) {
-  const found = document.getElementById(id);
-  if (!found || (kind && !(found instanceof kind))) throw new Error(`no element #${id}`);
-  return /** @type {Kind} */ (found);
+  const element = document.getElementById(id);
+  if (!element || (kind && !(element instanceof kind))) throw new Error(`no element #${id}`);
+  return /** @type {Kind} */ (element);
 }
 
 /**
@@ -121,13 +121,13 @@ export function notify(message, tone = "") {
  */
 function nodes(children) {
   /** @type {(Node | string)[]} */
-  const found = [];
+  const flat = [];
   for (const child of children.flat()) {
     if (child === null || child === undefined || child === false) continue;
-    if (child instanceof Node) found.push(child);
-    else found.push(...visible(String(child)));
+    if (child instanceof Node) flat.push(child);
+    else flat.push(...visible(String(child)));
   }
-  return found;
+  return flat;
 }
 
 // Characters that turn text around without being seen: an answer with one of them reads otherwise than it is written.

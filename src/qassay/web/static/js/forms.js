@@ -51,25 +51,25 @@ export async function send(form, submitter = null) {
 }
 
 /**
- * What a form holds, as the body of a request.
+ * The values of a form, as the body of a request.
  *
  * @param {HTMLFormElement} form
  * @returns {Record<string, unknown>}
  */
 export function values(form) {
   /** @type {Record<string, unknown>} */
-  const found = {};
+  const body = {};
   for (const field of form.elements) {
     const known = field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement;
     if (!known || !field.name || field.disabled || field.dataset.apart !== undefined) continue;
-    if (field instanceof HTMLInputElement && field.type === "checkbox") found[field.name] = field.checked;
+    if (field instanceof HTMLInputElement && field.type === "checkbox") body[field.name] = field.checked;
     else if (field instanceof HTMLInputElement && field.type === "radio") {
-      if (field.checked) found[field.name] = field.value;
+      if (field.checked) body[field.name] = field.value;
     } else if (field.value === "" && !field.required) continue;
-    else if (field instanceof HTMLInputElement && field.type === "number") found[field.name] = field.valueAsNumber;
-    else found[field.name] = field.value;
+    else if (field instanceof HTMLInputElement && field.type === "number") body[field.name] = field.valueAsNumber;
+    else body[field.name] = field.value;
   }
-  return found;
+  return body;
 }
 
 /**
@@ -105,8 +105,8 @@ export function clear(form) {
   for (const old of form.querySelectorAll(".problem, .notice.error")) old.remove();
   for (const field of form.querySelectorAll("[aria-invalid]")) {
     field.removeAttribute("aria-invalid");
-    const kept = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && !id.endsWith("-problem"));
-    if (kept.length) field.setAttribute("aria-describedby", kept.join(" "));
+    const others = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && !id.endsWith("-problem"));
+    if (others.length) field.setAttribute("aria-describedby", others.join(" "));
     else field.removeAttribute("aria-describedby");
   }
 }

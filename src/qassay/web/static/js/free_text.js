@@ -29,13 +29,13 @@ export function freeTextScreen(screen, { gold }) {
 
   /** The key of a label whose own key something else on the page has: the first number that no label asks for. */
   function spareKey() {
-    return [..."123456789"].find((key) => isFree(key) && labels.every((one) => one.key !== key)) ?? "";
+    return [..."123456789"].find((key) => isFree(key) && labels.every((choice) => choice.key !== key)) ?? "";
   }
 
   /** @param {string} label */
   function decide(label) {
     if (!bench.view || bench.moving || bench.isLocked()) return;
-    bench.decide("", { [field]: label, ...notes.taken() }, { advance: true, said: label });
+    bench.decide("", { [field]: label, ...notes.taken() }, { advance: true, message: label });
   }
 
   /**

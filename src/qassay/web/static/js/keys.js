@@ -2,7 +2,7 @@
 import { ApiError, put } from "./api.js";
 import { announce, fill, h, siteData } from "./dom.js";
 
-/** @typedef {{name: string, key: string, given: string, label: string, handler: () => void}} Shortcut */
+/** @typedef {{name: string, key: string, defaultKey: string, label: string, handler: () => void}} Shortcut */
 
 /** @type {Map<string, Shortcut>} */
 const shortcuts = new Map();
@@ -36,7 +36,7 @@ const RESERVED = ["Tab", "Escape", "Enter", "?"];
  * @param {() => void} handler
  */
 export function register(name, key, label, handler) {
-  shortcuts.set(name, { name, given: key, key: own[name] ?? key, label, handler });
+  shortcuts.set(name, { name, defaultKey: key, key: own[name] ?? key, label, handler });
   const button = document.getElementById("shortcuts-button");
   if (button) button.hidden = false;
 }
@@ -48,7 +48,7 @@ export function register(name, key, label, handler) {
  * @returns {boolean}
  */
 export function isFree(key) {
-  return !RESERVED.includes(key) && ![...shortcuts.values()].some((one) => same(one.given, key));
+  return !RESERVED.includes(key) && ![...shortcuts.values()].some((shortcut) => same(shortcut.defaultKey, key));
 }
 
 /** @param {string} name */
@@ -68,8 +68,8 @@ export function unregisterAll() {
  * @returns {string}
  */
 export function keyFor(name) {
-  const found = shortcuts.get(name);
-  return found ? readable(found.key) : "";
+  const shortcut = shortcuts.get(name);
+  return shortcut ? readable(shortcut.key) : "";
 }
 
 /** @param {string} name  The shortcut whose deed a button does too. */
@@ -126,10 +126,10 @@ function pressed(event) {
   if ([" ", "Enter"].includes(event.key) && event.target instanceof Element && event.target.closest("button, a, summary")) {
     return;
   }
-  const found = [...shortcuts.values()].find((one) => same(one.key, event.key));
-  if (!found) return;
+  const shortcut = [...shortcuts.values()].find((registered) => same(registered.key, event.key));
+  if (!shortcut) return;
   event.preventDefault();
-  found.handler();
+  shortcut.handler();
 }
 
 /**
@@ -144,11 +144,11 @@ function isTyping(target) {
 }
 
 /**
- * @param {string} one
+ * @param {string} key
  * @param {string} other
  */
-function same(one, other) {
-  return one === other || (one.length === 1 && one.toLowerCase() === other.toLowerCase());
+function same(key, other) {
+  return key === other || (key.length === 1 && key.toLowerCase() === other.toLowerCase());
 }
 
 /** @param {KeyboardEvent} event */
@@ -162,7 +162,7 @@ function take(event) {
     stopWaiting();
     return;
   }
-  const taken = [...shortcuts.values()].find((one) => one !== shortcut && same(one.key, event.key));
+  const taken = [...shortcuts.values()].find((registered) => registered !== shortcut && same(registered.key, event.key));
   if (event.ctrlKey || event.altKey || event.metaKey || RESERVED.includes(event.key) || /^F\d+$/.test(event.key)) {
     draw(`${readable(event.key)} belongs to the browser or the page; press another key, or Esc to keep the old one.`);
   } else if (taken) {
@@ -180,7 +180,7 @@ function take(event) {
 async function change(shortcut, key) {
   const before = shortcut.key;
   shortcut.key = key;
-  own = Object.fromEntries(Object.entries({ ...own, [shortcut.name]: key }).filter(([name, one]) => shortcuts.get(name)?.given !== one));
+  own = Object.fromEntries(Object.entries({ ...own, [shortcut.name]: key }).filter(([name, ownKey]) => shortcuts.get(name)?.defaultKey !== ownKey));
   draw("");
   dispatchEvent(new CustomEvent("shortcuts-changed"));
   try {
@@ -195,7 +195,7 @@ async function change(shortcut, key) {
 
 async function reset() {
   own = {};
-  for (const shortcut of shortcuts.values()) shortcut.key = shortcut.given;
+  for (const shortcut of shortcuts.values()) shortcut.key = shortcut.defaultKey;
   dispatchEvent(new CustomEvent("shortcuts-changed"));
   try {
     await put("/account/shortcuts", { shortcuts: own });
@@ -214,12 +214,12 @@ function stopWaiting() {
 function draw(message) {
   if (!dialog) return;
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.shortcut : undefined;
-  const rows = [...shortcuts.values()].map((one) =>
+  const rows = [...shortcuts.values()].map((shortcut) =>
     h(
       "tr",
       { class: "middle" },
-      h("td", null, one.label),
-      h("td", { class: "nowrap" }, waiting === one.name ? "press a key…" : h("kbd", null, readable(one.key))),
+      h("td", null, shortcut.label),
+      h("td", { class: "nowrap" }, waiting === shortcut.name ? "press a key…" : h("kbd", null, readable(shortcut.key))),
       h(
         "td",
         { class: "number" },
@@ -228,12 +228,12 @@ function draw(message) {
           {
             type: "button",
             class: "small",
-            dataset: { shortcut: one.name },
-            "aria-label": `Change the key of ${one.label}`,
+            dataset: { shortcut: shortcut.name },
+            "aria-label": `Change the key of ${shortcut.label}`,
             onclick: () => {
-              waiting = one.name;
+              waiting = shortcut.name;
               draw("");
-              announce(`Press the new key for ${one.label}.`);
+              announce(`Press the new key for ${shortcut.label}.`);
             },
           },
           "Change",

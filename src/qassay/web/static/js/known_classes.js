@@ -8,7 +8,7 @@ import { classChooser } from "./class_chooser.js";
 export class KnownClasses {
   /**
    * @param {import("./workbench.js").Workbench} bench
-   * @param {{changed: (said: string) => Promise<void>, left: () => void}} events
+   * @param {{changed: (message: string) => Promise<void>, left: () => void}} events
    *   `changed`: judgments are others now on the server; `left`: a dialog was closed, the focus wants a place.
    */
   constructor(bench, events) {
@@ -26,8 +26,8 @@ export class KnownClasses {
     const { assignment } = this.bench.sheet;
     try {
       await this.bench.outbox.emptied();
-      const found = await get(`/judge/${assignment}/classes`);
-      if (assignment === this.bench.sheet.assignment) this.show(found.classes);
+      const answer = await get(`/judge/${assignment}/classes`);
+      if (assignment === this.bench.sheet.assignment) this.show(answer.classes);
     } catch (error) {
       this.bench.complain(`The known answers cannot be loaded. ${message(error)}`, () => void this.refresh());
     }
@@ -40,7 +40,7 @@ export class KnownClasses {
       this.element,
       h("h2", null, "Known answers ", h("span", { class: "badge" }, String(classes.length))),
       classes.length === 0 ? h("p", { class: "faint" }, "None yet: each correct answer that you accept is added here.") : null,
-      classes.length ? h("ul", { class: "class-list", tabindex: "0", "aria-label": "Known answers" }, classes.map((one) => this.line(one))) : null,
+      classes.length ? h("ul", { class: "class-list", tabindex: "0", "aria-label": "Known answers" }, classes.map((known) => this.line(known))) : null,
     );
   }
 
@@ -50,27 +50,27 @@ export class KnownClasses {
    * @param {string | null} joined
    */
   count(left, joined) {
-    const changed = this.classes.map((one) => ({
-      ...one,
-      items: one.items - Number(one.name === left) + Number(one.name === joined),
+    const changed = this.classes.map((known) => ({
+      ...known,
+      items: known.items - Number(known.name === left) + Number(known.name === joined),
     }));
-    if (joined !== null && !changed.some((one) => one.name === joined)) changed.push({ name: joined, developed: false, items: 1 });
-    this.show(changed.filter((one) => one.developed || one.items > 0));
+    if (joined !== null && !changed.some((known) => known.name === joined)) changed.push({ name: joined, developed: false, items: 1 });
+    this.show(changed.filter((known) => known.developed || known.items > 0));
   }
 
-  /** @param {KnownClass} one */
-  line(one) {
+  /** @param {KnownClass} known */
+  line(known) {
     const button = () =>
       h(
         "button",
-        { type: "button", class: "quiet small", "aria-label": `Rename or merge ${one.name}`, onclick: () => this.ask(one.name) },
+        { type: "button", class: "quiet small", "aria-label": `Rename or merge ${known.name}`, onclick: () => this.ask(known.name) },
         "Rename or merge",
       );
     return h(
       "li",
       null,
-      h("bdi", null, one.name),
-      one.developed ? h("span", { class: "badge accent", title: "Known from question development" }, "known") : button(),
+      h("bdi", null, known.name),
+      known.developed ? h("span", { class: "badge accent", title: "Known from question development" }, "known") : button(),
     );
   }
 
@@ -81,7 +81,7 @@ export class KnownClasses {
       label: "New name, or the answer that it is the same as",
       text: name,
       chosen: null,
-      classes: this.classes.filter((one) => one.name !== name),
+      classes: this.classes.filter((known) => known.name !== name),
       fresh: "Rename to",
       known: "Merge into",
       choose: (after) => {
@@ -109,9 +109,9 @@ export class KnownClasses {
   async send(sent) {
     try {
       await this.bench.outbox.emptied();
-      const found = await post(`/judge/${this.bench.sheet.assignment}/classes/rename`, sent);
+      const answer = await post(`/judge/${this.bench.sheet.assignment}/classes/rename`, sent);
       this.renamings.push({ key: sent.key, steps: this.bench.steps.length });
-      await this.follow(found.classes, `${found.changed} judgments changed.`);
+      await this.follow(answer.classes, `${answer.changed} judgments changed.`);
     } catch (error) {
       const away = error instanceof ApiError && error.away;
       this.bench.complain(message(error), away ? () => void this.send(sent) : undefined);
@@ -128,9 +128,9 @@ export class KnownClasses {
     if (last === undefined || last.steps < this.bench.steps.length) return false;
     try {
       const sent = { key: freshKey(), of: last.key };
-      const found = await post(`/judge/${this.bench.sheet.assignment}/classes/undo`, sent);
+      const answer = await post(`/judge/${this.bench.sheet.assignment}/classes/undo`, sent);
       this.renamings.pop();
-      await this.follow(found.classes, "Undone.");
+      await this.follow(answer.classes, "Undone.");
     } catch (error) {
       this.bench.complain(message(error));
     }
@@ -140,12 +140,12 @@ export class KnownClasses {
   /**
    * Judgments have changed on the server: whatever was fetched before is old.
    * @param {KnownClass[]} classes
-   * @param {string} said
+   * @param {string} text
    */
-  async follow(classes, said) {
+  async follow(classes, text) {
     this.show(classes);
     this.bench.supply.clear();
-    await this.events.changed(said);
+    await this.events.changed(text);
   }
 }
 

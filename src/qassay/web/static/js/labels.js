@@ -11,7 +11,7 @@ const ITEM_NAMES = /** @type {Record<string, string>} */ ({ W: "Incorrect", U: "
  * A label with its name, where it has one.
  * @param {string} label
  */
-export function named(label) {
+export function labelInWords(label) {
   return label in ITEM_NAMES ? `${ITEM_NAMES[label]} (${label})` : label;
 }
 
@@ -20,9 +20,9 @@ export function named(label) {
  * @param {Record<string, any>} verdict
  * @param {Choices | null} choices
  */
-export function saidShortly(verdict, choices) {
+export function verdictShortly(verdict, choices) {
   const label = choices ? verdict[choices.field] : undefined;
-  const own = choices?.labels.find((one) => one.label === label);
+  const own = choices?.labels.find((choice) => choice.label === label);
   return own ? own.name : label === undefined ? "Saved" : String(label);
 }
 
@@ -30,10 +30,10 @@ export function saidShortly(verdict, choices) {
  * A verdict in words.
  * @param {Record<string, any> | null} verdict
  */
-export function said(verdict) {
+export function verdictInWords(verdict) {
   if (!verdict) return "nothing";
   return Object.entries(verdict)
     .filter(([name, value]) => name !== "settled" && value !== null)
-    .map(([name, value]) => (name === "judgment" ? named(String(value)) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
+    .map(([name, value]) => (name === "judgment" ? labelInWords(String(value)) : `${name}: ${Array.isArray(value) ? value.join(", ") : value}`))
     .join("; ");
 }

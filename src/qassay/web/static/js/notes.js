@@ -89,7 +89,7 @@ export class NoteField {
    * @returns {string | undefined}
    */
   draft(view, part) {
-    return recall(this.place).find((/** @type {Draft} */ one) => one.item === view.id && one.part === part.part)?.note;
+    return recall(this.place).find((/** @type {Draft} */ draft) => draft.item === view.id && draft.part === part.part)?.note;
   }
 
   /**
@@ -98,6 +98,6 @@ export class NoteField {
    * @returns {Draft[]}
    */
   others(view, part) {
-    return recall(this.place).filter((/** @type {Draft} */ one) => one.item !== view.id || one.part !== part.part);
+    return recall(this.place).filter((/** @type {Draft} */ draft) => draft.item !== view.id || draft.part !== part.part);
   }
 }

@@ -48,10 +48,10 @@ export function nuggetComparison(rows, letter) {
  */
 function shown(cell, name, row) {
   if (!cell) return h("td", { class: "none", dataset: { of: name } }, h("span", { class: "faint" }, "not on this list"));
-  const one = row.cells.find((other) => other && other.vital !== cell.vital);
+  const differing = row.cells.find((other) => other && other.vital !== cell.vital);
   return h("td", { dataset: { of: name } },
     h("span", { dir: "auto" }, h("bdi", null, cell.words.flatMap(marked))), " ",
-    h("span", { class: cell.vital ? "badge accent" : "badge" }, cell.vital ? "vital" : "okay", one ? h("span", { class: "visually-hidden" }, " (others say otherwise)") : null), " ",
+    h("span", { class: cell.vital ? "badge accent" : "badge" }, cell.vital ? "vital" : "okay", differing ? h("span", { class: "visually-hidden" }, " (others say otherwise)") : null), " ",
     h("span", { class: "faint small" }, `no. ${cell.place + 1}, in ${plural(cell.responses, "response")}`));
 }
 

@@ -38,48 +38,48 @@ function area(label, value) {
 
 /**
  * @param {NuggetList} list
- * @param {Nugget} one
+ * @param {Nugget} nugget
  */
-export async function editNugget(list, one) {
-  const { input, field: shownField } = area("The fact", one.text);
+export async function editNugget(list, nugget) {
+  const { input, field: shownField } = area("The fact", nugget.text);
   if (!(await ask("Edit the nugget", [shownField], "Save"))) return;
   const text = input.value.replace(/\s+/g, " ").trim();
-  if (!text || text === one.text) return;
+  if (!text || text === nugget.text) return;
   const again = await responsesAgain(list, text);
-  if (again !== undefined) list.change(one, text, one.vital, again);
+  if (again !== undefined) list.change(nugget, text, nugget.vital, again);
 }
 
 /**
  * @param {NuggetList} list
- * @param {Nugget} one
+ * @param {Nugget} nugget
  */
-export async function splitNugget(list, one) {
-  const [first, second] = [area("First nugget (keeps the links)", one.text), area("Second nugget", "")];
+export async function splitNugget(list, nugget) {
+  const [first, second] = [area("First nugget (keeps the links)", nugget.text), area("Second nugget", "")];
   if (!(await ask("Split the nugget", [first.field, second.field], "Split"))) return;
   const texts = /** @type {[string, string]} */ ([first, second].map(({ input }) => input.value.replace(/\s+/g, " ").trim()));
-  if (!texts[0] || !texts[1]) return list.events.told("To split a nugget, write two texts.");
+  if (!texts[0] || !texts[1]) return list.events.complain("To split a nugget, write two texts.");
   const again = await responsesAgain(list, texts.join(" / "));
-  if (again !== undefined) list.split(one, texts, again);
+  if (again !== undefined) list.split(nugget, texts, again);
 }
 
 /**
  * @param {NuggetList} list
- * @param {Nugget} one
+ * @param {Nugget} nugget
  */
-export async function mergeNuggets(list, one) {
-  const others = list.nuggets.filter((other) => other !== one && other.nugget);
-  if (!others.length) return list.events.told("There is no other nugget to merge it with.");
+export async function mergeNuggets(list, nugget) {
+  const others = list.nuggets.filter((other) => other !== nugget && other.nugget);
+  if (!others.length) return list.events.complain("There is no other nugget to merge it with.");
   const select = h("select", null, others.map((other) => h("option", { value: other.nugget }, other.text)));
-  const text = area("Text of the merged nugget", `${one.text}; ${others[0].text}`);
+  const text = area("Text of the merged nugget", `${nugget.text}; ${others[0].text}`);
   select.addEventListener("change", () => {
     const other = others.find((two) => two.nugget === select.value);
-    text.input.value = `${one.text}; ${other?.text ?? ""}`;
+    text.input.value = `${nugget.text}; ${other?.text ?? ""}`;
   });
   const fields = [h("div", { class: "field" }, h("label", null, "Merge with", select)), text.field];
   if (!(await ask("Merge two nuggets", fields, "Merge"))) return;
   const other = others.find((two) => two.nugget === select.value);
-  const said = text.input.value.replace(/\s+/g, " ").trim();
-  if (!other || !said) return;
-  const again = await responsesAgain(list, said);
-  if (again !== undefined) list.merge(one, other, said, again);
+  const merged = text.input.value.replace(/\s+/g, " ").trim();
+  if (!other || !merged) return;
+  const again = await responsesAgain(list, merged);
+  if (again !== undefined) list.merge(nugget, other, merged, again);
 }

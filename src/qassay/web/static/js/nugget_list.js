@@ -8,7 +8,7 @@ import { Outbox, STATES } from "./outbox.js";
  * @typedef {{nuggets: Nugget[], step: number, looked_through: number, done: number, total: number, closed: boolean}} ListView
  * @typedef {object} ListEvents
  * @property {() => void} changed  The list is another one now.
- * @property {(message: string) => void} told  Something cannot be done.
+ * @property {(message: string) => void} complain  Something cannot be done.
  * @property {(message: string, letter: import("./outbox.js").PendingSave) => void} refused
  */
 
@@ -37,7 +37,7 @@ export class NuggetList {
       refused: (letter, _, answer) => {
         if (!this.isOurs(letter)) return false;
         this.keys = this.keys.filter((key) => key !== letter.key);
-        this.events.refused(told(answer), letter);
+        this.events.refused(refusalInWords(answer), letter);
         void this.load();
         return true;
       },
@@ -93,63 +93,63 @@ export class NuggetList {
   }
 
   /**
-   * @param {Nugget} one
+   * @param {Nugget} nugget
    * @param {string} text
    * @param {boolean} vital
    * @param {string | null} again
    */
-  change(one, text, vital, again) {
-    const body = { nugget: one.nugget, expected: one.version, text, vital, again };
-    this.send("change", body, () => Object.assign(one, { text, vital, version: one.version + 1 }));
+  change(nugget, text, vital, again) {
+    const body = { nugget: nugget.nugget, expected: nugget.version, text, vital, again };
+    this.send("change", body, () => Object.assign(nugget, { text, vital, version: nugget.version + 1 }));
   }
 
   /**
-   * @param {Nugget} one
+   * @param {Nugget} nugget
    * @param {string | null} again
    */
-  remove(one, again) {
-    const body = { nugget: one.nugget, expected: one.version, again };
-    this.send("remove", body, () => (this.nuggets = this.nuggets.filter((other) => other !== one)));
+  remove(nugget, again) {
+    const body = { nugget: nugget.nugget, expected: nugget.version, again };
+    this.send("remove", body, () => (this.nuggets = this.nuggets.filter((other) => other !== nugget)));
   }
 
   /**
-   * @param {Nugget} one
+   * @param {Nugget} nugget
    * @param {[string, string]} texts
    * @param {string | null} again
    */
-  split(one, texts, again) {
-    this.send("split", { nugget: one.nugget, expected: one.version, texts, again }, () => {
-      Object.assign(one, { text: texts[0], version: one.version + 1 });
-      const second = { nugget: "", text: texts[1], vital: one.vital, version: 0, ordinal: 0, linked: 0 };
-      this.nuggets.splice(this.nuggets.indexOf(one) + 1, 0, second);
+  split(nugget, texts, again) {
+    this.send("split", { nugget: nugget.nugget, expected: nugget.version, texts, again }, () => {
+      Object.assign(nugget, { text: texts[0], version: nugget.version + 1 });
+      const second = { nugget: "", text: texts[1], vital: nugget.vital, version: 0, ordinal: 0, linked: 0 };
+      this.nuggets.splice(this.nuggets.indexOf(nugget) + 1, 0, second);
       this.renumber();
     });
   }
 
   /**
-   * @param {Nugget} one
+   * @param {Nugget} nugget
    * @param {Nugget} other
    * @param {string} text
    * @param {string | null} again
    */
-  merge(one, other, text, again) {
-    const named = { nugget: one.nugget, expected: one.version, other: other.nugget, other_expected: other.version };
-    this.send("merge", { ...named, text, again }, () => {
-      Object.assign(one, { text, vital: one.vital || other.vital, version: one.version + 1 });
+  merge(nugget, other, text, again) {
+    const pair = { nugget: nugget.nugget, expected: nugget.version, other: other.nugget, other_expected: other.version };
+    this.send("merge", { ...pair, text, again }, () => {
+      Object.assign(nugget, { text, vital: nugget.vital || other.vital, version: nugget.version + 1 });
       this.nuggets = this.nuggets.filter((two) => two !== other);
     });
   }
 
   /**
    * Put a nugget at another place: before the one that is there now, or at the end.
-   * @param {Nugget} one
+   * @param {Nugget} nugget
    * @param {number} place
    */
-  move(one, place) {
-    const rest = this.nuggets.filter((other) => other !== one);
+  move(nugget, place) {
+    const rest = this.nuggets.filter((other) => other !== nugget);
     const before = rest[place]?.nugget ?? null;
-    this.send("move", { nugget: one.nugget, expected: one.version, before }, () => {
-      rest.splice(place, 0, one);
+    this.send("move", { nugget: nugget.nugget, expected: nugget.version, before }, () => {
+      rest.splice(place, 0, nugget);
       this.nuggets = rest;
       this.renumber();
     });
@@ -157,8 +157,8 @@ export class NuggetList {
 
   /** What the server does when the order changes: whatever moves gets the next version. */
   renumber() {
-    this.nuggets.forEach((one, index) => {
-      if (one.ordinal !== index + 1) Object.assign(one, { ordinal: index + 1, version: one.version + 1 });
+    this.nuggets.forEach((nugget, index) => {
+      if (nugget.ordinal !== index + 1) Object.assign(nugget, { ordinal: index + 1, version: nugget.version + 1 });
     });
   }
 
@@ -191,10 +191,10 @@ export function fetchList(assignment) {
 /**
  * @param {any} answer
  */
-function told(answer) {
-  const stands = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
+function refusalInWords(answer) {
+  const current = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
   const message = answer?.message ?? "The server refused a change";
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${stands}`;
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${current}`;
 }
 
 /**

@@ -7,7 +7,7 @@
  * @param {Sheet} sheet
  */
 export function firstOpen(sheet) {
-  return sheet.items.find((one) => !one.complete);
+  return sheet.items.find((item) => !item.complete);
 }
 
 /**
@@ -16,7 +16,7 @@ export function firstOpen(sheet) {
  * @param {number} current
  */
 export function after({ items }, current) {
-  const at = items.findIndex((one) => one.id === current);
+  const at = items.findIndex((item) => item.id === current);
   return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))];
 }
 
@@ -26,5 +26,5 @@ export function after({ items }, current) {
  * @param {string} [screen]
  */
 export function openStage(sheet, screen) {
-  return sheet.stages.find((one) => one.screen !== screen && one.open && one.done < one.total);
+  return sheet.stages.find((stage) => stage.screen !== screen && stage.open && stage.done < stage.total);
 }

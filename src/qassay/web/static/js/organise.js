@@ -3,7 +3,7 @@ import { ApiError, call } from "./api.js";
 import { h } from "./dom.js";
 
 const FOCUS = "qassay.focus";
-const TOLD = "qassay.told";
+const MESSAGE = "qassay.message";
 
 /**
  * Make a change and reload the page; an error is shown in #complaint.
@@ -11,14 +11,14 @@ const TOLD = "qassay.told";
  * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
  * @param {string} path
  * @param {unknown} body
- * @param {{focus?: string, then?: string, told?: (answer: any) => string}} [after] what has the focus afterwards, or
+ * @param {{focus?: string, then?: string, message?: (answer: any) => string}} [after] what has the focus afterwards, or
  *   where to go instead, and what the page says then
  * @returns {Promise<any>} the answer; null where it was refused
  */
 export async function act(method, path, body, after = {}) {
   try {
     const answer = await call(method, path, body);
-    if (after.told) sessionStorage.setItem(TOLD, after.told(answer));
+    if (after.message) sessionStorage.setItem(MESSAGE, after.message(answer));
     if (after.then) location.assign(after.then);
     else again(after.focus);
     return answer;
@@ -40,11 +40,11 @@ export function again(focus) {
 
 /** Put the focus where it was before the page was reloaded, and say what was done. */
 export function comeBack() {
-  const told = sessionStorage.getItem(TOLD);
+  const message = sessionStorage.getItem(MESSAGE);
   const place = document.getElementById("told");
-  sessionStorage.removeItem(TOLD);
-  if (told && place) {
-    place.textContent = told;
+  sessionStorage.removeItem(MESSAGE);
+  if (message && place) {
+    place.textContent = message;
     place.hidden = false;
   }
   const wanted = sessionStorage.getItem(FOCUS);
@@ -64,7 +64,7 @@ export function complain(error) {
   if (!place) return;
   const problems = error instanceof ApiError ? error.problems : [];
   const message = error instanceof ApiError ? error.message : String(error);
-  if (problems.length > 1) place.replaceChildren(h("ul", null, problems.slice(0, 50).map((one) => h("li", null, one.message))));
+  if (problems.length > 1) place.replaceChildren(h("ul", null, problems.slice(0, 50).map((problem) => h("li", null, problem.message))));
   else place.textContent = message;
   place.hidden = false;
   place.focus();

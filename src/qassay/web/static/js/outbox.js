@@ -139,7 +139,7 @@ export class Outbox {
 
   /** @param {PendingSave} letter */
   drop(letter) {
-    remember(this.place, this.letters().filter((one) => one.key !== letter.key));
+    remember(this.place, this.letters().filter((waiting) => waiting.key !== letter.key));
   }
 
   tell() {

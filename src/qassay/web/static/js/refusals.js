@@ -30,11 +30,11 @@ export function keepRefusal(owner, { key, url, body, about = "" }, message) {
  * @param {() => void} dismissed
  */
 export function showRefusals(owner, dismissed) {
-  const found = refusals(owner);
+  const refused = refusals(owner);
   const box = document.getElementById("refusals") ?? h("div", { id: "refusals", class: "notice error", role: "alert" });
-  if (found.length === 0) return box.remove();
+  if (refused.length === 0) return box.remove();
   // Only what is new is to be read out.
-  const keys = found.map((one) => one.key).join(" ");
+  const keys = refused.map((refusal) => refusal.key).join(" ");
   if (box.dataset.keys === keys) return;
   box.dataset.keys = keys;
   const seen = () => {
@@ -43,8 +43,8 @@ export function showRefusals(owner, dismissed) {
     dismissed();
   };
   fill(box,
-    h("ul", null, found.map((one) =>
-      h("li", null, "Not saved, ", h("a", { href: one.address }, one.question ? `question ${one.question}` : "a question"), `: ${one.message}`))),
+    h("ul", null, refused.map((refusal) =>
+      h("li", null, "Not saved, ", h("a", { href: refusal.address }, refusal.question ? `question ${refusal.question}` : "a question"), `: ${refusal.message}`))),
     h("button", { type: "button", class: "small", id: "refusals-seen", onclick: seen }, "Understood"));
   if (!box.isConnected) document.getElementById("complaint")?.before(box);
 }

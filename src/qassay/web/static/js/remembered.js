@@ -8,8 +8,8 @@
  */
 export function recall(name, { tab = false } = {}) {
   try {
-    const kept = JSON.parse((tab ? sessionStorage : localStorage).getItem(name) ?? "[]");
-    return Array.isArray(kept) ? kept : [];
+    const list = JSON.parse((tab ? sessionStorage : localStorage).getItem(name) ?? "[]");
+    return Array.isArray(list) ? list : [];
   } catch {
     return [];
   }

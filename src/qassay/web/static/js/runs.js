@@ -22,16 +22,16 @@ form?.addEventListener("submit", async (event) => {
   const files = [...(byId("files", HTMLInputElement).files ?? [])];
   const reports = files.map((file) => h("section", { class: "report" }, h("h3", null, h("bdi", null, file.name), h("span", { class: "badge" }, "waiting"))));
   fill(results, reports);
-  let kept = 0;
+  let accepted = 0;
   for (const [place, file] of files.entries()) {
     fill(reports[place], h("h3", null, h("bdi", null, file.name), h("span", { class: "badge" }, "checking…")));
     const report = await send(form, file);
-    if (report.tag) kept += 1;
+    if (report.tag) accepted += 1;
     fill(reports[place], drawn(report));
   }
   delete form.dataset.busy;
   form.reset();
-  if (kept) await refresh();
+  if (accepted) await refresh();
 });
 
 /** Show the runs as they are now; the reports of the files stay. */

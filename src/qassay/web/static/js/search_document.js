@@ -89,6 +89,6 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
-// The first mark comes into view, and the caret stands there.
+// The first mark comes into view, and the caret is put there.
 const mark = text.querySelector("mark");
 if (mark) text.scrollTop = mark.offsetTop - text.clientHeight / 3;

@@ -9,10 +9,10 @@ import { recall, remember } from "./remembered.js";
  * @property {string} question
  * @property {number} item
  * @property {string} part
- * @property {number} before  The version that stood.
+ * @property {number} before  The version before it.
  * @property {import("./supply.js").Verdict | null} verdict  The verdict before it.
  * @property {string} [about]  What was decided on, in words.
- * @property {string} [said]  What was decided, in words.
+ * @property {string} [label]  What was decided, in words.
  * @property {boolean} [together]  It is undone together with the one before it.
  */
 
@@ -52,9 +52,9 @@ export class Steps {
     return last;
   }
 
-  /** @param {number} item  One that was decided on in vain. */
+  /** @param {number} item  An item whose decision was not saved. */
   forget(item) {
-    this.keep(this.list.filter((one) => one.item !== item));
+    this.keep(this.list.filter((step) => step.item !== item));
   }
 
   /** @param {Step[]} list */
@@ -81,12 +81,12 @@ export async function takeBack(bench) {
     bench.steps.push(step);
     return bench.complain(`This cannot be undone now: ${error instanceof Error ? error.message : error}`);
   }
-  const part = view.parts.find((one) => one.part === step.part);
+  const part = view.parts.find((candidate) => candidate.part === step.part);
   if (!part) return;
   const body = { item, part: step.part, expected: part.version, to: step.before };
   bench.outbox.post(`/api/judge/${assignment}/undo`, body, step.question);
   // The screen that is open draws its own items; others are on their own page.
-  if ([bench.sheet.screen, sheet.screen].some((one) => one !== screen)) {
+  if ([bench.sheet.screen, sheet.screen].some((name) => name !== screen)) {
     return bench.leave(`/judge/${assignment}?stage=${screen}&item=${item}`);
   }
   if (sheet !== bench.sheet) bench.turnTo(sheet);

@@ -94,7 +94,7 @@ export class Supply {
    * @param {ItemView} view
    */
   count({ id, complete, parts }) {
-    const place = this.sheet.items.find((one) => one.id === id);
+    const place = this.sheet.items.find((item) => item.id === id);
     if (!place) return;
     const field = this.sheet.choices?.field;
     place.verdict = field && parts.length === 1 ? (parts[0].verdict?.[field] ?? null) : null;
@@ -130,8 +130,8 @@ export class Supply {
    */
   async prepare(coming) {
     const { sheet } = this;
-    const open = coming.filter((one) => !one.complete).slice(0, AHEAD);
-    for (const one of open) await this.item(one.id, sheet.assignment).catch(() => null);
+    const open = coming.filter((item) => !item.complete).slice(0, AHEAD);
+    for (const item of open) await this.item(item.id, sheet.assignment).catch(() => null);
     if (sheet !== this.sheet) return; // the assessor was faster
     if (open.length < AHEAD && sheet.next !== null && !this.following) this.prepareQuestion(sheet.next, sheet.screen);
   }

@@ -17,10 +17,10 @@ export function showQuestion({ question, stages, assignment, screen }) {
   fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);
   const tabs = document.querySelector(".judge-stages");
   if (!tabs) return;
-  fill(tabs, stages.map((one) => {
-    const current = one.screen === screen ? "page" : null;
-    const address = `/judge/${assignment}?stage=${one.screen}`;
-    return one.open ? h("a", { href: address, "aria-current": current }, one.title) : h("span", { class: "faint" }, one.title);
+  fill(tabs, stages.map((stage) => {
+    const current = stage.screen === screen ? "page" : null;
+    const address = `/judge/${assignment}?stage=${stage.screen}`;
+    return stage.open ? h("a", { href: address, "aria-current": current }, stage.title) : h("span", { class: "faint" }, stage.title);
   }));
 }
 
@@ -45,7 +45,7 @@ export function showLock({ locked }) {
  * @param {number} current  The item shown.
  */
 export function showProgress({ items, job }, current) {
-  const at = items.findIndex((one) => one.id === current);
+  const at = items.findIndex((item) => item.id === current);
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
@@ -73,7 +73,7 @@ export function duration(minutes) {
 export function showLast(step) {
   const shown = document.getElementById("last");
   if (!shown) return;
-  fill(shown, step?.said ? ["Last: ", h("b", null, step.said), step.about ? [" “", h("bdi", null, step.about.slice(0, 60)), "”"] : null].flat() : null);
+  fill(shown, step?.label ? ["Last: ", h("b", null, step.label), step.about ? [" “", h("bdi", null, step.about.slice(0, 60)), "”"] : null].flat() : null);
 }
 
 /**

@@ -9,8 +9,8 @@
   /** @returns {"system" | "light" | "dark"} */
   function chosen() {
     try {
-      const kept = localStorage.getItem(KEY);
-      return kept === "light" || kept === "dark" ? kept : "system";
+      const stored = localStorage.getItem(KEY);
+      return stored === "light" || stored === "dark" ? stored : "system";
     } catch {
       return "system"; // a browser that keeps nothing still shows the page
     }

@@ -22,22 +22,22 @@ async function look() {
     return;
   }
   try {
-    const found = await post("/welcome/look", { token });
-    offer.textContent = found.resets
-      ? `Set a new password for ${found.name}.`
-      : `You are invited as ${/^[aeiou]/.test(found.role) ? "an" : "a"} ${found.role}.`;
+    const invitation = await post("/welcome/look", { token });
+    offer.textContent = invitation.resets
+      ? `Set a new password for ${invitation.name}.`
+      : `You are invited as ${/^[aeiou]/.test(invitation.role) ? "an" : "a"} ${invitation.role}.`;
     const button = form.querySelector("button");
-    if (found.resets && password && button) button.textContent = "Set password";
+    if (invitation.resets && password && button) button.textContent = "Set password";
     const name = byId("name", HTMLInputElement);
-    if (found.name) {
-      name.value = found.name;
+    if (invitation.name) {
+      name.value = invitation.name;
       name.readOnly = true;
     }
     const other = document.getElementById("single-sign-on");
-    if (other) other.hidden = found.resets;
-    for (const one of document.querySelectorAll("input[name=token]")) Reflect.set(one, "value", token);
+    if (other) other.hidden = invitation.resets;
+    for (const field of document.querySelectorAll("input[name=token]")) Reflect.set(field, "value", token);
     form.hidden = false;
-    (found.name ? document.getElementById("password") : name)?.focus();
+    (invitation.name ? document.getElementById("password") : name)?.focus();
   } catch (error) {
     failed(error instanceof ApiError ? error.message : String(error));
   }

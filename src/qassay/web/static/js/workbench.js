@@ -5,7 +5,7 @@
 import { asked, go, show, watch } from "./address.js";
 import { askWhich } from "./conflict.js";
 import { offerFlags, showFlag } from "./flags.js";
-import { saidShortly } from "./labels.js";
+import { verdictShortly } from "./labels.js";
 import { announce, byId, notify, pageData } from "./dom.js";
 import { walkThrough } from "./moves.js";
 import { after, firstOpen, openStage } from "./order.js";
@@ -41,8 +41,8 @@ export class Workbench {
     this.supply = new Supply(this.sheet, () => this.outbox.letters());
     this.steps = new Steps(String(this.sheet.assessor.id));
     // The last decision in words, until its outcome is known.
-    this.said = "";
-    // While the assessor is asked which of two decisions stands, the page is not left.
+    this.message = "";
+    // While the assessor chooses between two decisions, the page is not left.
     this.asking = false;
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
@@ -64,7 +64,7 @@ export class Workbench {
   async start() {
     this.begin();
     const wanted = asked();
-    const first = this.sheet.items.find((one) => one.id === wanted) ?? firstOpen(this.sheet) ?? this.sheet.items[0];
+    const first = this.sheet.items.find((item) => item.id === wanted) ?? firstOpen(this.sheet) ?? this.sheet.items[0];
     void this.outbox.send();
     this.outbox.tell();
     if (first) await this.open(first.id);
@@ -120,14 +120,14 @@ export class Workbench {
 
   /** @param {number} by */
   async step(by) {
-    const at = this.sheet.items.findIndex((one) => one.id === this.current) + by;
+    const at = this.sheet.items.findIndex((item) => item.id === this.current) + by;
     if (at >= 0 && at < this.sheet.items.length) await this.open(this.sheet.items[at].id);
     else if (by > 0) await this.advance();
   }
 
   /** Go on to the next item without a decision, here or in the next question. */
   async advance() {
-    const open = after(this.sheet, this.current).find((one) => !one.complete);
+    const open = after(this.sheet, this.current).find((item) => !item.complete);
     if (open) return this.open(open.id);
     const stage = openStage(this.sheet, this.sheet.screen);
     if (stage) return this.leave(`/judge/${this.sheet.assignment}?stage=${stage.screen}`);
@@ -174,21 +174,21 @@ export class Workbench {
 
   /** @param {string} part */
   part(part) {
-    const found = this.view?.parts.find((one) => one.part === part);
-    if (!found) throw new Error(`this item has no part ${part}`);
-    return found;
+    const partView = this.view?.parts.find((candidate) => candidate.part === part);
+    if (!partView) throw new Error(`this item has no part ${part}`);
+    return partView;
   }
 
   /**
    * Decide on a part of the item shown.
    * @param {string} part
    * @param {Verdict} verdict
-   * @param {{advance?: boolean, said?: string}} [options]  `said`: the decision in words.
+   * @param {{advance?: boolean, message?: string}} [options]  `message`: the decision in words.
    */
   decide(part, verdict, options = {}) {
     if (!this.view || this.moving || this.isLocked()) return;
     const view = this.view;
-    this.said = options.said ?? "";
+    this.message = options.message ?? "";
     this.decideOn(view, this.part(part), verdict);
     if (options.advance && view.complete) {
       this.moving = true;
@@ -200,18 +200,18 @@ export class Workbench {
   /**
    * Have a verdict on an item saved, whatever is shown.
    * @param {ItemView} view
-   * @param {PartView} one
+   * @param {PartView} partView
    * @param {Verdict} verdict
    */
-  decideOn(view, one, verdict) {
+  decideOn(view, partView, verdict) {
     const { assignment, screen, question: { id: question } } = this.sheet;
-    const { part } = one;
+    const { part } = partView;
     const about = this.aboutItem(view.id, part);
-    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict, about, said: saidShortly(verdict, this.sheet.choices) });
-    const body = { item: view.id, part, expected: one.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
+    this.steps.push({ assignment, screen, question, item: view.id, part, before: partView.version, verdict: partView.verdict, about, label: verdictShortly(verdict, this.sheet.choices) });
+    const body = { item: view.id, part, expected: partView.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
     this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
     this.shown = Date.now();
-    this.put(view, one, verdict, one.version + 1);
+    this.put(view, partView, verdict, partView.version + 1);
   }
 
   /**
@@ -220,10 +220,10 @@ export class Workbench {
    * @param {string} [part]
    */
   aboutItem(id, part = "") {
-    const at = this.sheet.items.findIndex((one) => one.id === id);
+    const at = this.sheet.items.findIndex((item) => item.id === id);
     const label = this.sheet.items[at]?.label;
     const own = this.view?.id === id ? this.view : null;
-    const place = own?.parts.findIndex((one) => one.part === part) ?? -1;
+    const place = own?.parts.findIndex((candidate) => candidate.part === part) ?? -1;
     return own?.body.elements?.[place]?.text || label || `item ${at + 1}`;
   }
 
@@ -236,7 +236,7 @@ export class Workbench {
   put(view, part, verdict, version) {
     part.verdict = verdict;
     part.version = version;
-    view.complete = this.screen.complete?.(this, view) ?? view.parts.every((one) => !one.required || one.verdict !== null);
+    view.complete = this.screen.complete?.(this, view) ?? view.parts.every((candidate) => !candidate.required || candidate.verdict !== null);
     this.supply.note(view);
     this.tellProgress();
   }
@@ -249,8 +249,8 @@ export class Workbench {
 
   /** @param {string} outcome  What came of the last decision; it is read out once. */
   speak(outcome) {
-    if (this.said) announce(`${this.said} ${outcome}`);
-    this.said = "";
+    if (this.message) announce(`${this.message} ${outcome}`);
+    this.message = "";
   }
 
   /**
@@ -281,7 +281,7 @@ export class Workbench {
   refused(letter, status, answer) {
     const item = Number(letter.body.item);
     if (letter.url.endsWith("/flags")) return false;
-    this.said = "";
+    this.message = "";
     this.supply.forget(item);
     this.steps.forget(item);
     void this.lookAgain(item);
@@ -289,7 +289,7 @@ export class Workbench {
     this.asking = true;
     askWhich({
       about: `${letter.about ?? this.sheet.question.id}: “${this.aboutItem(item, String(letter.body.part ?? "")).slice(0, 120)}”`,
-      standing: answer.standing,
+      saved: answer.standing,
       mine: /** @type {Verdict | null} */ (letter.body.verdict ?? null),
       insist: () => this.outbox.post(letter.url, { ...letter.body, expected: answer.version }, letter.about),
       closed: () => void this.reload(item),
@@ -297,10 +297,10 @@ export class Workbench {
     return true;
   }
 
-  /** @param {number} item  One that was decided on in vain; if it is open after all, it is come back to. */
+  /** @param {number} item  An item whose decision was not saved; if it is still open, it is shown again. */
   async lookAgain(item) {
     if (this.view?.id === item && !this.moving) await this.open(item);
-    if (!this.sheet.items.some((one) => one.id === item)) return;
+    if (!this.sheet.items.some((place) => place.id === item)) return;
     await this.supply.item(item).then((view) => this.supply.count(view), () => null);
     this.tellProgress();
   }
@@ -308,7 +308,7 @@ export class Workbench {
   /** Fetch an item of this question again, the one shown if no other is named, and show it. */
   async reload(id = this.view?.id) {
     this.asking = false;
-    if (id === undefined || !this.sheet.items.some((one) => one.id === id)) return;
+    if (id === undefined || !this.sheet.items.some((item) => item.id === id)) return;
     this.supply.forget(id);
     await this.open(id);
   }

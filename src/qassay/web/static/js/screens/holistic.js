@@ -6,7 +6,7 @@ import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-/** @type {{item: number, content: number} | null} What is said and waits for the other score. */
+/** @type {{item: number, content: number} | null} The first score, which waits for the other. */
 let half = null;
 
 const bench = new Workbench({ draw });
@@ -39,7 +39,7 @@ function begun(view, content) {
  */
 function save(content, organization) {
   half = null;
-  bench.decide("", { content, organization }, { advance: true, said: `Content ${content}, organization ${organization}` });
+  bench.decide("", { content, organization }, { advance: true, message: `Content ${content}, organization ${organization}` });
 }
 
 /**
@@ -57,7 +57,7 @@ function draw(here, view) {
       h("div", null,
         h("h2", null, "Response"),
         h("ol", { class: "strings" },
-          view.body.elements.map((/** @type {any} */ one) => h("li", { dir: "auto" }, h("bdi", null, one.text))))),
+          view.body.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, h("bdi", null, element.text))))),
       h("div", { class: "judge-answer" },
         scale({
           label: "Content",

@@ -16,7 +16,7 @@ const notes = new NoteField(bench);
 /** @type {Set<number>} Items whose verdict against a known answer was confirmed. */
 const confirmedItems = new Set();
 
-for (const one of decisions) register(`items.${one.label}`, one.key, `${one.name} (${one.label})`, () => void decide(one.label));
+for (const decision of decisions) register(`items.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
 register("items.note", "m", "Write a note on this item", () => notes.focus());
 
 /** @param {string} label */
@@ -26,11 +26,11 @@ async function decide(label) {
   const known = label === "W" ? contradicted(view) : null;
   if (known !== null && !confirmedItems.has(view.id)) {
     confirmedItems.add(view.id); // asked once
-    const name = decisions.find((one) => one.label === label)?.name ?? label;
+    const name = decisions.find((decision) => decision.label === label)?.name ?? label;
     if (!(await confirmed(`“${known}” is a known answer of this question. Judge it ${name.toLowerCase()} anyway?`, `Judge ${name.toLowerCase()}`))) return;
     if (bench.view !== view) return;
   }
-  bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, said: label });
+  bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, message: label });
 }
 
 /**
@@ -40,7 +40,7 @@ async function decide(label) {
 function contradicted(view) {
   const plain = (/** @type {string} */ text) => text.normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
   const own = plain(String(view.body.text ?? ""));
-  return own === "" ? null : (bench.sheet.known.find((one) => plain(one.answer) === own)?.answer ?? null);
+  return own === "" ? null : (bench.sheet.known.find((known) => plain(known.answer) === own)?.answer ?? null);
 }
 
 /**
@@ -49,18 +49,18 @@ function contradicted(view) {
  */
 function draw(here, view) {
   const { verdict } = view.parts[0];
-  const buttons = decisions.map((one) =>
+  const buttons = decisions.map((decision) =>
     h(
       "button",
       {
         type: "button",
-        class: `decision ${one.tone}`,
-        "aria-pressed": String(verdict?.judgment === one.label),
-        dataset: { label: one.label },
-        onclick: () => void decide(one.label),
+        class: `decision ${decision.tone}`,
+        "aria-pressed": String(verdict?.judgment === decision.label),
+        dataset: { label: decision.label },
+        onclick: () => void decide(decision.label),
       },
-      h("span", null, one.name),
-      h("kbd", null, keyFor(`items.${one.label}`)),
+      h("span", null, decision.name),
+      h("kbd", null, keyFor(`items.${decision.label}`)),
     ),
   );
   const answer = view.kind === "extract"
@@ -126,7 +126,7 @@ function knownAnswer(view) {
  * @param {ItemView} view
  */
 function answers(here, view) {
-  const at = here.sheet.items.findIndex((one) => one.id === view.id);
+  const at = here.sheet.items.findIndex((item) => item.id === view.id);
   const from = Math.max(0, at - 6);
   const near = here.sheet.items.slice(from, from + 14);
   return h(
@@ -135,7 +135,7 @@ function answers(here, view) {
     h(
       "ol",
       { start: String(from + 1) },
-      near.map((one) =>
+      near.map((item) =>
         h(
           "li",
           null,
@@ -144,11 +144,11 @@ function answers(here, view) {
             {
               type: "button",
               class: "link",
-              "aria-current": one.id === view.id ? "true" : null,
-              onclick: () => void here.open(one.id),
+              "aria-current": item.id === view.id ? "true" : null,
+              onclick: () => void here.open(item.id),
             },
-            verdictMark(one),
-            h("span", { class: "near-text", dir: "auto" }, one.label || "(empty)"),
+            verdictMark(item),
+            h("span", { class: "near-text", dir: "auto" }, item.label || "(empty)"),
           ),
         ),
       ),
@@ -161,7 +161,7 @@ function answers(here, view) {
  * @param {import("../supply.js").Place} place
  */
 function verdictMark(place) {
-  const own = decisions.find((one) => one.label === place.verdict);
+  const own = decisions.find((decision) => decision.label === place.verdict);
   if (!own) return h("span", { class: "dot open", title: "not judged" }, h("span", { class: "visually-hidden" }, "not judged"));
   return h("span", { class: `dot ${own.tone}`, title: own.name, dataset: { label: own.label } }, own.label);
 }

@@ -14,7 +14,7 @@ import { Workbench } from "../workbench.js";
 /** @type {ItemView | null} The list that is drawn. */
 let drawn = null;
 /** @type {(Record<string, any> | null)[]} The verdicts that its lines show. */
-let said = [];
+let verdicts = [];
 
 const box = new Choices("Elements of the list", { current: () => turn() });
 const answer = h("p", { class: "answer-string", dir: "auto", tabindex: "0", role: "group", "aria-label": "Answer string" });
@@ -25,32 +25,32 @@ const documentPlace = h("div", { class: "document-place" });
 const bench = new Workbench({ draw, begin });
 const notes = new NoteField(bench);
 const known = new KnownClasses(bench, {
-  changed: async (said) => {
+  changed: async (message) => {
     answer.dataset.shown = "";
     await bench.reload();
-    announce(said);
+    announce(message);
   },
   left: () => box.focus(),
 });
 const refused = bench.refused.bind(bench);
-bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
+bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
   // What was counted here did not happen.
   void known.refresh();
-  return refused(...told);
+  return refused(...refusal);
 };
 const decisions = bench.sheet.choices?.labels ?? [];
-for (const one of decisions) register(`lists.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
+for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => decide(decision.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Element before", () => box.move(-1));
 register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
 register("judge.undo", "z", "Undo the last decision", () => void undo());
-const buttons = decisions.map((one) =>
+const buttons = decisions.map((decision) =>
   h(
     "button",
-    { type: "button", class: `decision ${one.tone}`, dataset: { label: one.label }, onclick: () => decide(one.label) },
-    h("span", null, one.name),
-    h("kbd", null, keyFor(`lists.${one.label}`)),
+    { type: "button", class: `decision ${decision.tone}`, dataset: { label: decision.label }, onclick: () => decide(decision.label) },
+    h("span", null, decision.name),
+    h("kbd", null, keyFor(`lists.${decision.label}`)),
   ),
 );
 
@@ -67,17 +67,17 @@ function draw(here, view) {
   if (drawn !== view) {
     const same = drawn?.id === view.id;
     drawn = view;
-    if (!same) box.at = Math.max(0, view.parts.findIndex((one) => one.verdict === null));
+    if (!same) box.at = Math.max(0, view.parts.findIndex((part) => part.verdict === null));
     fill(here.stage, layout());
     box.show(view.parts.map((_, index) => line(view, index)));
-    said = view.parts.map((part) => part.verdict);
+    verdicts = view.parts.map((part) => part.verdict);
     box.reveal();
     // The workbench puts the focus on the stage; the list is where it belongs.
     queueMicrotask(() => box.focus());
   }
   view.parts.forEach((part, index) => {
-    if (said[index] === part.verdict) return;
-    said[index] = part.verdict;
+    if (verdicts[index] === part.verdict) return;
+    verdicts[index] = part.verdict;
     box.replace(index, line(view, index));
   });
   turn();
@@ -110,7 +110,7 @@ function layout() {
 function line(view, index) {
   const { text } = view.body.elements[index];
   const verdict = view.parts[index].verdict;
-  const decision = decisions.find((one) => one.label === verdict?.judgment);
+  const decision = decisions.find((candidate) => candidate.label === verdict?.judgment);
   return h(
     "li",
     null,
@@ -184,11 +184,11 @@ function save(label, name) {
   bench.decide(
     String(index),
     { judgment: label, ...(name === null ? {} : { answer: name }), ...notes.taken() },
-    { advance: !complete, said: label },
+    { advance: !complete, message: label },
   );
   known.count(before?.judgment === "R" ? before.answer ?? view.body.elements[index].text : null, name);
   if (view.complete && !complete) return; // the workbench goes on to the next list
-  const open = view.parts.findIndex((one) => one.verdict === null);
+  const open = view.parts.findIndex((part) => part.verdict === null);
   box.go(index + 1 < view.parts.length ? index + 1 : open < 0 ? index : open);
   box.focus();
 }

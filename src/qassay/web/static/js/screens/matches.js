@@ -24,10 +24,10 @@ const whole = h("p", { class: "notice", hidden: true });
 
 const bench = new Workbench({ draw, begin });
 const refused = bench.refused.bind(bench);
-bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
+bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
   // The list may have been changed in another tab.
   void loadList();
-  return refused(...told);
+  return refused(...refusal);
 };
 unregister("judge.next");
 unregister("judge.previous");
@@ -54,9 +54,9 @@ function begin() {
 async function loadList() {
   const { assignment } = bench.sheet;
   try {
-    const found = await fetchList(assignment);
+    const answer = await fetchList(assignment);
     if (assignment !== bench.sheet.assignment) return;
-    list = found.nuggets;
+    list = answer.nuggets;
     if (drawn) refresh(drawn);
   } catch (error) {
     bench.complain(`The nuggets cannot be loaded. ${error instanceof Error ? error.message : error}`, () => void loadList());
@@ -100,32 +100,32 @@ function layout() {
  * @returns {Map<string, string>}
  */
 function links(view) {
-  const found = new Map();
+  const places = new Map();
   for (const part of view.parts) {
-    for (const nugget of part.verdict?.nuggets ?? []) if (!found.has(nugget)) found.set(nugget, part.part);
+    for (const nugget of part.verdict?.nuggets ?? []) if (!places.has(nugget)) places.set(nugget, part.part);
   }
-  return found;
+  return places;
 }
 
 /** @param {ItemView} view */
 function refresh(view) {
-  const found = links(view);
-  const numbers = new Map(list.map((one, index) => [one.nugget, index + 1]));
+  const places = links(view);
+  const numbers = new Map(list.map((nugget, index) => [nugget.nugget, index + 1]));
   strings.show(
-    view.body.elements.map((/** @type {{text: string}} */ one, /** @type {number} */ index) =>
+    view.body.elements.map((/** @type {{text: string}} */ element, /** @type {number} */ index) =>
       h(
         "li",
         null,
         h("span", { class: "line-number faint" }, `${index + 1}`),
-        h("span", { class: "line-text" }, h("bdi", null, one.text || "(empty)")),
+        h("span", { class: "line-text" }, h("bdi", null, element.text || "(empty)")),
         h("span", { class: "line-links" },
-          [...found].filter(([, part]) => part === String(index)).map(([nugget]) => numbers.get(nugget) ?? nugget).sort((a, b) => Number(a) - Number(b))
+          [...places].filter(([, part]) => part === String(index)).map(([nugget]) => numbers.get(nugget) ?? nugget).sort((a, b) => Number(a) - Number(b))
             .map((number) => h("span", { class: "badge good" }, String(number)))),
       )),
   );
-  count.textContent = `${list.filter((one) => found.has(one.nugget)).length} of ${list.length} found`;
+  count.textContent = `${list.filter((nugget) => places.has(nugget.nugget)).length} of ${list.length} found`;
   done.setAttribute("aria-pressed", String(view.complete));
-  const loose = [...found].filter(([, part]) => part === "").map(([nugget]) => numbers.get(nugget) ?? nugget);
+  const loose = [...places].filter(([, part]) => part === "").map(([nugget]) => numbers.get(nugget) ?? nugget);
   whole.hidden = loose.length === 0;
   whole.textContent = `Found in the response, without a string: ${loose.join(", ")}. Linking one places it.`;
   mark();
@@ -134,17 +134,17 @@ function refresh(view) {
 /** Show which nuggets are linked, and which with the current string. */
 function mark() {
   if (!drawn) return;
-  const found = links(drawn);
+  const places = links(drawn);
   nuggets.show(
-    list.map((one, index) => {
-      const part = found.get(one.nugget);
+    list.map((nugget, index) => {
+      const part = places.get(nugget.nugget);
       const here = part === String(strings.at);
       return h(
         "li",
         { class: here ? "linked" : null, "aria-selected": String(here) },
         h("span", { class: "line-number" }, index < 9 ? h("kbd", null, keyFor(`matches.nugget-${index + 1}`)) : `${index + 1}`),
-        h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"),
-        h("span", { class: "line-text" }, h("bdi", null, one.text)),
+        h("span", { class: nugget.vital ? "badge accent" : "badge" }, nugget.vital ? "vital" : "okay"),
+        h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
         part === undefined ? null : h("span", { class: here ? "badge good" : "badge" }, part === "" ? "in the response" : here ? "linked" : `in ${Number(part) + 1}`),
       );
     }),
@@ -157,14 +157,14 @@ function mark() {
  */
 function toggle(index) {
   const view = drawn;
-  const one = list[index];
-  if (!view || !one || bench.isLocked()) return;
+  const listed = list[index];
+  if (!view || !listed || bench.isLocked()) return;
   nuggets.go(index);
   const here = String(strings.at);
-  const before = links(view).get(one.nugget);
-  if (before !== undefined) put(view, before, (linked) => linked.filter((nugget) => nugget !== one.nugget));
+  const before = links(view).get(listed.nugget);
+  if (before !== undefined) put(view, before, (linked) => linked.filter((nugget) => nugget !== listed.nugget));
   if (before === here) return announce(`Link with nugget ${index + 1} taken away`);
-  put(view, here, (linked) => [...linked, one.nugget]);
+  put(view, here, (linked) => [...linked, listed.nugget]);
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
   bench.steps.join();
   const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
@@ -177,14 +177,14 @@ function toggle(index) {
  * @param {(linked: string[]) => string[]} change
  */
 function put(view, part, change) {
-  const linked = view.parts.find((one) => one.part === part)?.verdict?.nuggets ?? [];
+  const linked = view.parts.find((candidate) => candidate.part === part)?.verdict?.nuggets ?? [];
   bench.decide(part, { nuggets: change(linked) });
 }
 
 function lookedThrough() {
   const view = drawn;
   if (!view) return;
-  const loose = view.parts.find((one) => one.part === "")?.verdict?.nuggets ?? [];
+  const loose = view.parts.find((candidate) => candidate.part === "")?.verdict?.nuggets ?? [];
   announce("Done with this response");
   if (view.complete) void bench.advance();
   else bench.decide("", { nuggets: loose }, { advance: true });
@@ -199,13 +199,13 @@ async function undo() {
 function showFound() {
   const view = drawn;
   if (!view) return;
-  const found = links(view);
-  const rows = list.filter((one) => found.has(one.nugget)).map((one) => {
-    const part = found.get(one.nugget);
-    const said = part === "" || part === undefined ? "the response as a whole" : String(view.body.elements[Number(part)]?.text ?? "");
-    return h("li", null, h("strong", null, h("bdi", null, one.text)), h("p", { class: "untrusted faint small found-in" }, said));
+  const places = links(view);
+  const rows = list.filter((nugget) => places.has(nugget.nugget)).map((nugget) => {
+    const part = places.get(nugget.nugget);
+    const string = part === "" || part === undefined ? "the response as a whole" : String(view.body.elements[Number(part)]?.text ?? "");
+    return h("li", null, h("strong", null, h("bdi", null, nugget.text)), h("p", { class: "untrusted faint small found-in" }, string));
   });
-  const missing = list.filter((one) => !found.has(one.nugget) && one.vital);
+  const missing = list.filter((nugget) => !places.has(nugget.nugget) && nugget.vital);
   tell("In the response", [
     rows.length ? h("ul", { class: "found" }, rows) : h("p", null, "No nugget is linked yet."),
     missing.length ? h("p", { class: "faint" }, `Vital nuggets not found: ${missing.length}.`) : null,

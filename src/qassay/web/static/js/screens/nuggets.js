@@ -21,7 +21,7 @@ let shown = [];
 
 const list = new NuggetList(sheet.assignment, sheet.assessor.id, {
   changed: () => draw(),
-  told: (message) => complain(message),
+  complain: (message) => complain(message),
   refused: (message, letter) => {
     complain(message);
     // What was written is not lost: it is in its field again.
@@ -51,13 +51,13 @@ strings.element.addEventListener("focus", () => (side = strings));
 nuggets.element.addEventListener("focus", () => (side = nuggets));
 
 const ACTIONS = /** @type {[string, string, string, string, (one: Nugget, at: number) => void][]} */ ([
-  ["vital", "v", "Vital or okay", "Mark the nugget vital or okay", (one) => list.change(one, one.text, !one.vital, null)],
-  ["edit", "e", "Edit", "Edit the nugget", (one) => void editNugget(list, one)],
-  ["split", "s", "Split", "Split the nugget in two", (one) => void splitNugget(list, one)],
-  ["merge", "j", "Merge", "Merge the nugget with another one", (one) => void mergeNuggets(list, one)],
-  ["up", "u", "Up", "Move the nugget up", (one, at) => place(one, at - 1)],
-  ["down", "d", "Down", "Move the nugget down", (one, at) => place(one, at + 1)],
-  ["remove", "x", "Remove", "Remove the nugget from the list", (one) => void remove(one)],
+  ["vital", "v", "Vital or okay", "Mark the nugget vital or okay", (nugget) => list.change(nugget, nugget.text, !nugget.vital, null)],
+  ["edit", "e", "Edit", "Edit the nugget", (nugget) => void editNugget(list, nugget)],
+  ["split", "s", "Split", "Split the nugget in two", (nugget) => void splitNugget(list, nugget)],
+  ["merge", "j", "Merge", "Merge the nugget with another one", (nugget) => void mergeNuggets(list, nugget)],
+  ["up", "u", "Up", "Move the nugget up", (nugget, at) => place(nugget, at - 1)],
+  ["down", "d", "Down", "Move the nugget down", (nugget, at) => place(nugget, at + 1)],
+  ["remove", "x", "Remove", "Remove the nugget from the list", (nugget) => void remove(nugget)],
 ]);
 register("nuggets.arrow-down", "ArrowDown", "Next line", () => side.move(1));
 register("nuggets.arrow-up", "ArrowUp", "Line before", () => side.move(-1));
@@ -89,11 +89,11 @@ field.addEventListener("keydown", (event) => {
 
 /** @param {(one: Nugget, at: number) => void} act */
 function withNugget(act) {
-  const one = list.nuggets[nuggets.at];
-  if (!one) return announce("There is no nugget yet.");
-  if (!one.nugget || list.unsure) return announce("This nugget is still being saved.");
+  const nugget = list.nuggets[nuggets.at];
+  if (!nugget) return announce("There is no nugget yet.");
+  if (!nugget.nugget || list.unsure) return announce("This nugget is still being saved.");
   complain("");
-  act(one, nuggets.at);
+  act(nugget, nuggets.at);
 }
 
 /** @param {boolean} vital */
@@ -110,21 +110,21 @@ async function write(vital) {
   announce(vital ? "Vital nugget added" : "Nugget added");
 }
 
-/** @param {Nugget} one */
-async function remove(one) {
-  const again = one.linked > 0 ? await responsesAgain(list, one.text) : null;
+/** @param {Nugget} nugget */
+async function remove(nugget) {
+  const again = nugget.linked > 0 ? await responsesAgain(list, nugget.text) : null;
   if (again === undefined) return;
-  list.remove(one, again);
-  announce(one.linked > 0 ? "Nugget removed with its links" : "Nugget removed");
+  list.remove(nugget, again);
+  announce(nugget.linked > 0 ? "Nugget removed with its links" : "Nugget removed");
 }
 
 /**
- * @param {Nugget} one
+ * @param {Nugget} nugget
  * @param {number} at
  */
-function place(one, at) {
+function place(nugget, at) {
   if (at < 0 || at >= list.nuggets.length) return;
-  list.move(one, at);
+  list.move(nugget, at);
   nuggets.go(at);
 }
 
@@ -146,9 +146,9 @@ function takeString() {
 }
 
 function showDocument() {
-  const one = shown[strings.at];
-  if (!one?.doc) return announce("This string has no document.");
-  tell("Document", [documentPanel(sheet.has_collection, { body: one })]);
+  const string = shown[strings.at];
+  if (!string?.doc) return announce("This string has no document.");
+  tell("Document", [documentPanel(sheet.has_collection, { body: string })]);
 }
 
 async function next() {
@@ -167,33 +167,33 @@ function complain(message) {
 }
 
 function draw() {
-  const vital = list.nuggets.filter((one) => one.vital).length;
+  const vital = list.nuggets.filter((nugget) => nugget.vital).length;
   summary.textContent = `${vital} vital, ${list.nuggets.length - vital} okay`;
   goOn.setAttribute("aria-disabled", String(list.nuggets.length === 0));
   goOn.textContent = list.step > 1 ? "Back to step 2" : "Go on to step 2";
-  nuggets.show(list.nuggets.map((one, index) => nuggetLine(one, index)));
+  nuggets.show(list.nuggets.map((nugget, index) => nuggetLine(nugget, index)));
   tools();
 }
 
 /**
- * @param {Nugget} one
+ * @param {Nugget} nugget
  * @param {number} index
  */
-function nuggetLine(one, index) {
+function nuggetLine(nugget, index) {
   const line = h(
     "li",
-    { class: one.nugget ? null : "pending", draggable: "true" },
+    { class: nugget.nugget ? null : "pending", draggable: "true" },
     h("span", { class: "line-number faint" }, `${index + 1}`),
-    h("span", { class: one.vital ? "badge accent" : "badge" }, one.vital ? "vital" : "okay"),
-    h("span", { class: "line-text" }, h("bdi", null, one.text)),
-    one.linked > 0 ? h("span", { class: "faint small" }, `in ${one.linked}`) : null,
+    h("span", { class: nugget.vital ? "badge accent" : "badge" }, nugget.vital ? "vital" : "okay"),
+    h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
+    nugget.linked > 0 ? h("span", { class: "faint small" }, `in ${nugget.linked}`) : null,
   );
   line.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", String(index)));
   line.addEventListener("dragover", (event) => event.preventDefault());
   line.addEventListener("drop", (event) => {
     event.preventDefault();
     const moved = list.nuggets[Number(event.dataTransfer?.getData("text/plain"))];
-    if (moved?.nugget && moved !== one) place(moved, index);
+    if (moved?.nugget && moved !== nugget) place(moved, index);
   });
   return line;
 }
@@ -216,13 +216,13 @@ function tool(label, name, act) {
 
 function drawStrings() {
   const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const left = groups.map((group) => group.filter((one) => wanted.every((word) => one.text.toLowerCase().includes(word))));
+  const left = groups.map((group) => group.filter((string) => wanted.every((word) => string.text.toLowerCase().includes(word))));
   shown = left.flat();
   const total = groups.reduce((sum, group) => sum + group.length, 0);
   counted.textContent = shown.length === total ? `${total}` : `${shown.length} of ${total}`;
   const lines = left.flatMap((group) =>
-    group.map((one, index) =>
-      h("li", { class: index === 0 ? "group" : null }, h("span", { class: "line-text" }, h("bdi", null, one.text)))),
+    group.map((string, index) =>
+      h("li", { class: index === 0 ? "group" : null }, h("span", { class: "line-text" }, h("bdi", null, string.text)))),
   );
   strings.show(lines);
 }
@@ -230,16 +230,16 @@ function drawStrings() {
 /** @param {{questions: {id: string, text: string, answers: string[]}[]}} earlier */
 function drawEarlier(earlier) {
   if (!earlier.questions.length) return;
-  const rows = earlier.questions.map((one) =>
+  const rows = earlier.questions.map((question) =>
     h(
       "li",
       null,
-      h("span", { class: "faint small" }, one.id),
+      h("span", { class: "faint small" }, question.id),
       " ",
-      h("span", { dir: "auto" }, one.text),
+      h("span", { dir: "auto" }, question.text),
       " ",
-      one.answers.length
-        ? h("span", { class: "faint" }, one.answers.slice(0, 30).flatMap((said, at) => [at ? ", " : "", h("bdi", null, said.length > 100 ? `${said.slice(0, 100)}…` : said)]))
+      question.answers.length
+        ? h("span", { class: "faint" }, question.answers.slice(0, 30).flatMap((answer, at) => [at ? ", " : "", h("bdi", null, answer.length > 100 ? `${answer.slice(0, 100)}…` : answer)]))
         : null,
     ),
   );
@@ -282,8 +282,8 @@ async function start() {
   );
   const path = `/judge/${sheet.assignment}`;
   try {
-    const [found, earlier] = await Promise.all([get(`${path}/strings`), get(`${path}/earlier`), list.load()]);
-    groups = found.groups;
+    const [answer, earlier] = await Promise.all([get(`${path}/strings`), get(`${path}/earlier`), list.load()]);
+    groups = answer.groups;
     drawEarlier(earlier);
     drawStrings();
     // A person who has begun to write meanwhile goes on writing.

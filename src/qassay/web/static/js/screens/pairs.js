@@ -12,7 +12,7 @@ for (const { label, key, meaning } of decisions) register(`pairs.${label}`, key,
 
 /** @param {string} label */
 function decide(label) {
-  bench.decide("", { judgment: label }, { advance: true, said: label });
+  bench.decide("", { judgment: label }, { advance: true, message: label });
 }
 
 function begin() {

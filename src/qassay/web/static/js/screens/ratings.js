@@ -8,7 +8,7 @@ import { Workbench } from "../workbench.js";
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
 const UNDERSTOOD = 3;
-/** @type {{item: number, understandability: number} | null} What is said and waits for its correctness. */
+/** @type {{item: number, understandability: number} | null} The first score, which waits for the correctness. */
 let half = null;
 /** @type {string | null} */
 let reference = null;
@@ -40,7 +40,7 @@ function understand(number) {
   redo = false;
   if (number < UNDERSTOOD) {
     half = null;
-    bench.decide("", { understandability: number }, { advance: true, said: `Understandability ${number}` });
+    bench.decide("", { understandability: number }, { advance: true, message: `Understandability ${number}` });
   } else {
     half = { item: view.id, understandability: number };
     bench.draw();
@@ -55,8 +55,8 @@ function understand(number) {
 function rate(understandability, correctness) {
   half = null;
   redo = false;
-  const said = `Understandability ${understandability}, correctness ${correctness}`;
-  bench.decide("", { understandability, correctness }, { advance: true, said });
+  const message = `Understandability ${understandability}, correctness ${correctness}`;
+  bench.decide("", { understandability, correctness }, { advance: true, message });
 }
 
 /** @param {ItemView} view */

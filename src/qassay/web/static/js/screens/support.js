@@ -17,7 +17,7 @@ const bench = new Workbench({ draw, begin });
 
 const levels = bench.sheet.choices?.labels ?? [];
 
-for (const one of levels) register(`support.${one.label}`, one.key, one.name, () => decide(chosen, one.label));
+for (const level of levels) register(`support.${level.label}`, level.key, level.name, () => decide(chosen, level.label));
 register("support.down", "ArrowDown", "Next nugget or citation", () => move(1));
 register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1));
 
@@ -27,18 +27,18 @@ register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1))
  */
 function decide(name, support) {
   const view = bench.view;
-  if (!view || !view.parts.some((one) => one.part === name)) return;
-  const left = view.parts.filter((one) => one.required && one.verdict === null && one.part !== name);
-  const at = view.parts.findIndex((one) => one.part === name);
-  const next = left.find((one) => view.parts.indexOf(one) > at) ?? left[0];
+  if (!view || !view.parts.some((part) => part.part === name)) return;
+  const left = view.parts.filter((part) => part.required && part.verdict === null && part.part !== name);
+  const at = view.parts.findIndex((part) => part.part === name);
+  const next = left.find((part) => view.parts.indexOf(part) > at) ?? left[0];
   if (next) chosen = next.part;
-  bench.decide(name, { support }, { advance: left.length === 0, said: support });
+  bench.decide(name, { support }, { advance: left.length === 0, message: support });
 }
 
 /** @param {number} by */
 function move(by) {
   const parts = shownParts(bench.view);
-  const at = parts.findIndex((one) => one.part === chosen) + by;
+  const at = parts.findIndex((part) => part.part === chosen) + by;
   if (at < 0 || at >= parts.length) return;
   chosen = parts[at].part;
   bench.draw();
@@ -46,7 +46,7 @@ function move(by) {
 
 /** @param {ItemView | null} view */
 function shownParts(view) {
-  return view ? view.parts.filter((one) => one.required) : [];
+  return view ? view.parts.filter((part) => part.required) : [];
 }
 
 /** @param {Workbench} here */
@@ -54,7 +54,7 @@ function begin(here) {
   nuggets = new Map();
   get(`/judge/${here.sheet.assignment}/aids`).then(
     (aids) => {
-      nuggets = new Map(aids.nuggets.map((/** @type {any} */ one) => [one.nugget, one.text]));
+      nuggets = new Map(aids.nuggets.map((/** @type {any} */ nugget) => [nugget.nugget, nugget.text]));
       if (here.view) here.draw();
     },
     () => here.complain("The nuggets cannot be loaded.", () => begin(here)),
@@ -73,22 +73,22 @@ function citation(part) {
  */
 function draw(here, view) {
   const parts = shownParts(view);
-  if (drawn !== view.id || !parts.some((one) => one.part === chosen)) {
-    chosen = (parts.find((one) => one.verdict === null) ?? parts[0])?.part ?? "";
+  if (drawn !== view.id || !parts.some((part) => part.part === chosen)) {
+    chosen = (parts.find((part) => part.verdict === null) ?? parts[0])?.part ?? "";
     drawn = view.id;
   }
   const cited = chosen.startsWith("citation:") ? citation(chosen) : null;
-  const sentences = view.body.elements.map((/** @type {any} */ one, /** @type {number} */ index) =>
+  const sentences = view.body.elements.map((/** @type {any} */ element, /** @type {number} */ index) =>
     h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
-      h("bdi", null, one.text),
-      (one.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${one.citations.join(", ")}]`) : null));
-  const said = cited ? view.body.elements[cited.sentence].text : "";
-  const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: said } }) : null;
+      h("bdi", null, element.text),
+      (element.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${element.citations.join(", ")}]`) : null));
+  const sentence = cited ? view.body.elements[cited.sentence].text : "";
+  const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: sentence } }) : null;
   // In one column, the text that a citation is judged by is shown with it.
   const narrow = matchMedia("(max-width: 46rem)").matches;
-  const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, said), source] : null;
-  const facts = parts.filter((one) => one.kind === "support");
-  const cites = parts.filter((one) => one.kind === "citation");
+  const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, sentence), source] : null;
+  const facts = parts.filter((part) => part.kind === "support");
+  const cites = parts.filter((part) => part.kind === "citation");
   fill(
     here.stage,
     h("div", { class: "judge-columns" },
@@ -116,13 +116,13 @@ function list(parts, name, beside) {
       h("p", { dir: "auto" }, name(part)),
       part.part === chosen ? beside : null,
       h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
-        levels.map((one) =>
+        levels.map((level) =>
           h("button", {
             type: "button",
             class: "small",
-            "aria-pressed": String(part.verdict?.support === one.label),
-            onclick: () => decide(part.part, one.label),
-          }, part.part === chosen ? h("kbd", null, keyFor(`support.${one.label}`)) : null, ` ${one.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));
+            "aria-pressed": String(part.verdict?.support === level.label),
+            onclick: () => decide(part.part, level.label),
+          }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));
 }
 
 void bench.start();

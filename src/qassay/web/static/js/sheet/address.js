@@ -1,5 +1,5 @@
 // In a sheet there is one page: what it shows is remembered, not addressed.
-import { read, write } from "./kept.js";
+import { read, write } from "./storage.js";
 
 let wanted = 0;
 

@@ -2,7 +2,7 @@
 import { ApiError, freshKey, sentence } from "../api.js";
 import { classesOf, rename, takeBackRenaming } from "./classes.js";
 import { documentOf, progressOf, questionOf, sheetOf, viewOf } from "./local_server.js";
-import { data, decidedOn, keepKnown, knownAnswers, now, write } from "./kept.js";
+import { data, decidedOn, keepKnown, knownAnswers, now, write } from "./storage.js";
 
 export { ApiError, freshKey, sentence };
 
@@ -58,8 +58,8 @@ function nuggetList(number) {
   const { nuggets, items } = questionOf(number);
   const decided = decidedOn(number);
   const { done, total } = progressOf(number);
-  const listed = nuggets.map((one, index) => ({ ...one, version: 1, ordinal: index + 1, linked: 0 }));
-  const through = items.filter((one) => one.kind === "match" && decided[`${one.id}/`]?.at(-1)?.[0]).length;
+  const listed = nuggets.map((nugget, index) => ({ ...nugget, version: 1, ordinal: index + 1, linked: 0 }));
+  const through = items.filter((item) => item.kind === "match" && decided[`${item.id}/`]?.at(-1)?.[0]).length;
   return { nuggets: listed, step: 2, looked_through: through, done, total, closed: done === total };
 }
 

@@ -1,7 +1,7 @@
 // The classes of equal answers of a list question on a sheet: known ones, own ones, renamed and merged (METHOD 4).
 import { ApiError } from "../api.js";
 import { questionOf } from "./local_server.js";
-import { decidedOn, keep, knownAnswers, now } from "./kept.js";
+import { decidedOn, keep, knownAnswers, now } from "./storage.js";
 
 /** @type {Map<string, Record<string, number>>} Renamings of this page: the version that each judgment had before. */
 const renamings = new Map();
@@ -12,7 +12,7 @@ const renamings = new Map();
  */
 export function classesOf(number, changed = 0) {
   const { answers, question } = questionOf(number);
-  const noted = knownAnswers().filter((one) => one.question === question.id).map((one) => one.answer);
+  const noted = knownAnswers().filter((known) => known.question === question.id).map((known) => known.answer);
   const developed = [...new Set([...answers, ...noted])];
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -32,7 +32,7 @@ export function classesOf(number, changed = 0) {
 export function rename(number, { key, before, after }) {
   const name = after.trim();
   if (!name) throw new ApiError(422, "Enter a name for the answer.");
-  const touched = right(number).filter((one) => one.name === before);
+  const touched = right(number).filter((judged) => judged.name === before);
   if (touched.length === 0) throw new ApiError(409, `There is no answer “${before}” any more.`);
   const decided = decidedOn(number);
   const at = now();
@@ -71,14 +71,14 @@ export function takeBackRenaming(number, { of }) {
  */
 function right(number) {
   const decided = decidedOn(number);
-  const found = [];
+  const judgedRight = [];
   for (const item of questionOf(number).items) {
     if (item.kind !== "list") continue;
     for (const { part } of item.parts) {
       const place = `${item.id}/${part}`;
       const verdict = decided[place]?.at(-1)?.[0];
-      if (verdict?.judgment === "R") found.push({ place, name: String(verdict.answer ?? item.body.elements[Number(part)].text) });
+      if (verdict?.judgment === "R") judgedRight.push({ place, name: String(verdict.answer ?? item.body.elements[Number(part)].text) });
     }
   }
-  return found;
+  return judgedRight;
 }

@@ -1,34 +1,34 @@
 // Judgments out of the sheet as a file of JSON lines, and back in, on another machine.
 import { itemOf, questionOf } from "./local_server.js";
-import { data, decidedOn, keep, keepKnown, knownAnswers, write } from "./kept.js";
+import { data, decidedOn, keep, keepKnown, knownAnswers, write } from "./storage.js";
 
-/** @typedef {import("./kept.js").Entry} Entry */
+/** @typedef {import("./storage.js").Entry} Entry */
 
 /** Everything decided, one row a decision that counts, in the order of their moments. */
 export function rows() {
   /** @type {Record<string, any>[]} */
-  const found = [];
+  const list = [];
   data.questions.forEach((_, index) => {
     for (const [place, history] of Object.entries(decidedOn(index + 1))) {
       const cut = place.indexOf("/");
       // Judgments before a removal do not count; the removal does.
       const since = history.findLastIndex(([verdict]) => verdict === null);
-      const told = since === history.length - 1 ? history.slice(since) : history.slice(since + 1);
-      for (const [verdict, at] of told) {
-        found.push({ sheet: data.sheet, item: Number(place.slice(0, cut)), part: place.slice(cut + 1), verdict, at });
+      const decisions = since === history.length - 1 ? history.slice(since) : history.slice(since + 1);
+      for (const [verdict, at] of decisions) {
+        list.push({ sheet: data.sheet, item: Number(place.slice(0, cut)), part: place.slice(cut + 1), verdict, at });
       }
     }
   });
   for (const { question, answer, doc, at } of knownAnswers()) {
-    found.push({ sheet: data.sheet, question, known_answer: answer, ...(doc ? { doc } : {}), at });
+    list.push({ sheet: data.sheet, question, known_answer: answer, ...(doc ? { doc } : {}), at });
   }
-  return found.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return list.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 /** Hand the judgments over as a file. */
 export function save() {
-  const told = rows();
-  const text = told.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const list = rows();
+  const text = list.map((row) => `${JSON.stringify(row)}\n`).join("");
   const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
   const link = document.createElement("a");
   link.href = address;
@@ -36,31 +36,31 @@ export function save() {
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
   write("unsaved", 0);
-  return told.length;
+  return list.length;
 }
 
 /**
- * Add what a saved file holds; where both have a decision, the later one stands.
+ * Add the content of a saved file; where both have a decision, the later one counts.
  * @param {string} text
  * @returns {{added: number, problem: string | null}}
  */
 export function load(text) {
   /** @type {any[]} */
-  let told;
+  let list;
   try {
-    told = text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
+    list = text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
   } catch {
     return { added: 0, problem: "This is not a file of judgments: a line of it is not JSON." };
   }
-  const strange = told.find((row) => row?.sheet !== data.sheet);
-  if (told.length === 0 || strange !== undefined) {
+  const strange = list.find((row) => row?.sheet !== data.sheet);
+  if (list.length === 0 || strange !== undefined) {
     const whose = typeof strange?.sheet === "string" ? ` It belongs to the sheet ${strange.sheet}.` : "";
     return { added: 0, problem: `This file contains no judgments of this sheet (${data.sheet}).${whose}` };
   }
-  const places = new Map(data.questions.flatMap((_, index) => questionOf(index + 1).items.map((one) => [one.id, index + 1])));
-  const wrong = told.find((row) => !fits(row, places));
+  const places = new Map(data.questions.flatMap((_, index) => questionOf(index + 1).items.map((item) => [item.id, index + 1])));
+  const wrong = list.find((row) => !fits(row, places));
   if (wrong) return { added: 0, problem: `A line of this file fits nothing on this sheet: ${JSON.stringify(wrong).slice(0, 200)}` };
-  return { added: loadDecisions(told, places) + loadKnown(told), problem: null };
+  return { added: loadDecisions(list, places) + loadKnown(list), problem: null };
 }
 
 /**
@@ -72,17 +72,17 @@ function fits(row, places) {
   if ("known_answer" in row) return typeof row.known_answer === "string" && typeof row.question === "string";
   const number = places.get(row.item);
   const isVerdict = row.verdict === null || (typeof row.verdict === "object" && !Array.isArray(row.verdict));
-  return number !== undefined && isVerdict && itemOf(number, row.item).parts.some((one) => one.part === row.part);
+  return number !== undefined && isVerdict && itemOf(number, row.item).parts.some((part) => part.part === row.part);
 }
 
 /**
- * @param {any[]} told
+ * @param {any[]} list
  * @param {Map<number, number>} places
  */
-function loadDecisions(told, places) {
+function loadDecisions(list, places) {
   /** @type {Map<number, any[]>} */
   const byQuestion = new Map();
-  for (const row of told) {
+  for (const row of list) {
     const number = places.get(row.item);
     if (number !== undefined) byQuestion.set(number, [...(byQuestion.get(number) ?? []), row]);
   }
@@ -104,13 +104,13 @@ function loadDecisions(told, places) {
   return added;
 }
 
-/** @param {any[]} told */
-function loadKnown(told) {
+/** @param {any[]} list */
+function loadKnown(list) {
   const known = knownAnswers();
-  const fresh = told
+  const fresh = list
     .filter((row) => "known_answer" in row)
     .map(({ question, known_answer, doc, at }) => ({ question, answer: known_answer, doc: doc ?? null, at }))
-    .filter((one) => !known.some((other) => other.question === one.question && other.answer === one.answer && other.at === one.at));
+    .filter((row) => !known.some((other) => other.question === row.question && other.answer === row.answer && other.at === row.at));
   if (fresh.length) keepKnown([...known, ...fresh]);
   return fresh.length;
 }

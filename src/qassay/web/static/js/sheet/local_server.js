@@ -1,11 +1,11 @@
 // What the server does for a judging screen, done here: questions, items and documents out of the file, decisions kept.
 import { ApiError } from "../api.js";
 import { byId } from "../dom.js";
-import { data, decidedOn, keep, knownAnswers, now } from "./kept.js";
+import { data, decidedOn, keep, knownAnswers, now } from "./storage.js";
 
 /**
- * @typedef {import("./kept.js").Verdict} Verdict
- * @typedef {import("./kept.js").Decided} Decided
+ * @typedef {import("./storage.js").Verdict} Verdict
+ * @typedef {import("./storage.js").Decided} Decided
  * @typedef {{part: string, kind: string, required: boolean}} PartData
  * @typedef {{id: number, kind: string, label: string, body: Record<string, any>, parts: PartData[]}} ItemData
  * @typedef {[number, [number, number][], number, number, string | null]} Shown
@@ -35,13 +35,13 @@ addEventListener("sheet-changed", (event) => {
  * @returns {QuestionData}
  */
 export function questionOf(number) {
-  let found = questions.get(number);
-  if (!found) {
+  let question = questions.get(number);
+  if (!question) {
     if (!(number >= 1 && number <= data.questions.length)) throw new ApiError(404, "This sheet has no such question.");
-    found = /** @type {QuestionData} */ (JSON.parse(byId(`question-${number}`).textContent ?? "null"));
-    questions.set(number, found);
+    question = /** @type {QuestionData} */ (JSON.parse(byId(`question-${number}`).textContent ?? "null"));
+    questions.set(number, question);
   }
-  return found;
+  return question;
 }
 
 /**
@@ -49,20 +49,20 @@ export function questionOf(number) {
  * @param {number} number
  */
 export function progressOf(number) {
-  let found = counted.get(number);
-  if (!found) {
+  let counts = counted.get(number);
+  if (!counts) {
     const { items } = questionOf(number);
     const decided = decidedOn(number);
-    found = { done: items.filter((one) => isComplete(one, decided)).length, total: items.length };
-    counted.set(number, found);
+    counts = { done: items.filter((item) => isComplete(item, decided)).length, total: items.length };
+    counted.set(number, counts);
   }
-  return found;
+  return counts;
 }
 
 /** How far the whole sheet is. */
 export function wholeProgress() {
   const all = data.questions.map((_, index) => progressOf(index + 1));
-  return { done: all.reduce((sum, one) => sum + one.done, 0), total: all.reduce((sum, one) => sum + one.total, 0) };
+  return { done: all.reduce((sum, counts) => sum + counts.done, 0), total: all.reduce((sum, counts) => sum + counts.total, 0) };
 }
 
 /**
@@ -95,12 +95,12 @@ export function sheetOf(number, wanted = null) {
     const own = parts.length === 1 && field ? decided[`${id}/${parts[0].part}`]?.at(-1)?.[0]?.[field] : null;
     return { id, kind, label, complete: isComplete(item, decided), verdict: own ?? null };
   });
-  const added = knownAnswers().filter((one) => one.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
+  const added = knownAnswers().filter((known) => known.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
   const stages = [...new Set(Object.values(data.screens))]
-    .map((screen) => ({ screen, own: places.filter((one) => data.screens[one.kind] === screen) }))
+    .map((screen) => ({ screen, own: places.filter((place) => data.screens[place.kind] === screen) }))
     .filter(({ own }) => own.length > 0)
-    .map(({ screen, own }) => ({ screen, title: data.titles[screen], done: own.filter((one) => one.complete).length, total: own.length, open: true }));
-  const shown = stages.find((one) => one.screen === wanted) ?? stages.find((one) => one.done < one.total) ?? stages[stages.length - 1];
+    .map(({ screen, own }) => ({ screen, title: data.titles[screen], done: own.filter((place) => place.complete).length, total: own.length, open: true }));
+  const shown = stages.find((stage) => stage.screen === wanted) ?? stages.find((stage) => stage.done < stage.total) ?? stages[stages.length - 1];
   const { done, total } = progressOf(number);
   return {
     assignment: number,
@@ -111,7 +111,7 @@ export function sheetOf(number, wanted = null) {
     earlier: here.earlier,
     labels: data.labels,
     choices: data.choices[shown.screen] ?? null,
-    items: places.filter((one) => data.screens[one.kind] === shown.screen),
+    items: places.filter((place) => data.screens[place.kind] === shown.screen),
     total,
     done,
     closed: done === total,
@@ -131,13 +131,13 @@ export function sheetOf(number, wanted = null) {
  * @returns {ItemData}
  */
 export function itemOf(number, id) {
-  const found = questionOf(number).items.find((one) => one.id === id);
-  if (!found) throw new ApiError(404, "This question has no such item.");
-  return found;
+  const item = questionOf(number).items.find((candidate) => candidate.id === id);
+  if (!item) throw new ApiError(404, "This question has no such item.");
+  return item;
 }
 
 /**
- * An item with what stands for its parts.
+ * An item with the current verdicts on its parts.
  * @param {number} number
  * @param {number} id
  */
@@ -145,9 +145,9 @@ export function viewOf(number, id) {
   const item = itemOf(number, id);
   const decided = decidedOn(number);
   current = number;
-  const parts = item.parts.map((one) => {
-    const history = decided[`${id}/${one.part}`] ?? [];
-    return { ...one, verdict: history.at(-1)?.[0] ?? null, version: history.length };
+  const parts = item.parts.map((part) => {
+    const history = decided[`${id}/${part.part}`] ?? [];
+    return { ...part, verdict: history.at(-1)?.[0] ?? null, version: history.length };
   });
   return { id, kind: item.kind, body: item.body, parts, complete: isComplete(item, decided) };
 }
@@ -173,11 +173,11 @@ export function takeBack(number, sent) {
 /**
  * @param {number} number
  * @param {{item: number, part: string, expected: number}} sent
- * @param {(history: import("./kept.js").Entry[]) => Verdict | null} verdict
+ * @param {(history: import("./storage.js").Entry[]) => Verdict | null} verdict
  */
 function append(number, sent, verdict) {
   const item = itemOf(number, sent.item);
-  if (!item.parts.some((one) => one.part === sent.part)) throw new ApiError(404, "This item has no such part.");
+  if (!item.parts.some((part) => part.part === sent.part)) throw new ApiError(404, "This item has no such part.");
   const decided = decidedOn(number); // as it is now, also in another tab
   const history = decided[`${sent.item}/${sent.part}`] ?? [];
   if (history.length !== sent.expected) {
@@ -197,7 +197,7 @@ function append(number, sent, verdict) {
  * @param {Decided} decided
  */
 function isComplete(item, decided) {
-  return item.parts.every((one) => !one.required || Boolean(decided[`${item.id}/${one.part}`]?.at(-1)?.[0]));
+  return item.parts.every((part) => !part.required || Boolean(decided[`${item.id}/${part.part}`]?.at(-1)?.[0]));
 }
 
 /**
@@ -207,8 +207,8 @@ function isComplete(item, decided) {
 export function documentOf(query) {
   const key = JSON.stringify([query.get("id"), query.get("find"), query.get("start"), query.get("length")]);
   const here = questionOf(current).documents[key];
-  const found = here ?? [...questions.values()].find((one) => key in one.documents)?.documents[key];
-  if (!found) throw new ApiError(404, "This sheet does not contain the document.");
-  const [text, marks, begins, length, how] = found;
+  const entry = here ?? [...questions.values()].find((question) => key in question.documents)?.documents[key];
+  if (!entry) throw new ApiError(404, "This sheet does not contain the document.");
+  const [text, marks, begins, length, how] = entry;
   return { ...JSON.parse(byId(`text-${text}`).textContent ?? "null"), marks, begins, length, found: how };
 }

@@ -5,7 +5,7 @@ import { go, last, want } from "./address.js";
 import { ownShortcuts } from "./api.js";
 import { nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
 import { load, rows, save } from "./files.js";
-import { data, isFailing, unsaved } from "./kept.js";
+import { data, isFailing, unsaved } from "./storage.js";
 import { STATES } from "./outbox.js";
 
 /** @typedef {ReturnType<typeof sheetOf>} Sheet */
@@ -67,7 +67,7 @@ function open(address, run) {
 function stageOf(number, item) {
   if (!item) return null;
   const { stages } = sheetOf(number);
-  return stages.find((one) => sheetOf(number, one.screen).items.some((other) => other.id === item))?.screen ?? null;
+  return stages.find((stage) => sheetOf(number, stage.screen).items.some((other) => other.id === item))?.screen ?? null;
 }
 
 /**
@@ -80,8 +80,8 @@ function judge(sheet, run) {
   const { target, text } = sheet.question;
   fill(byId("question-more"), target && text ? h("p", null, "Target: ", h("strong", { dir: "auto" }, target)) : null);
   if (sheet.stages.length > 1) {
-    const tabs = sheet.stages.map((one) =>
-      h("a", { href: `/judge/${sheet.assignment}?stage=${one.screen}`, "aria-current": one.screen === sheet.screen ? "page" : null }, one.title));
+    const tabs = sheet.stages.map((stage) =>
+      h("a", { href: `/judge/${sheet.assignment}?stage=${stage.screen}`, "aria-current": stage.screen === sheet.screen ? "page" : null }, stage.title));
     document.querySelector(".judge-head")?.append(h("nav", { class: "judge-stages", "aria-label": "Stages of this question" }, tabs));
   }
   // What is sent to a server has no place here.
@@ -114,12 +114,12 @@ function work(from) {
 
 /** @param {number} first */
 function table(first) {
-  const rows = data.questions.slice(first - 1, first - 1 + SHOWN).map((one, index) => {
+  const rows = data.questions.slice(first - 1, first - 1 + SHOWN).map((question, index) => {
     const own = progressOf(first + index);
     return h("tr", null,
-      h("td", null, h("a", { href: `/judge/${first + index}` }, one.id)),
-      h("td", null, one.type),
-      h("td", { class: "asks", dir: "auto" }, one.target ? h("span", { class: "faint" }, one.target, one.text ? ": " : "") : null, one.text),
+      h("td", null, h("a", { href: `/judge/${first + index}` }, question.id)),
+      h("td", null, question.type),
+      h("td", { class: "asks", dir: "auto" }, question.target ? h("span", { class: "faint" }, question.target, question.text ? ": " : "") : null, question.text),
       h("td", { class: "number nowrap", dataset: { of: "Judged" } }, `${own.done} of ${own.total}`),
       h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
   });

@@ -2,7 +2,7 @@
 import { ApiError, freshKey } from "../api.js";
 import { keepRefusal, refusals, showRefusals } from "../refusals.js";
 import { decide, takeBack } from "./local_server.js";
-import { isFailing } from "./kept.js";
+import { isFailing } from "./storage.js";
 
 /**
  * @typedef {import("../outbox.js").PendingSave} PendingSave

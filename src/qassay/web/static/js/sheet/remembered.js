@@ -1,7 +1,7 @@
 // A sheet is one page: what it remembers besides the decisions lasts as long as the page. The storage of a browser is
 // one for all files, and another sheet's would come up here.
 
-import { read, write } from "./kept.js";
+import { read, write } from "./storage.js";
 
 /** @type {Map<string, any[]>} */
 const lists = new Map();

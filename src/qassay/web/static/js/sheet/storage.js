@@ -41,8 +41,8 @@ export function isFailing() {
 export function read(name, otherwise) {
   if (failing && memory.has(name)) return memory.get(name);
   try {
-    const kept = localStorage.getItem(`${PLACE}/${name}`);
-    return kept === null ? otherwise : JSON.parse(kept);
+    const text = localStorage.getItem(`${PLACE}/${name}`);
+    return text === null ? otherwise : JSON.parse(text);
   } catch {
     return memory.get(name) ?? otherwise;
   }
