@@ -79,6 +79,16 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     return " and ".join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else "".join(every)
 
 
+def as_sentence(words: str) -> str:
+    """A result's answer as a sentence: with a capital and a full stop. Not for answers that begin with a run's name.
+
+    >>> as_sentence("no two runs change places"), as_sentence("It is so."), as_sentence("")
+    ('No two runs change places.', 'It is so.', '')
+    """
+    text = f"{words[:1].upper()}{words[1:]}"
+    return text if not text or text.endswith(".") else f"{text}."
+
+
 def html_block(parts: Iterable[str], lead: str | None = None) -> str:
     """HTML of one output of a notebook, with the style that it needs; `lead` is the sentence above the tables."""
     first = [] if lead is None else [f"<p><strong>{_escaped(lead)}</strong></p>"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import Mean, ScoreMatrix
 from qassay.meta.generalizability import Generalizability, generalizability
-from qassay.meta.planning import Costs, Plan, Wanted, notes_on_prediction, plan
-from qassay.meta.sensitivity import Prediction, predict
+from qassay.meta.planning import Costs, Plan, Wanted, notes_on_sizes, plan
+from qassay.meta.sensitivity import Prediction, predict, rests_on
 from qassay.tables import counted
 
 # Fewer runs make a single pair, whose curve says nothing of another one.
@@ -37,9 +37,12 @@ def plan_from_pilot(
     else:
         prediction = predict(matrix)
     result = plan(matrix, wanted=wanted, prediction=prediction, study=study, costs=costs)
-    if prediction is not None:
-        notes += notes_on_prediction(prediction, result)
-    return replace(result, notes=(*result.notes, *notes))
+    if prediction is None:
+        return replace(result, notes=(*result.notes, *notes))
+    if any(row.repeatable is not None for row in result.shown) or any(row.predicted for row in result.differences):
+        notes += rests_on(len(prediction.moments.means))
+    missing = tuple(notes_on_sizes(prediction, result))
+    return replace(result, notes=(*result.notes, *notes), missing_sizes=missing)
 
 
 def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:

@@ -31,12 +31,12 @@ from qassay.meta.planning.result import (
     UnitsForCoefficient,
     Wanted,
 )
-from qassay.meta.planning.running_again import Costs, RunningAgain, running_again
-from qassay.meta.sensitivity import Prediction, rests_on
+from qassay.meta.planning.running_again import Costs, running_again
+from qassay.meta.sensitivity import Prediction
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import BINS, WIDTH, width_for
-from qassay.meta.significance import detectable, power, residual_variance, units_for_power
-from qassay.tables import counted
+from qassay.meta.significance import Variances, detectable, power, residual_variance, units_for_power, variances
+from qassay.tables import counted, plural
 
 __all__ = ["DIFFERENCES", "Costs", "Plan", "Wanted", "differences_for", "plan", "plan_from_variances"]
 
@@ -92,7 +92,10 @@ def plan(
     """
     wanted = wanted or Wanted()
     parts = blocks(matrix)
-    typical, hard, notes = _deviations(parts, matrix.unit_name)
+    why_none = _why_no_deviation(parts, matrix.unit_name)
+    typical, hard, notes = _deviations(parts) if why_none is None else (None, None, [])
+    if why_none is not None:
+        notes.append(f"{why_none[0].upper()}{why_none[1:]}: no power can be given.")
     pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
         notes.append(
@@ -108,38 +111,58 @@ def plan(
         units=len(matrix.units),
         notes=(*matrix.notes, *notes),
     )
-    made = replace(made, unit_name=matrix.unit_name, block=pilot.block, largest=float(width_for(matrix) / WIDTH))
+    made = replace(
+        made,
+        unit_name=matrix.unit_name,
+        block=pilot.block,
+        largest=float(width_for(matrix) / WIDTH),
+        why_none=why_none or "",
+    )
+    between = None
     if matrix.repeats is not None and made.recommendation is not None:
-        again = running_again(
-            matrix.repeats, made.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs
-        )
-        if again is not None:
-            return _with_repeats(made, again)
+        between = variances(matrix.repeats)
+    if between is not None and matrix.repeats is not None:
+        return _with_repeats(made, between, max(matrix.repeats.numbers), costs)
     if costs is not None:
         raise UsageError("costs choose the number of repeats, but no system has repeats: its answers are there once")
     return replace(made, notes=(*made.notes, RAN_ONCE))
 
 
-def _with_repeats(made: Plan, again: RunningAgain) -> Plan:
-    """The plan, with a recommendation that counts what running again changes."""
-    assert made.recommendation is not None
-    recommended = replace(made.recommendation, units=again.units_with(again.at_hand))
-    made = replace(made, recommendation=recommended, running_again=again)
-    if again.repeat_variance <= 0:
-        return made
-    # What a repeat shifts on all questions at once is not in the deviations of single questions.
-    wanted = made.wanted
+def _with_repeats(made: Plan, between: Variances, repeats: int, costs: Costs | None) -> Plan:
+    """The plan with every number of questions, and every difference, such that running again is counted."""
+    wanted, units = made.wanted, made.units
+    assert units is not None
+    rows = tuple(
+        replace(
+            row,
+            power=between.units_for(row.difference, repeats, power=wanted.power, alpha=wanted.alpha),
+            power_hard=None,
+            power_now=between.power(row.difference, units, repeats, alpha=wanted.alpha),
+        )
+        for row in made.differences
+    )
     shown = tuple(
         replace(
             row,
-            detectable=again.detectable(row.units, power=wanted.power, alpha=wanted.alpha),
+            detectable=between.detectable(row.units, repeats, power=wanted.power, alpha=wanted.alpha),
             detectable_hard=None,
         )
         for row in made.shown
     )
-    now = next((row.detectable for row in shown if row.units == made.units), None)
-    note = "Questions needed for a difference leave out what running again shifts on all questions at once."
-    return replace(made, shown=shown, detectable=now, notes=(*made.notes, note))
+    # Where no number of questions is enough for the largest difference, none is for a smaller one.
+    best = _recommended(rows, units) or Recommendation(rows[-1].difference, None, units)
+    again = running_again(between, repeats, best.difference, power=wanted.power, alpha=wanted.alpha, costs=costs)
+    note = f"Significant differences include running the systems again, with {plural(repeats, 'repeat')} each."
+    return replace(
+        made,
+        differences=rows,
+        shown=shown,
+        detectable=between.detectable(units, repeats, power=wanted.power, alpha=wanted.alpha),
+        deviation_hard=None,
+        recommendation=best,
+        running_again=again,
+        notes=(*made.notes, note),
+    )
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:
@@ -149,7 +172,7 @@ def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None
     deviation = math.sqrt(2 * within) if within > 0 else None
     notes = ("Assumed variances say nothing about repeatable gaps: these need pilot scores.",)
     made = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
-    return replace(made, unit_name=("question", "questions"))
+    return replace(made, unit_name=("question", "questions"), why_none="the assumed variances leave nothing to chance")
 
 
 def _plan(
@@ -226,22 +249,28 @@ def _sizes_needed(prediction: Prediction | None, error: float, units: int | None
     return of
 
 
-def _deviations(parts: Blocks, unit_name: tuple[str, str]) -> tuple[float | None, float | None, list[str]]:
-    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+def _why_no_deviation(parts: Blocks, unit_name: tuple[str, str]) -> str | None:
+    """Why the scores do not show how differences vary; None where they do."""
     values = parts.values()
     runs, count = values.shape
     if runs < 2 or count < 2:
-        size = f"{counted(runs, ('run', 'runs'))} on {counted(count, unit_name)}"
-        return None, None, [f"{size} do not show how differences vary: no power can be given."]
-    variance, _ = residual_variance(values)
-    if variance < 1e-15:
-        return None, None, ["The runs differ by the same on every " + unit_name[0] + ": no power can be given."]
+        does = "does" if runs == 1 else "do"
+        return f"{plural(runs, 'run')} on {counted(count, unit_name)} {does} not show how differences vary"
+    if residual_variance(values)[0] < 1e-15:
+        return f"the runs differ by the same on every {unit_name[0]}"
+    return None
+
+
+def _deviations(parts: Blocks) -> tuple[float, float | None, list[str]]:
+    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+    values = parts.values()
+    runs = len(values)
     covariance = np.cov(values)
     own = np.diag(covariance)
     pairs = (own[:, None] + own[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
     hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
     notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
-    return math.sqrt(2 * variance), hard, notes
+    return math.sqrt(2 * residual_variance(values)[0]), hard, notes
 
 
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Callable[[float], int | None]) -> UnitsFor:
@@ -274,13 +303,13 @@ def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[Uni
     )
 
 
-def notes_on_prediction(prediction: Prediction, made: Plan) -> list[str]:
-    """On how many pairs of runs the repeatable sizes rest, and why some are missing."""
+def notes_on_sizes(prediction: Prediction, made: Plan) -> list[str]:
+    """Why some repeatable sizes are missing."""
     missing: dict[str, list[str]] = {}
     for row in made.differences:
         if row.predicted is None:
             missing.setdefault(_reason(prediction, row.difference, made.units or 0), []).append(f"{row.difference:g}")
-    notes = rests_on(len(prediction.moments.means)) if any(row.predicted for row in made.differences) else []
+    notes = []
     for reason, which in missing.items():
         for_which = "" if len(which) == len(made.differences) else f" for {', '.join(which)}"
         notes.append(f"No repeatable size{for_which}: {reason}.")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
+from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.frames import frame
 from qassay.matrix import document
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,6 +116,8 @@ class Plan(Result):
     study: Generalizability | None
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
+    # Why some differences have no repeatable size: they go with the table of differences.
+    missing_sizes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
     # Units per independent part: questions per series where whole series are counted.
     block: float = 1.0
@@ -124,12 +126,14 @@ class Plan(Result):
     recommendation: Recommendation | None = None
     running_again: RunningAgain | None = None
     details: bool = True
+    # Why there is no recommendation, where there is none.
+    why_none: str = ""
 
     def sentence(self) -> str:
         """The number of units to plan for, what it is for, and how many there are."""
         best = self.recommendation
         if best is None:
-            return f"no number of {self.unit_name[1]} can be given; the notes say why"
+            return f"no number of {self.unit_name[1]} can be given: {self.why_none}"
         wanted = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
         now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
         if best.units is None:
@@ -138,8 +142,7 @@ class Plan(Result):
 
     def summary(self) -> str:
         """The recommendation first, then its reason, and what the units at hand show."""
-        sentence = self.sentence()
-        sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
+        sentences = [as_sentence(self.sentence())]
         best = self.recommendation
         if best is None:
             return sentences[0]
@@ -151,9 +154,9 @@ class Plan(Result):
             )
         elif self.running_again is not None:
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
-        if best.at_hand is not None and self.detectable is not None and self.running_again is None:
+        if best.at_hand is not None and self.detectable is not None:
             number = counted(best.at_hand, self.unit_name)
-            least = f"differences of {_two_digits_up(self.detectable):g} or more"
+            least = f"differences of {at_least(self.detectable):.3f} or more"
             shows = least if self._possible(self.detectable) else "no difference at all"
             sentences.append(f"The present {number} show {shows} in this way.")
         return " ".join(sentences)
@@ -187,7 +190,7 @@ class Plan(Result):
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
-        found = [(row.detectable, row.detectable_hard, row.repeatable) for row in self.shown]
+        found = [(_up(row.detectable), _up(row.detectable_hard), row.repeatable) for row in self.shown]
         rows: list[list[Cell]] = [
             [_now(row.units, self.units), *(least if self._possible(least) else NONE for least in cells)]
             for row, cells in zip(self.shown, found, strict=True)
@@ -227,7 +230,7 @@ class Plan(Result):
             f"{self.unit_name[1].capitalize()} needed for a difference, from {at_hand}",
             [columns[i] for i in kept],
             [[row[i] for i in kept] for row in rows],
-            (*self._reading(), *self.notes),
+            (*self._reading(), *self.notes, *self.missing_sizes),
         )
 
     def as_json(self) -> dict[str, object]:
@@ -245,9 +248,9 @@ class Plan(Result):
                 {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
             ],
             "running_again": self.running_again and self.running_again.as_json(),
-            "generalizability": self.study and self.study.as_json(),
+            "generalizability": self.study and self.study.as_json(self.unit_name[0]),
             "units_for_coefficient": [document(row) for row in self.coefficients],
-            "notes": [*self.notes, *self._unreachable()],
+            "notes": [*self.notes, *self.missing_sizes, *self._unreachable()],
         }
 
     def _reading(self) -> list[str]:
@@ -263,7 +266,7 @@ class Plan(Result):
             )
         if self.detectable is not None and self.units is not None:
             at_hand = counted(self.units, self.unit_name)
-            least = f"a difference of {_two_digits_up(self.detectable):g}"
+            least = f"a difference of {at_least(self.detectable):.3f}"
             shows = least if self._possible(self.detectable) else "no difference at all"
             notes.append(f"The present {at_hand} show {shows} with that power.")
         return notes
@@ -299,14 +302,9 @@ def _now(units: int, at_hand: int | None) -> str:
     return f"{units:,} (now)" if units == at_hand else f"{units:,}"
 
 
-def _two_digits_up(number: float) -> float:
-    """A difference rounded up to two digits, so that it is not called smaller than it is.
-
-    >>> _two_digits_up(0.1002), _two_digits_up(0.025), _two_digits_up(3.14)
-    (0.11, 0.025, 3.2)
-    """
-    step = Decimal(1).scaleb(math.floor(math.log10(number)) - 1)
-    return float((Decimal(f"{number:.12g}") / step).to_integral_value(ROUND_CEILING) * step)
+def _up(difference: float | None) -> float | None:
+    """A difference as the sentence has it, so that sentence and table never differ."""
+    return None if difference is None else at_least(difference)
 
 
 def _rounded(units: int) -> int:

@@ -142,7 +142,7 @@ def sensitivity(
             *matrix.notes,
             *notes_on_repeats(matrix),
             *notes_on_runs(matrix, moments),
-            *([] if wider is None else [WIDER.format(wider)]),
+            *([] if wider is None or matrix.pairs < 2 else [WIDER.format(wider)]),
         ),
         study_notes=(
             *notes_on_bins(study, counts, ties),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from qassay.display import as_sentence
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
 from qassay.tables import DASH, Cell, Column, Table, counted, plural, starred, table
@@ -42,7 +43,7 @@ INTERVALS_TOO_NARROW = (
 
 def summary(curves: SensitivityCurves) -> str:
     """The answer, how many pairs of runs are that far apart, what the answer is about, and what it cannot show."""
-    sentences = [_capitalised(answer(curves)) + "."]
+    sentences = [as_sentence(answer(curves))]
     if curves.pairs == 1:
         a, b = curves.runs
         return f"{sentences[0]} To compare {a} with {b}: `qassay compare`."
@@ -230,10 +231,6 @@ def _bin_names(curves: SensitivityCurves) -> list[str]:
 
 def _all_alike(curves: SensitivityCurves) -> bool:
     return not curves.moments.means.any() and not curves.moments.variances.any()
-
-
-def _capitalised(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _percent(rate: float) -> str:
