@@ -343,8 +343,9 @@ def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
     if margin is None or gap is None:
         return ""
     return (
-        f"Step 1 needs {at_least(margin):.3f} between two runs, step 4 {gap:g}: both are right. The first asks for proof that "
-        "two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the whole table."
+        f"Step 1 needs {at_least(margin):.3f} between two runs, step 4 {gap:g}: both are right. The first asks for "
+        "proof that two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the "
+        "whole table."
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qassay.display import as_sentence
 from qassay.matrix import TIE
+from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact
 from qassay.reports.words import called, listed, p_value, score
 from qassay.tables import at_least, counted, plural
@@ -79,7 +80,7 @@ def repeatable(material: Material) -> list[str]:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
     named = "" if curves.repeatable_difference is None else " (it is repeatable)"
-    return [as_sentence(f"{curves.sentence()}{named}")]
+    return [as_sentence(f"{curves.sentence()}{named}"), *about_running_again(curves)]
 
 
 def judges(material: Material) -> list[str]:

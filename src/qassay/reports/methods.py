@@ -81,7 +81,9 @@ def _test(material: Material) -> str:
     if pairs.permutations is not None:
         drawn = f", {'all ' if pairs.exact else ''}{pairs.permutations:,} permutations"
     line = (
-        "" if pairs.margin is None else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
+        ""
+        if pairs.margin is None
+        else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
     )
     return (
         f"Significance (could chance alone explain a difference?): all pairs of runs, corrected for their number by "

@@ -225,15 +225,31 @@ def _shown(pilot: _Pilot, wanted: Wanted, prediction: Prediction | None, units: 
     if pilot.typical is None:
         return ()
     sizes = NUMBERS if units is None else sorted({max(2, round(units * times)) for times in MULTIPLES})
+    gaps = _repeatable(prediction, sizes, units, wanted.error)
     return tuple(
-        Shown(
-            size,
-            pilot.shows(pilot.typical, size, wanted),
-            pilot.shows(pilot.hard, size, wanted),
-            None if prediction is None else prediction.repeatable(size, wanted.error),
-        )
-        for size in sizes
+        Shown(size, pilot.shows(pilot.typical, size, wanted), pilot.shows(pilot.hard, size, wanted), gap)
+        for size, gap in zip(sizes, gaps, strict=True)
     )
+
+
+def _repeatable(
+    prediction: Prediction | None, sizes: Sequence[int], units: int | None, error: float
+) -> list[float | None]:
+    """The repeatable gap at each of the increasing sizes: the one of sensitivity at the units at hand.
+
+    More units never make it larger, nor fewer smaller. Beyond the units at hand the closed form can say so where it
+    expects no two runs to be so close, and below them where it expects none to be so far apart.
+    """
+    if prediction is None:
+        return [None for _ in sizes]
+    gaps = [prediction.repeatable(size, error) for size in sizes]
+    now = sizes.index(units) if units in sizes else 0
+    for place in range(now + 1, len(gaps)):
+        gaps[place] = min((gap for gap in gaps[place - 1 : place + 1] if gap is not None), default=None)
+    for place in reversed(range(now)):
+        fewer, more = gaps[place], gaps[place + 1]
+        gaps[place] = None if fewer is None or more is None else max(fewer, more)
+    return gaps
 
 
 def _sizes_needed(prediction: Prediction | None, error: float, units: int | None) -> Callable[[float], int | None]:

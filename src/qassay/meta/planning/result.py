@@ -205,7 +205,8 @@ class Plan(Result):
         if 3 in kept:
             notes.append(
                 f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
-                f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
+                f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs"
+                f"{', and without running again' if self.running_again is not None else ''}."
             )
         if any(not self._possible(least) for cells in found for least in cells):
             notes.append(f"{NONE}: not even the largest possible difference, {self.largest:g}.")

@@ -59,7 +59,18 @@ def summary(curves: SensitivityCurves) -> str:
         sentences.append(f"This rests on {plural(curves.pairs, 'pair')} of runs only.")
     if curves.floor is not None:
         sentences.append(f"Identical responses judged separately differ by up to {curves.floor:.3g}.")
+    sentences += about_running_again(curves)
     return " ".join([*sentences, OTHER_QUESTION.format(units=curves.unit_name[1])])
+
+
+def about_running_again(curves: SensitivityCurves) -> list[str]:
+    """What the repeatable gap leaves out, where systems ran several times: a floor beside it."""
+    if curves.spread is None or curves.repeatable_difference is None:
+        return []
+    return [
+        f"This is about new {curves.unit_name[1]} alone: running a system again moves its score by up to "
+        f"{curves.spread:.3f} (standard deviation between repeats), and smaller gaps are within that."
+    ]
 
 
 def answer(curves: SensitivityCurves) -> str:

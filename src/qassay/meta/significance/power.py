@@ -96,7 +96,7 @@ class Variances:
         if self.repeat <= 0:
             return units_for_power(difference / math.sqrt(per_question), power=power, alpha=alpha)
         within = (difference / (ndtri(1 - alpha / 2) + ndtri(power))) ** 2 - self.repeat / repeats
-        return math.ceil(per_question / within) if within > 0 else None
+        return max(2, math.ceil(per_question / within)) if within > 0 else None
 
     def detectable(self, units: int, repeats: int, *, power: float, alpha: float) -> float | None:
         """The difference that a test on this many questions finds with this power."""
