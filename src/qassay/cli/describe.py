@@ -31,10 +31,11 @@ def command(
 ) -> None:
     """Show how scores spread over the questions, and how weights change the ranking.
 
-    The units with a median of 0, by question type, and box statistics of the runs' scores on every unit. For an
-    evaluation with several question types also: the ranking by series against the ranking by type, and the ranking
-    when each weight moves by 0.05. Where targets have types, the scores by type; where responses have holistic scores,
-    the ranking by them against the one by F, and content against organization.
+    The hardest question and the easiest, the questions (or series) with a median of 0, by question type, and box
+    statistics of the runs' scores on each. For an evaluation with several question types also: the ranking by series
+    against the ranking by type, and the ranking when each weight moves by 0.05. Where targets have types, the scores
+    by type; where responses have holistic scores, the ranking by them against the one by F, and content against
+    organization.
 
     With --question: every run's response to one question with the verdicts of all sets; for a pair all its
     justifications, with the scores of all judges.

@@ -157,7 +157,7 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     """
     types = matrix.summary.types if types is None else types
     if types is not None and len(types) != len(matrix.units):
-        raise UsageError(f"{len(types)} types do not fit {len(matrix.units)} units")
+        raise UsageError(f"{len(types)} types do not fit {counted(len(matrix.units), matrix.unit_name)}")
     if not matrix.runs:
         raise UsageError("there is no distribution of the scores of no runs")
     boxes = tuple(_box(matrix, unit, None if types is None else types[unit]) for unit in range(len(matrix.units)))

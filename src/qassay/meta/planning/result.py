@@ -12,6 +12,7 @@ from qassay.frames import frame
 from qassay.matrix import document
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
+from qassay.meta.significance import power
 from qassay.results import Result
 from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
@@ -160,6 +161,14 @@ class Plan(Result):
             shows = least if self._possible(self.detectable) else "no difference at all"
             sentences.append(f"The present {number} show {shows} in this way.")
         return " ".join(sentences)
+
+    def chance(self, difference: float, units: int) -> float | None:
+        """The probability that a test on this many units finds a difference of a typical pair."""
+        if self.running_again is not None:
+            return self.running_again.chance(difference, units, alpha=self.wanted.alpha)
+        if self.deviation is None:
+            return None
+        return power(difference / self.deviation, max(2, round(units / self.block)), alpha=self.wanted.alpha)
 
     def _possible(self, difference: float | None) -> bool:
         """Whether the scores can differ by this much."""

@@ -59,6 +59,11 @@ class RunningAgain:
     best_repeats: int | None
     rows: tuple[WithRepeats, ...]
 
+    def chance(self, difference: float, units: int, *, alpha: float) -> float | None:
+        """The probability that a test on this many questions finds a difference, with the repeats at hand."""
+        given = Variances(self.question_variance, self.repeat_variance, self.rest_variance)
+        return given.power(difference, units, self.at_hand, alpha=alpha)
+
     def table(self, unit_name: tuple[str, str]) -> Table:
         """Questions needed by the number of repeats."""
         columns = [Column("repeats"), Column(f"{unit_name[1]} needed"), Column("cost", ",.10g")]
