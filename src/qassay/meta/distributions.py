@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qassay.display import called
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.results import Result
@@ -82,8 +81,8 @@ class ScoreDistributions(Result):
         """The hardest and the easiest unit, and on how many units most runs score 0."""
         return "; ".join(filter(None, (self.hardest_and_easiest(), self.zeros())))
 
-    def hardest_and_easiest(self) -> str:
-        """The units with the lowest and the highest mean; empty where all have the same."""
+    def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
+        """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
         boxes = sorted(self.boxes, key=lambda box: box.mean)
         if len(boxes) < 2 or boxes[-1].mean - boxes[0].mean <= TIE:
             return ""

@@ -18,7 +18,6 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 import polars as pl
 
-from qassay.display import called
 from qassay.errors import UsageError
 from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
@@ -99,7 +98,7 @@ class Reuse(Result):
             f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
         )
         places = f"; {ranks.swaps:,} of {plural(ranks.pairs, 'pair')} of runs change places" if ranks.pairs else ""
-        return f"{change} ({called(largest.run)}){places}"
+        return f"{change} ({largest.run}){places}"
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""

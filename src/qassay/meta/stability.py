@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qassay.display import called, listed
+from qassay.display import enumerated
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
@@ -108,16 +108,16 @@ class MeasureStability(Figured):
         row = self.comparisons[self.sets.index(self.reference)]
         return ((name, comparison) for name, comparison in zip(self.sets, row, strict=True) if name != self.reference)
 
-    def changes(self) -> str:
-        """Which sets put runs in another order than the reference; without a term of statistics."""
+    def changes(self, called: Callable[[str], str] = str) -> str:
+        """Which sets put runs in another order than the reference, in plain words; `called` writes their names."""
         pairs, than = self.comparisons[0][0].pairs, f"compared with {called(self.reference)}"
         if not pairs:
             return "there is one run: no judgments change its place"
-        swaps = {name: comparison.swaps for name, comparison in self.with_reference()}
+        swaps = {called(name): comparison.swaps for name, comparison in self.with_reference()}
         if not any(swaps.values()):
-            return f"{than}, no two runs change places under {listed(swaps, SETS_NAMED)}"
+            return f"{than}, no two runs change places under {enumerated(swaps, SETS_NAMED)}"
         if len(swaps) <= SETS_NAMED:
-            who = listed(f"{called(name)} reverses {number:,}" for name, number in swaps.items())
+            who = enumerated(f"{name} reverses {number:,}" for name, number in swaps.items())
         else:
             who = f"{len(swaps):,} sets reverse {min(swaps.values()):,} to {max(swaps.values()):,}"
         largest = self.largest_swapped_difference

@@ -93,7 +93,7 @@ def judges(material: Material) -> list[str]:
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"
-        sentences.append(as_sentence(f"{ranks.changes()} ({tau})"))
+        sentences.append(as_sentence(f"{ranks.changes(called)} ({tau})"))
     return sentences
 
 

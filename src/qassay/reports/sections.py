@@ -132,7 +132,7 @@ def _spread(material: Material) -> list[str]:
     """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
     spread = material.spread
     sentences = []
-    if hardest := spread.hardest_and_easiest():
+    if hardest := spread.hardest_and_easiest(called):
         sentences.append(as_sentence(hardest))
         widest = max(spread.boxes, key=lambda box: box.q3 - box.q1)
         if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qassay.display import listed
+from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import document
 from qassay.meta.agreement.coefficients import Interval
@@ -89,11 +89,11 @@ class Agreement(Result):
 
     def sentence(self) -> str:
         """How many of the items all sets label alike; without a term of statistics."""
-        who = f"the sets {listed(self.sets)}"
+        who = f"the sets {enumerated(self.sets)}"
         if self.raw is not None:
             return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}"
         if self.folded is not None:
-            folds = listed(f"{label} counts as {other}" for label, other in self.fold.items())
+            folds = enumerated(f"{label} counts as {other}" for label, other in self.fold.items())
             return f"{who} agree on {self.folded:.1%} of {self.items:,} {self.about}, where {folds}"
         return f"{who} have no {self.about} in common that can be compared"
 

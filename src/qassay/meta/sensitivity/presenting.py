@@ -112,7 +112,7 @@ def expected_rates(curves: SensitivityCurves) -> Table:
         sizes = needed.get(format(limit, "f"))
         size = None if sizes is None or sizes.predicted is None else f"{sizes.predicted:,.0f}"
         rows.append([names[k], pairs[k], curves.bins[k].predicted_at_target, size])
-    size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')})"
+    size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')} of runs)"
     notes = [
         f"wrong: how often as many new {units} would put the other run ahead, estimated from these {units}.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "

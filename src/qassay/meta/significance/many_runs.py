@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.display import called, listed
+from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
@@ -97,7 +97,7 @@ class AllPairs(Result):
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
         differ = "differs" if self._total == 1 else "differ"
-        pairs = f"{self.different:,} of {plural(self._total, 'pair')} {differ} significantly"
+        pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
         return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     def _lead(self) -> str:
@@ -105,11 +105,11 @@ class AllPairs(Result):
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
         tied = [run for run, score in zip(self.runs, self.scores, strict=True) if self.scores[0] - score < TIE]
         if len(tied) > 1:
-            return f"{listed(tied, 3)} share first place with {show(self.scores[0], '.3f')}"
-        leads = f"{called(self.runs[0])} leads with {show(self.scores[0], '.3f')}"
+            return f"{enumerated(tied, 3)} share first place with {show(self.scores[0], '.3f')}"
+        leads = f"{self.runs[0]} leads with {show(self.scores[0], '.3f')}"
         if not alike:
             return f"{leads}, and chance alone does not explain its lead over any other run"
-        return f"{leads}, but chance alone could explain its lead over {listed(alike, 3)}"
+        return f"{leads}, but chance alone could explain its lead over {enumerated(alike, 3)}"
 
     @property
     def _total(self) -> int:
@@ -128,9 +128,9 @@ class AllPairs(Result):
     def table(self) -> Table:
         """The runs by decreasing score; runs that share a letter cannot be told apart."""
         how = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
-        metrics = f" of {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
+        metrics = f" under {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
         pairs = plural(self.corrected_pairs or self._total, "pair")
-        how += f"Level {self.alpha:g} over {pairs}{metrics}, corrected by {NAMES[self.method]}"
+        how += f"Level {self.alpha:g} over {pairs} of runs{metrics}, corrected by {NAMES[self.method]}"
         if self.permutations is not None:
             how += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         how += "."
