@@ -230,7 +230,7 @@ class Plan(Result):
     def table(self) -> Table:
         """Units needed for each difference; ways of asking that give no number at all are left out."""
         names = (f"significant, power {self.wanted.power:g}", "harder pair", "fit", "repeatable")
-        columns = [Column("difference", ".3g"), *map(Column, names), Column("power now", ".2f")]
+        columns = [Column("difference", ".3g"), *(Column(name, ",") for name in names), Column("power now", ".2f")]
         rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
         kept = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
         at_hand = "assumed variances"
@@ -295,11 +295,11 @@ class Plan(Result):
     def _coefficient_table(self) -> Table:
         with_assessors = self.study is not None and self.study.with_assessors
         units = self.unit_name[1]
-        columns = [Column(f"{units}, E-rho-squared"), Column(f"{units}, Phi")]
+        columns = [Column(f"{units}, E-rho-squared", ","), Column(f"{units}, Phi", ",")]
         rows: list[tuple[Cell, ...]] = [(row.e_rho2, row.phi) for row in self.coefficients]
         notes = ["E-rho-squared: how stable differences between runs are; Phi: how stable the scores themselves are."]
         if with_assessors:
-            columns = [Column("assessors"), *columns, Column("judgments per run")]
+            columns = [Column("assessors"), *columns, Column("judgments per run", ",")]
             rows = [(c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.coefficients]
             notes.append(f"judgments per run: {units} x assessors, for E-rho-squared.")
         notes += self._unreachable()

@@ -105,7 +105,7 @@ def expected_rates(curves: SensitivityCurves) -> Table:
     """How often the order of two runs is expected to turn round, by their difference, and the units needed."""
     needed, names = curves.size_needed(), _bin_names(curves)
     units, at_target = curves.unit_name[1], f"wrong, {counted(curves.target, curves.unit_name)}"
-    columns = [Column("difference"), Column("pairs of runs"), Column(at_target, ".1%"), Column(f"{units} needed")]
+    columns = [Column("difference"), Column("pairs of runs", ","), Column(at_target, ".1%"), Column(f"{units} needed")]
     rows: list[list[Cell]] = []
     pairs = _pairs_by_bin(curves)
     for k, limit in enumerate(bin_limits(curves.width)):

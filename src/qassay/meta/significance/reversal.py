@@ -30,6 +30,8 @@ ENOUGH_RUNS = 10
 # With fewer units the figure is rough, and is not shown smaller than this.
 ENOUGH_UNITS = 100
 ROUGH_LIMIT = 0.05
+# A chance below this is not called 0%.
+SMALLEST_SHOWN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Reversal:
     def __str__(self) -> str:
         if self.rough and self.chance <= ROUGH_LIMIT:
             return f"{ROUGH_LIMIT:.0%} or less (rough)"
+        if self.chance < SMALLEST_SHOWN:
+            return f"less than {SMALLEST_SHOWN:.0%}"
         return f"{self.chance:.0%}" + (" (rough)" if self.rough else "")
 
 
