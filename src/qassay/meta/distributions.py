@@ -1,4 +1,4 @@
-"""How the runs' scores spread on each unit: box statistics, and the units that half of the runs score 0 on."""
+"""How the runs' scores spread on each unit: box statistics, and the units on which most runs score 0."""
 
 from __future__ import annotations
 
