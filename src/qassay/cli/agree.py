@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets, names_in
-from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.cli.output import headline, print_answer, print_json, print_tables, progress, visible
+from qassay.display import as_sentence
 from qassay.errors import unknown
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ def command(
     set_names = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
     with progress("resampling") as update:
         study = agreement(evaluation, sets=set_names, seed=seed, resamples=resamples, progress=update)
-    print_json(study.as_json()) if as_json else print_tables(study.tables())
+    if as_json:
+        print_json(study.as_json())
+        return
+    print_answer(study.sentence())
+    print_tables(study.tables())
 
 
 def _by_person(study: PeopleStudy, as_json: bool) -> None:
@@ -66,8 +71,7 @@ def _by_person(study: PeopleStudy, as_json: bool) -> None:
         print_json(study.as_json())
         return
     for kind in study:
-        sentence = kind.sentence()
-        print(visible(headline(f"{sentence[:1].upper()}{sentence[1:]}.")))
+        print(visible(headline(as_sentence(kind.sentence()))))
     print()
     print_tables(study.tables())
 

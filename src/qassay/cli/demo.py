@@ -19,7 +19,7 @@ from qassay.cli.output import print_json, print_tables
 from qassay.demo import Demo, copy_demo
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, at_least, plural, table
 
 if TYPE_CHECKING:
     from qassay.analysis.leaderboards import Leaderboard
@@ -343,8 +343,9 @@ def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
     if margin is None or gap is None:
         return ""
     return (
-        f"Step 1 needs {margin:.3f} between two runs, step 4 {gap:g}: both are right. The first asks for proof that "
-        "two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the whole table."
+        f"Step 1 needs {at_least(margin):.3f} between two runs, step 4 {gap:g}: both are right. The first asks for "
+        "proof that two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the "
+        "whole table."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qassay.cli.inputs import ComponentOption, FolderArgument, JsonOption, KeyOption, MeasureOption, MissingOption
-from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.output import print_answer, print_json, print_tables, progress
 from qassay.evaluation import open_evaluation
 
 
@@ -54,4 +54,8 @@ def command(
             from qassay.assessors.reusing import reuse
 
             result = reuse(evaluation, assessor, progress=update, **rules)
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+    if as_json:
+        print_json(result.as_json())
+        return
+    print_answer(result.sentence())
+    print_tables(result.tables())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qassay.display import called, listed
+from qassay.tables import show
 
 __all__ = ["called", "listed", "p_value", "score"]
 
@@ -22,4 +23,4 @@ def p_value(p: float) -> str:
 
 def score(value: float) -> str:
     """A score with three decimals."""
-    return f"{value:.3f}"
+    return show(value, ".3f")
