@@ -61,18 +61,20 @@ def command(
 ) -> None:
     """Try everything on a built-in evaluation.
 
-    Ten runs of the reference systems on sixteen series of questions,
-    judged by three assessors. It scores and analyses them, writes the
-    report, and serves the web application with a part that is finished and
-    published and a part to judge: three addresses to open. Offline, in
-    seconds, only on this machine, until Ctrl-C.
+    The example has ten runs (the answers of one system each) on sixteen
+    series of questions, judged by three assessors. The command scores and
+    analyses them, writes a report, starts the web application, and prints
+    three addresses to open: the report, the results, a page to judge on. It
+    takes seconds, uses no network, and runs until you press Ctrl-C.
 
-    Without a terminal, or with --no-serve, it prints what the analyses find
-    and ends: the leaderboard, what the assessors disagree on, what another
-    assessor's judgments do to the ranking, which differences are
-    significant, and which gaps are repeatable. --to copies the evaluation,
-    so that every command can be tried on it; with --which, one of the two
-    smaller ones. With --serve the copy in --to is served and kept.
+    Without a terminal, or with --no-serve, it prints the results and ends:
+    the leaderboard, where the assessors disagree, how the ranking changes
+    with another assessor, which differences are significant, and which gaps
+    are repeatable.
+
+    --to copies the example into a folder, so that you can try every command
+    on it; --which chooses one of two smaller examples. With --serve the copy
+    is served and kept.
 
     Examples
 
