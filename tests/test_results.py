@@ -345,7 +345,10 @@ def test_a_plan_by_assessor_uses_the_units_that_all_judged() -> None:
         (lambda: qassay.plan(), "one of the two"),
         (lambda: qassay.plan(matrix("a", "b"), assume={"run": 1.0}), "one of the two"),
         (lambda: qassay.plan(assume={"run": 1.0}), "no variance for question, residual"),
-        (lambda: qassay.plan(matrix("a", "b"), by_assessor=[matrix("a", "b"), _other_units()]), "no question in common"),
+        (
+            lambda: qassay.plan(matrix("a", "b"), by_assessor=[matrix("a", "b"), _other_units()]),
+            "no question in common",
+        ),
         (lambda: qassay.describe(matrix("a", "b"), key="first"), "for an evaluation"),
         (lambda: qassay.stability({"a": matrix("a")}), "two judges or more"),
         (lambda: qassay.stability({"a": matrix("a")}, sets=["first"]), "for an evaluation"),
