@@ -193,7 +193,7 @@ class Evaluation:
 
     @cached_property
     def human_sets(self) -> tuple[str, ...]:
-        """The sets that people judged; a program's set is used only where it is named."""
+        """The sets that people judged; a program's set is used only if someone asks for it."""
         return tuple(name for name in self.sets if name not in self.automatic_sets)
 
     @cached_property

@@ -26,7 +26,7 @@ What this guarantees: nothing exactly; it is an approximation for many units. No
 the construction was chosen among about twenty, and the lines of ten comparisons and of twenty ranked answers among
 others, by coverage in simulations. Other settings and seeds than those were then judged: `tests/meta/test_coverage.py`
 asserts how often the truth is held, `python -m benchmarks coverage` prints it, and docs/method.md names what stays
-outside two points. In short: where hardly a swap is expected, intervals hold the truth too often; where true means come
+outside two points. In short: where hardly a swap is expected, intervals contain the truth too often; where true means come
 in a few groups that lie well apart, intervals at half of the units hold it far too rarely, because plausible means
 are drawn as if they were normal.
 
