@@ -47,7 +47,7 @@ def read_audit(report: str) -> Audit:
     packages: list[dict[str, Any]] = json.loads(report)["dependencies"]
     known = [one for one in packages if "skip_reason" not in one]
     faults = tuple(
-        f"{one['name']} {one['version']}: {fault['id']}, mended in {', '.join(fault['fix_versions']) or 'no release'}"
+        f"{one['name']} {one['version']}: {fault['id']}, fixed in {', '.join(fault['fix_versions']) or 'no release'}"
         for one in known
         for fault in one["vulns"]
     )

@@ -31,7 +31,7 @@ def audit() -> Any:
     ("packages", "status", "told"),
     [
         ([CLEAN], 0, "1 packages looked at, 0 known"),
-        ([FAULTY, CLEAN], 1, "jinja2 3.1.2: PYSEC-1, mended in 3.1.3"),
+        ([FAULTY, CLEAN], 1, "jinja2 3.1.2: PYSEC-1, fixed in 3.1.3"),
         ([CLEAN, SKIPPED], 2, "NOT LOOKED AT: 1 packages"),
         ([FAULTY, SKIPPED], 1, "NOT LOOKED AT"),
         ([SKIPPED], 2, "0 packages looked at"),
