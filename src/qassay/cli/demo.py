@@ -175,7 +175,7 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
     for person in people:
         print(f"  {person.name:{width}}  {TO_SEE[person.name]}")
     if not is_kept:
-        print("Everything is gone after Ctrl-C; --serve --to FOLDER keeps it.")
+        print("Ctrl-C ends it and deletes everything; --serve --to FOLDER keeps it.")
 
 
 def _bare(sentence: str) -> str:
@@ -247,9 +247,9 @@ def print_story(story: Story) -> None:
     series = len(story.evaluation.questions.series)
     _say(
         f"{len(scores.runs)} runs answer {sum(asked.values())} questions ({counts}) in {series} series, like TREC "
-        "2004. The runs are reference systems with different settings; the assessors, language models that "
-        "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
-        "says nothing about any real system."
+        "2004. A run has the answers of one system, here of reference systems with different settings. The "
+        "assessors, who judged the answers, are language models that followed written instructions and did not see "
+        "each other's work. The example is small: it shows how the tables work and says nothing about any real system."
     )
     board = leaderboard(scores)
     _chapter("1. The scores, and which differences chance alone could explain", [board.table()])
