@@ -34,12 +34,13 @@ def command(
     them judged: which combinations of labels occur, raw agreement,
     agreement after folding labels (X and U into W; UNKNOWN into NO),
     Cohen's and Fleiss' kappa, Krippendorff's alpha. Nugget judgments and
-    ratings are compared where there are any. Unless named with --sets,
-    settled sets and those of automatic assessors are left out.
+    ratings are compared too, if there are any. The adjudicated and
+    reference sets and those of automatic assessors are left out, unless you
+    name them with --sets.
 
     With --by person every assessor is compared with all others on the
-    same items, whatever the set: who is out of line, and on what. Rows
-    have to name their assessor.
+    same items: who is out of line, and on what. For this, the rows must
+    name their assessor.
 
     Examples
 

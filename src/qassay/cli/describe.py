@@ -31,13 +31,13 @@ def command(
 ) -> None:
     """Show how scores spread over the questions, and how weights change the ranking.
 
-    The hardest question and the easiest, the questions (or series) with a median of 0, by question type, and box
-    statistics of the runs' scores on each. For an evaluation with several question types also: the ranking by series
-    against the ranking by type, and the ranking when each weight moves by 0.05. Where targets have types, the scores
-    by type; where responses have holistic scores, the ranking by them against the one by F, and content against
-    organization.
+    The hardest and the easiest question, the questions (or series) with a median score of 0, by question type, and how
+    the scores of the runs spread on each. For an evaluation with several question types also: the ranking by series
+    compared with the ranking by type, and the ranking when each weight changes by 0.05. If targets have types, the
+    scores by type; if responses have holistic scores, the ranking by them compared with the ranking by F, and content
+    compared with organization.
 
-    With --question: every run's response to one question with the verdicts of all sets; for a pair all its
+    With --question: every run's response to one question, with the verdicts of all judgment sets; for a pair all its
     justifications, with the scores of all judges.
 
     Examples
