@@ -504,13 +504,23 @@ def _curves_of_public_runs() -> list[tuple[str, ...]]:
     """Error rates in the form of the papers, for runs and systems whose scores are public."""
     rows: list[tuple[str, ...]] = []
     for name, file, preset, paper in (
-        ("[EVAL02] error rate by difference, factoid questions", "nq301/matrix.csv", "trec2002", "0.07 with 500"),
-        ("[SERIES05] error rate by difference, 129 runs", "score_matrices/adhoc8_ap.csv", "trec2004", "0.05 with 64"),
+        (
+            "[EVAL02] error rate by difference, factoid questions",
+            "nq301/matrix.csv",
+            "trec2002",
+            "0.07 with 500 questions",
+        ),
+        (
+            "[SERIES05] error rate by difference, 129 runs",
+            "score_matrices/adhoc8_ap.csv",
+            "trec2004",
+            "0.05 with 64 series",
+        ),
     ):
         matrix: ScoreMatrix = qassay.read_matrix(data_folder() / file)
         curves = qassay.sensitivity(matrix, preset=preset, intervals=0)
         says = f"{_gap(curves)} with {len(matrix.units)} ({len(matrix.runs)} runs)"
-        rows.append((name, f"{paper} units (5%)", says, f"`{file}`, `--preset {preset}`"))
+        rows.append((name, f"{paper} (5%)", says, f"`{file}`, `--preset {preset}`"))
     return rows
 
 

@@ -318,6 +318,25 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in _slugs(other), f"{address}: there is no such heading"
 
 
+def test_the_readme_is_in_the_order_that_a_new_reader_needs() -> None:
+    """A sentence, a command on scores, two pictures; then the longer ways, and the papers last. Ten minutes."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    parts = [
+        "Qassay shows whether",
+        "$ qassay compare scores.csv",
+        "pictures/report-light.webp",
+        "pictures/labels-light.webp",
+        "## From answers to a verdict",
+        "## Several judges, and language models as judges",
+        "## A shared task",
+        "## Where it comes from",
+    ]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "TREC" not in text[: text.index("## Install")]
+    assert len(text.split()) < 2500  # 250 words a minute, outputs included
+
+
 def test_every_page_is_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r": ([\w/-]+\.md)", menu)

@@ -15,11 +15,15 @@ import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis.reporting import of_matrix
 from qassay.demo import demo_folder
+from qassay.errors import QassayError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ScoreMatrix
-from qassay.meta.significance import AllPairs, compare_all
+from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.meta.significance import AllPairs, PairComparison, compare, compare_all
 from qassay.meta.simulate import simulate_runs
+from qassay.reports import answers
+from qassay.tables import at_least
 
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")
 NONE = re.compile(r"With ([\d,]+) new (\w+), no gap between these runs keeps its sign in 95 of 100 repetitions\.")
@@ -138,3 +142,153 @@ def test_the_built_in_evaluation_says_which_question_each_number_answers(capsys:
     assert first < last
     assert "both are right" in story
     check(qassay.open(demo_folder()).score().matrix)
+
+
+def few_scores(seed: int) -> ScoreMatrix:
+    """A small table: right or wrong, shares, ratings from 1 to 5, negative scores, percentages, ties, repeats."""
+    rng = np.random.default_rng(seed)
+    runs, units = int(rng.integers(2, 6)), int(rng.choice([2, 3, 5, 6, 7, 8, 10, 12, 20, 40]))
+    means = np.clip(rng.uniform(0.2, 0.8, (runs, 1)) + rng.normal(0, 0.2, units), 0.02, 0.98)
+
+    def drawn() -> Floats:
+        noise = rng.normal(0, 0.2, (runs, units))
+        kinds: list[Floats] = [
+            (rng.random((runs, units)) < means).astype(float),
+            np.round(np.clip(means + noise, 0, 1), 2),
+            np.clip(np.round(1 + 4 * (means + noise)), 1, 5),
+            np.round(2 * (means + noise) - 1, 2),
+            np.round(100 * np.clip(means + noise, 0, 1)),
+            np.round(2 * means) / 2 * (rng.random((runs, units)) < 0.5),
+        ]
+        return kinds[seed % 6]
+
+    values, repeats = drawn(), None
+    if seed % 4 == 0:
+        shifts = rng.normal(0, rng.choice([0.0, 0.1]), (runs, 3))
+        drawings = np.stack([drawn() + shifts[:, [repeat]] for repeat in range(3)], axis=2)
+        values, repeats = drawings.mean(axis=2), Repeats(tuple(drawings))
+    elif seed % 13 == 0:
+        values[:] = values[:, :1]
+    elif seed % 11 == 0:
+        values[1] = values[0]
+    tags, names = tuple("ABCDE"[:runs]), tuple(f"q{i}" for i in range(units))
+    return ScoreMatrix(tags, names, values, unit_name=("question", "questions"), repeats=repeats)
+
+
+def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
+    """Verdict, interval, p-value, questions needed and the words about a reversal are one answer."""
+    is_clear = result.verdict != "cannot tell"
+    assert is_clear == (result.p <= result.alpha)
+    if result.interval is not None:
+        assert is_clear == (result.interval[0] > 0 or result.interval[1] < 0)
+        assert result.interval[0] - 1e-9 <= result.difference <= result.interval[1] + 1e-9
+    if not is_clear and result.units_needed is not None:
+        assert result.units_needed > len(matrix.units)
+    shown = str(result.table())
+    if abs(result.difference) < 1e-9:
+        assert "put A ahead" not in shown
+    assert ("does not explain" in shown) == is_clear
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_tables_are_not_contradicted(seed: int) -> None:
+    matrix = few_scores(seed)
+    units = len(matrix.units)
+    for number, run in enumerate(matrix.runs):
+        for other in matrix.runs[:number]:
+            pair_agrees(matrix, compare(matrix, run, other, permutations=2000))
+    tested = compare_all(matrix, permutations=2000)
+    if tested.margin is not None:
+        line = at_least(tested.margin)
+        assert all(pair.different for pair in tested.pairs() if round(pair.difference, 4) > line)
+    planned = qassay.plan(matrix, details=True)
+    plan_agrees(matrix, planned)
+    in_words = " ".join(answers.answer(of_matrix(matrix, name="x")))
+    needed = re.findall(r"A test of ([\d,]+) questions would find .* this one has ([\d,]+)", in_words)
+    assert all(int(more.replace(",", "")) > int(now.replace(",", "")) == units for more, now in needed)
+    try:
+        curves = qassay.sensitivity(matrix, intervals=0, trials=1)
+    except QassayError:
+        # Where sensitivity has no answer, plan gives none in its place.
+        assert units < 10
+        assert not any(row.repeatable for row in planned.shown)
+        return
+    if len(matrix.runs) > 2:
+        assert curves.sentence()[1:] in in_words
+    assert "-0.000" not in in_words
+
+
+def plan_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
+    """The sentence, the table by numbers of questions and the one by differences are one answer."""
+    units, best = len(matrix.units), planned.recommendation
+    if best is None:
+        assert re.match(r"No number of questions can be given: .", planned.summary())
+        return
+    (now,) = (row for row in planned.shown if row.units == units)
+    said = re.search(r"show differences of (\S+) or more", planned.summary())
+    (line,) = (cells for cells in planned.shown_table().cells() if "(now)" in cells[0])
+    assert said is None or line[1] == said[1]
+    assert said is not None or line[1] == "none"
+    (row,) = (row for row in planned.differences if row.difference == best.difference)
+    assert row.power == best.units
+    assert now.detectable is not None
+    if best.units is not None and abs(best.units - units) > 1:
+        assert (best.units > units) == (best.difference < now.detectable)
+        assert row.power_now is not None
+        assert (row.power_now < planned.wanted.power) == (best.units > units)
+    gaps = [row.repeatable for row in planned.shown if row.repeatable is not None]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_describe_counts_the_questions_on_which_most_runs_score_0() -> None:
+    def said(values: list[list[float]]) -> str:
+        questions = tuple(f"q{i}" for i in range(len(values[0])))
+        return qassay.describe(
+            ScoreMatrix(tuple("ABCD"[: len(values)]), questions, np.array(values), unit_name=("question", "questions"))
+        ).sentence()
+
+    # Half of four runs score 0 on q0, three of them on q1.
+    assert said([[0, 0, 1], [0, 0, 1], [0.5, 0, 1], [0.5, 1, 1]]) == (
+        "the hardest question is q0 (mean 0.250), the easiest q2 (mean 1.000); "
+        "more than half of the 4 runs score 0 on 1 of 3 questions"
+    )
+    assert said([[0, 1], [0, 0]]).endswith("both runs score 0 on 1 of 2 questions")
+    assert said([[0, 1]]).endswith("the run scores 0 on 1 of 2 questions")
+    # The middle of -1 and 1 is 0, and neither of the runs scores that.
+    assert said([[-1, 1], [1, -1]]) == "the median score of the 2 runs is 0 on 2 of 2 questions"
+
+
+def test_running_again_is_in_every_number_about_two_systems() -> None:
+    """Questions alone separate these systems; what a repeat shifts on all of them explains the difference."""
+    rng = np.random.default_rng(0)
+    shifts = np.array([[0.3, -0.3, 0.1], [-0.2, 0.2, -0.1]])
+    values = tuple(
+        0.5 + shift + rng.normal(0, 0.05, (60, 3)) + gain for shift, gain in zip(shifts, (0.05, 0), strict=True)
+    )
+    means = np.stack([scores.mean(axis=1) for scores in values])
+    names = tuple(f"q{i}" for i in range(60))
+    matrix = ScoreMatrix(("new", "old"), names, means, unit_name=("question", "questions"), repeats=Repeats(values))
+    result = compare(matrix, "new", "old")
+    assert result.p_randomisation < 0.001
+    assert result.verdict == "cannot tell"
+    assert result.units_needed is None
+    assert result.reversal is not None
+    assert result.reversal.chance > 0.3
+    shown = str(result.table())
+    assert "60 new questions, run again, put old ahead" in shown
+    assert "the systems have to run more often" in shown
+    planned = qassay.plan(matrix)
+    assert planned.sentence().startswith("no number of questions is enough for a difference of 0.15 ")
+    assert all(row.power is None and (row.power_now or 0) < 0.3 for row in planned.differences)
+
+
+def test_the_repeatable_gap_names_what_running_again_does() -> None:
+    matrix = next(
+        matrix for seed in range(0, 200, 4) if len((matrix := few_scores(seed)).runs) > 2 and len(matrix.units) > 20
+    )
+    curves = qassay.sensitivity(matrix, intervals=0, trials=1)
+    assert matrix.repeats is not None
+    largest = max(spread for spread in matrix.repeats.spread() if spread is not None)
+    floor = f"running a system again moves its score by up to {largest:.3f}"
+    assert (floor in curves.summary()) == (curves.repeatable_difference is not None)
+    assert (floor in " ".join(answers.repeatable(of_matrix(matrix, name="x")))) == (floor in curves.summary())

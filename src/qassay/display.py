@@ -1,4 +1,4 @@
-"""Text for people: what strangers wrote, shown safely; names and numbers in sentences; tables as HTML for notebooks."""
+"""Text for people: what strangers wrote, shown safely; names in sentences; tables as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -73,28 +73,29 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     >>> listed(["a", "b", "c"]), listed("abcdefgh", 3), listed(["a"])
     ('a, b and c', 'a, b, c and 5 more', 'a')
     """
-    every = [called(name) for name in names]
+    return enumerated(map(called, names), most)
+
+
+def enumerated(texts: Iterable[str], most: int = 6) -> str:
+    """Texts as a list in a sentence, as they are: the terminal shows names whole and escapes them itself.
+
+    >>> enumerated(["a", "b", "c"]), enumerated("abcdefgh", 3)
+    ('a, b and c', 'a, b, c and 5 more')
+    """
+    every = list(texts)
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most:,} more"
     return " and ".join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else "".join(every)
 
 
-def p_value(p: float) -> str:
-    """A p-value as a sentence has it.
+def as_sentence(words: str) -> str:
+    """A result's answer as a sentence: with a capital and a full stop. Not for answers that begin with a run's name.
 
-    >>> p_value(0.2346), p_value(0.0123), p_value(0.00001), p_value(0.998)
-    ('p = 0.23', 'p = 0.012', 'p < 0.001', 'p > 0.99')
+    >>> as_sentence("no two runs change places"), as_sentence("It is so."), as_sentence("")
+    ('No two runs change places.', 'It is so.', '')
     """
-    if p < 0.001:
-        return "p < 0.001"
-    if p > 0.99:
-        return "p > 0.99"
-    return f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
-
-
-def score(value: float) -> str:
-    """A score with three decimals."""
-    return f"{value:.3f}"
+    text = f"{words[:1].upper()}{words[1:]}"
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 def html_block(parts: Iterable[str], lead: str | None = None) -> str:

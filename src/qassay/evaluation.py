@@ -194,7 +194,7 @@ class Evaluation:
 
     @cached_property
     def human_sets(self) -> tuple[str, ...]:
-        """The sets that people judged; a program's set is used only where it is named."""
+        """The sets that people judged; a program's set is used only if someone asks for it."""
         return tuple(name for name in self.sets if name not in self.automatic_sets)
 
     @cached_property
@@ -560,6 +560,6 @@ class Evaluation:
             return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
         automatic = sorted(self.automatic_sets)
         if not self.human_sets:
-            reason = "judgments of programs are used only where they are named"
-            return f"no person has judged yet ({reason}): choose one with --key: {', '.join(automatic)}"
+            kept = "judgments of programs are used only if you ask for them"
+            return f"no person has judged yet, and {kept}; choose one with --key: {', '.join(automatic)}"
         return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"

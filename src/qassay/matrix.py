@@ -1,6 +1,6 @@
 """The score matrix: runs x units under one measure, the one input of every analysis.
 
-Ours or a stranger's, every matrix can be put on trial. Most measures average the units; two do not, and
+Every analysis takes any matrix, ours or a stranger's. Most measures average the units; two do not, and
 analyses that score subsets of the units have to know. So a matrix carries its *summary*: how unit scores become
 the score of a run.
 """

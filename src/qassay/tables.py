@@ -10,6 +10,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Decimal
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -165,16 +166,34 @@ def table(
 def show(cell: Cell, spec: str = "") -> str:
     """One cell as text.
 
-    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show("a")
-    ('–', '0.512', '12', 'a')
+    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show(-1e-17, ".3f"), show(2424, ","), show("a")
+    ('–', '0.512', '12', '0.000', '2,424', 'a')
     """
     if cell is None:
         return DASH
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return format(cell, spec)
-    return str(cell)
+        return without_minus_zero(format(cell, spec))
+    return format(cell, ",") if isinstance(cell, int) and spec == "," else str(cell)
+
+
+def without_minus_zero(number: str) -> str:
+    """A number as text, without the sign of a zero: what rounding leaves of a mean of 0 is not below it.
+
+    >>> without_minus_zero("-0.000"), without_minus_zero("-0.001"), without_minus_zero("-0")
+    ('0.000', '-0.001', '0')
+    """
+    return number[1:] if number.startswith("-0") and not number.strip("-0.%") else number
+
+
+def at_least(number: float) -> float:
+    """A difference rounded up to the three decimals that scores have, so that it is not called smaller than it is.
+
+    >>> at_least(0.1002), at_least(0.025), at_least(3.14), at_least(0.3)
+    (0.101, 0.025, 3.14, 0.3)
+    """
+    return float(Decimal(f"{number:.12g}").quantize(Decimal("0.001"), ROUND_CEILING))
 
 
 def plural(count: int, noun: str) -> str:

@@ -74,7 +74,7 @@ def test_lists_side_by_side_and_on_to_the_next_question(cleo: Make, accessible: 
     page.keyboard.press("2")
     expect(page.locator("#onward")).to_have_text("Back to all questions")
     page.keyboard.press("g")
-    expect(page.get_by_text("Nothing to rule on.")).to_be_visible()
+    expect(page.get_by_text("Nothing to decide.")).to_be_visible()
 
 
 def test_a_label_of_two_kinds_of_judgment_has_one_key(

@@ -107,7 +107,7 @@ def test_an_answer_is_selected_in_a_document_by_keyboard(olga: Any, accessible: 
     expect(page.get_by_label("Answer", exact=True)).to_have_value("Paris")
     expect(page.get_by_label("Answer", exact=True)).to_be_focused()
     page.get_by_role("button", name="Add the answer").click()
-    expect(page.locator("#done")).to_contain_text("Noted: Paris")
+    expect(page.locator("#done")).to_contain_text("Added: Paris")
     page.get_by_role("link", name="To the question").click()
     expect(page.locator(".answer-list")).to_contain_text("Paris")
     expect(page.locator(".answer-list")).to_contain_text("demo-curie-5")

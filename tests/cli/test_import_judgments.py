@@ -247,6 +247,6 @@ def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Capt
     assert main(["judge", str(folder), "--with", "match(normalise=true)", "--set", "match"]) == 0
     said = capsys.readouterr().out
     assert "match: judged 2 (1 correct, 1 incorrect)" in said
-    assert "used only where they are named: --key match" in said
+    assert "used only if you ask for them. To score with these: --key match" in said
     assert main(["score", str(folder)]) == 1
     assert "choose one with --key: match" in capsys.readouterr().err

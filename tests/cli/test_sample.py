@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -262,6 +263,16 @@ def test_people_read_the_answer_first(evaluation: Path, world: World, call: Call
     assert f"Intervals include the errors of {JUDGE}, and apply to new questions like these 150." in out
     assert main(["compare", str(evaluation), "new", "old", "--key", JUDGE, "--correct-with", "ada"]) == 0
     assert capsys.readouterr().out.startswith("new ")
+
+
+def test_corrected_differences_show_on_which_side_of_0_they_end(evaluation: Path, world: World, call: Call) -> None:
+    draw(call, evaluation, world)
+    pair = qassay.open(evaluation).correction(JUDGE, "ada").pair("new", "old")
+    equal = replace(pair, estimate=replace(pair.estimate, value=0.0, interval=(-0.1, 0.1)))
+    assert equal.sentence().startswith("new and old have the same corrected score (")
+    barely = replace(pair, level=0.9875, estimate=replace(pair.estimate, value=0.05, interval=(0.0002, 0.1)))
+    assert barely.verdict == "better"
+    assert "98.75% interval +0.0002 to +0.100" in str(barely.table())
 
 
 def test_the_judges_own_interval_says_what_it_leaves_out(evaluation: Path, capsys) -> None:

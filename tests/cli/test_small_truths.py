@@ -64,7 +64,52 @@ def test_describe_counts_series_as_series_and_questions_as_questions(
     assert series.split()[1:3] == [str(counts["zero"]), str(counts["units"])] == [str(counts["zero"]), "16"]
     one_type = printed(capsys, "describe", demo, "--component", "list")
     assert one_type.count("with a median score of 0") == 1
-    assert one_type.startswith("Questions with a median score of 0")
+    assert one_type.splitlines()[2] == "Questions with a median score of 0"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("agree", "The sets first, second and third agree on 80.6% of 268 items; "),
+        ("stability", "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; "),
+        (
+            "describe",
+            "The hardest series is 13 (mean 0.118), the easiest 6 (mean 0.615); more than half of the 10 runs ",
+        ),
+        (
+            "reuse",
+            "A run left out changes by -0.026 on average, by -0.100 at most (jay); 1 of 45 pairs of runs change ",
+        ),
+    ],
+)
+def test_the_first_line_is_the_answer(
+    demo: Path, capsys: pytest.CaptureFixture[str], command: str, answer: str
+) -> None:
+    options = ["--resamples", "0"] if command == "agree" else []
+    first, blank, *rest = printed(capsys, command, demo, *options).splitlines()
+    assert first.startswith(answer)
+    assert (first[-1], blank) == (".", "")
+    # No term of statistics in the answer: they are in the tables.
+    assert not {"tau", "kappa", "median"} & set(first.replace("'", " ").split())
+    assert rest
+
+
+def test_metrics_that_are_corrected_together_name_all_their_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f"q{i},{system},{metric},{(i * place + len(metric)) % 7}"
+        for i in range(30)
+        for place, system in enumerate("abc", start=1)
+        for metric in ("exact", "f1")
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join(["question,system,metric,score", *rows]) + "\n")
+    out = " ".join(printed(capsys, "compare", tmp_path / "scores.csv", "--metric", "all").split())
+    assert out.count("Level 0.05 over 6 pairs of runs under 2 metrics, corrected by Holm") == 2
+    two = printed(capsys, "compare", tmp_path / "scores.csv", "a", "b", "--metric", "all", "--gate", status=4)
+    # The gate names the level of the interval in the table above it.
+    levels = [line.split(" interval")[0].split()[-1] for line in two.splitlines() if "% interval" in line]
+    assert set(levels) == {"97.5%"}
 
 
 def test_scores_of_justifications_are_headed_by_their_judges(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:

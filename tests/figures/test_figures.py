@@ -28,7 +28,7 @@ from qassay.errors import UsageError
 from qassay.extras import MissingExtraError
 from qassay.figures.drawing import spread_out
 from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.agreement.people import PeopleAgreement, by_person
 from qassay.meta.correction.result import About, CorrectedRun, CorrectedScores
 from qassay.meta.fidelity import beta_sweep
@@ -223,6 +223,21 @@ def test_power_is_that_of_the_paired_t_test() -> None:
     for difference, units, shown in cells(drawn()["power"], "difference", "units", "power"):
         assert shown == power(float(difference) / plan.deviation, units, alpha=plan.wanted.alpha)
     assert cells(drawn()["power"], "units", "text") == {(16, "16 series now")}
+
+
+def test_power_of_systems_that_ran_several_times_includes_running_again() -> None:
+    rng = np.random.default_rng(3)
+    shifts = np.array([[0.1, -0.1, 0.0], [-0.06, 0.04, 0.08], [0.0, 0.08, -0.08]])
+    values = tuple(0.5 + shift + rng.normal(0, 0.1, (40, 3)) for shift in shifts)
+    means = np.stack([scores.mean(axis=1) for scores in values])
+    matrix = ScoreMatrix(("A", "B", "C"), tuple(map(str, range(40))), means, repeats=Repeats(values))
+    plan = qassay.plan(matrix, differences=[0.25])
+    assert plan.running_again is not None
+    needed = plan.differences[0].power
+    reached = {units: found for _, units, found in cells(plan.figure(), "difference", "units", "power")}
+    assert all((found >= 0.8) == (units >= needed) for units, found in reached.items())
+    # Questions alone would find it nearly always.
+    assert reached[max(reached)] < 0.999 < power(0.25 / plan.deviation, 40)
 
 
 def test_power_with_series_counts_questions() -> None:

@@ -90,7 +90,7 @@ def test_the_first_units_are_shown_and_the_others_counted() -> None:
 
 
 def test_wrong_calls() -> None:
-    with pytest.raises(UsageError, match="2 types do not fit 1 units"):
+    with pytest.raises(UsageError, match="2 types do not fit 1 question"):
         score_distributions(one_unit([0.0]), types=["a", "b"])
     with pytest.raises(UsageError, match="no runs"):
         score_distributions(ScoreMatrix((), ("u",), np.zeros((0, 1))))

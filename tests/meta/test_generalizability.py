@@ -118,7 +118,8 @@ def test_negative_components_are_set_to_zero_and_said() -> None:
     study = variance_components(scores)
     assert study.variances["run"] == 0
     assert "run" in study.set_to_zero
-    assert "Estimated below 0 and set to 0: run" in study.notes[0]
+    assert "Estimated below 0 and set to 0: run" in str(study.as_json()["notes"])
+    assert "Estimated below 0 and set to 0: run" in str(study.table())
     assert study.units_for("e_rho2", 0.5) is None
     assert study.e_rho2() == 0
 

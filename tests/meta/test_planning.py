@@ -14,8 +14,9 @@ from qassay.errors import UsageError
 from qassay.matrix import Floats, Repeats, ScoreMatrix
 from qassay.meta.generalizability import assumed, generalizability
 from qassay.meta.planning import Costs, Wanted, differences_for, plan, plan_from_variances
-from qassay.meta.planning.running_again import Variances, variances
+from qassay.meta.planning.running_again import best_repeats
 from qassay.meta.sensitivity import predict
+from qassay.meta.significance import Variances, variances
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -117,11 +118,11 @@ def test_questions_needed_with_repeats_have_the_variance_of_the_formula() -> Non
 def test_the_best_number_of_repeats_is_the_cheapest() -> None:
     for question, answer in ((10.0, 1.0), (1.0, 1.0), (100.0, 0.5), (0.1, 5.0)):
         given, costs = Variances(0.02, 0.0, 0.08), Costs(question, answer)
-        best = given.best_repeats(costs)
+        best = best_repeats(given, costs)
         price = {r: (given.question + given.rest / r) * costs.of(1, r) for r in range(1, 200)}
         assert best == min(price, key=price.__getitem__)
-    assert Variances(0.02, 0.01, 0.08).best_repeats(Costs(1, 1)) is None
-    assert Variances(0.0, 0.0, 0.08).best_repeats(Costs(1, 1)) is None
+    assert best_repeats(Variances(0.02, 0.01, 0.08), Costs(1, 1)) is None
+    assert best_repeats(Variances(0.0, 0.0, 0.08), Costs(1, 1)) is None
 
 
 def test_what_running_again_shifts_is_in_what_questions_show() -> None:

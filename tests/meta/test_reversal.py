@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from qassay.matrix import ScoreMatrix
-from qassay.meta.significance.reversal import chance_of_reversal
+from qassay.matrix import Repeats, ScoreMatrix
+from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 
 
 def _matrix(values: np.ndarray) -> ScoreMatrix:
@@ -62,3 +62,40 @@ def test_it_is_the_share_of_repetitions_that_reverse(units: int) -> None:
         said.append(chance_of_reversal(_matrix(first), "r0", "r1").chance)
         seen.append(np.prod([part[0].mean() - part[1].mean() for part in (first, again)]) < 0)
     assert np.mean(said) == pytest.approx(np.mean(seen), abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("chance", "rough", "shown"),
+    [
+        (0.0004, False, "less than 1%"),
+        (0.124, False, "12%"),
+        (0.05, True, "5% or less (rough)"),
+        (0.124, True, "12% (rough)"),
+    ],
+)
+def test_a_small_chance_is_not_called_none(chance: float, rough: bool, shown: str) -> None:
+    assert str(Reversal(chance, rough)) == shown
+
+
+def test_running_again_is_part_of_the_noise() -> None:
+    """As many new questions, and both systems run again: repeated in simulations, the formula's share is reversed."""
+    rng = np.random.default_rng(1)
+    true = rng.normal(0, 0.1, 2000)
+    foretold, reversed_ = [], 0
+    for difference in true.tolist():
+        first, again = (evaluation_with_repeats(difference, rng) for _ in range(2))
+        chance = chance_of_reversal(first, "A", "B")
+        assert chance is not None
+        foretold.append(chance.chance)
+        sign, then = (float(np.diff(matrix.scores())[0]) for matrix in (first, again))
+        reversed_ += sign * then < 0
+    assert np.mean(foretold) == pytest.approx(reversed_ / len(true), abs=0.04)
+
+
+def evaluation_with_repeats(difference: float, rng: np.random.Generator) -> ScoreMatrix:
+    """Two systems on 100 questions with 4 repeats; a repeat shifts all questions at once."""
+    scores = [
+        0.5 + side * difference / 2 + rng.normal(0, 0.1, (1, 4)) + rng.normal(0, 0.1, (100, 4)) for side in (1, -1)
+    ]
+    values = np.stack([repeated.mean(axis=1) for repeated in scores])
+    return ScoreMatrix(("A", "B"), tuple(map(str, range(100))), values, repeats=Repeats(tuple(scores)))

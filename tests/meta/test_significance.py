@@ -628,6 +628,6 @@ def test_manual_runs_have_a_star_in_both_tables() -> None:
 
 def test_runs_with_the_same_score_share_first_place() -> None:
     equal = ScoreMatrix(("A", "B", "C"), tuple("abcdef"), np.array([[1.0] * 6, [1.0] * 6, [0.0] * 6]))
-    assert compare_all(equal).sentence().startswith("A, B share first place with 1.000; ")
+    assert compare_all(equal).sentence().startswith("A and B share first place with 1.000; ")
     apart = ScoreMatrix(("A", "B"), tuple("abcdef"), np.array([[1.0] * 6, [0.9] * 6]))
     assert compare_all(apart).sentence().startswith("A leads with 1.000, ")

@@ -87,13 +87,14 @@ def test_the_answer_is_that_of_the_analyses() -> None:
     )
     assert f"{qassay.compare_all(scores).different} of 45 pairs of runs differ significantly." in significant
     gap = qassay.sensitivity(scores, intervals=0).minimum_difference().predicted
-    assert f"A gap of {gap:g} or more is repeatable" in repeatable
+    assert f"With 16 new series, a gap of {gap:g} or more keeps its sign" in repeatable
     needed = qassay.compare(scores, "hobby", "egret").units_needed
     assert (
         f"A test of {needed} series would find a lead of this size with 80% probability; this one has 16" in repeatable
     )
     study = qassay.agreement(qassay.open(qassay.demo_folder()), resamples=0)
     assert f"agree on {study[0].raw:.1%} of {study[0].items:,} judgments" in judges
+    assert "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; " in judges
 
 
 def test_the_facts_are_those_of_the_answer() -> None:
@@ -148,6 +149,19 @@ def test_ties_alone_give_no_ranking() -> None:
         assert tied.markdown()
         assert tied.latex()
         assert "nan" not in tied.html().lower().replace("finance", "")
+
+
+def test_a_pair_that_only_the_correction_leaves_unclear_is_not_called_short_of_questions() -> None:
+    """Alone, the first two differ; over 45 pairs they do not. More questions than there are cannot be asked for."""
+    rng = np.random.default_rng(3)
+    values = rng.normal(0.3, 0.1, (10, 40))
+    values[0] = values[1] + np.where(np.arange(40) < 26, 0.1, -0.1) * rng.uniform(0.5, 1, 40)
+    made = of(tuple("ABCDEFGHIJ"), np.clip(values + np.arange(10, 0, -1)[:, None] * 0.05, 0, 1))
+    said = " ".join(made.answer)
+    assert "chance could explain it" in said
+    assert "Compared alone, the first two would differ significantly" in said
+    assert "A test of" not in said
+    assert "To separate 1 and 2" not in {fact.label for fact in made.facts}
 
 
 def test_a_shared_first_place_is_named() -> None:

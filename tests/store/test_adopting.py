@@ -228,7 +228,7 @@ def test_adopting_needs_lists_to_choose_from(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.3", "first")
         desk.judge_all(connection, "1.3", "second")
-        with pytest.raises(InputError, match="go by one list"):
+        with pytest.raises(InputError, match="use one list"):
             adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(Exception, match="unknown judgment set of the question 'third'"):
             adopt(act(connection, who=desk.judge, key="k"), "1.3", "third")

@@ -194,7 +194,7 @@ def test_a_question_that_was_ruled_on_is_locked_until_it_is_opened_again(judging
     assert judging["mine"].get("/work", params={"page": 2}).text.count(">locked</span>") == 1
     late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
     assert late.status_code == 423
-    assert late.json()["message"].startswith("an adjudicator has ruled on question 1.1;")
+    assert late.json()["message"].startswith("an adjudicator has decided question 1.1;")
     opened = cleo.post("/api/adjudication/reopen", json={"question": "1.1", "reason": "look again"})
     assert opened.status_code == 200
     assert not judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]

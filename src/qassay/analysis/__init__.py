@@ -271,14 +271,14 @@ def plan(
 ) -> Plan:
     """How many questions, and assessors, does a wanted difference need?
 
-    From the scores of a pilot, or from assumed variances of "run", "question" and "residual". `differences` are those
-    to plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha` has this
-    `power` for the largest difference that the pilot's units do not show yet. Beside it: what more or fewer units can
-    show, the units with which a difference is repeatable (error rate at most `error`), those for a generalizability
-    `coefficient`. `by_assessor` are scores under the judgments of each assessor: more assessors are then weighed
-    against more units. Where systems ran several times, more repeats are weighed against more units; `cost_question`
-    and `cost_answer` (of one more answer to a question, from all systems) choose the best. Without `details` the
-    alternatives are left out of the tables.
+    From the scores of a pilot, or from assumed variances of "run", "question" and "residual". `differences` are the
+    differences to plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha`
+    has this `power` for the largest difference that the pilot's units do not show yet. The tables show what more or
+    fewer units can do, the units with which a difference is repeatable (error rate at most `error`), and those for a
+    generalizability `coefficient`. `by_assessor` are scores under the judgments of each assessor: more assessors are
+    then compared with more units. If systems ran several times, more repeats are compared with more units;
+    `cost_question` and `cost_answer` (of one more answer to a question, from all systems) choose the best. Without
+    `details` the tables leave the alternatives out.
 
     >>> import qassay
     >>> qassay.plan(assume={"run": 0.003, "question": 0.03, "residual": 0.01}, differences=[0.02])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
+from qassay.display import enumerated
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
 from qassay.judging import ROW_KINDS, SETTLED_SETS
@@ -76,7 +77,7 @@ class AgreementStudy(ByKind[Agreement]):
 
     def sentence(self) -> str:
         """How far the sets agree on each kind of judgment."""
-        rated = [f"ratings: {', '.join(self.ratings.scales)}"] if self.ratings.scales else []
+        rated = [f"the ratings of {enumerated(self.ratings.scales)} are compared below"] if self.ratings.scales else []
         return "; ".join([*(kind.sentence() for kind in self._compared), *rated])
 
     @property

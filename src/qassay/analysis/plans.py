@@ -8,12 +8,14 @@ from dataclasses import replace
 from qassay.errors import QassayError, UsageError
 from qassay.matrix import Mean, ScoreMatrix
 from qassay.meta.generalizability import Generalizability, generalizability
-from qassay.meta.planning import Costs, Plan, Wanted, notes_on_prediction, plan
-from qassay.meta.sensitivity import Prediction, predict
+from qassay.meta.planning import Costs, Plan, Wanted, notes_on_sizes, plan
+from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on
 from qassay.tables import counted
 
 # Fewer runs make a single pair, whose curve says nothing of another one.
 FEWEST_RUNS = 3
+# With fewer units `sensitivity` gives no answer, and a plan gives none in its place.
+FEWEST_UNITS = 2 * find_preset("default").first_size
 
 
 def plan_from_pilot(
@@ -34,12 +36,17 @@ def plan_from_pilot(
         notes.append(f"No variances: {failure}.")
     if len(matrix.runs) < FEWEST_RUNS:
         notes.append("No repeatable gaps: they need three runs or more; a single pair says nothing of other runs.")
+    elif len(matrix.units) < FEWEST_UNITS:
+        notes.append(f"No repeatable gaps: they need {FEWEST_UNITS} {matrix.unit_name[1]} or more.")
     else:
         prediction = predict(matrix)
     result = plan(matrix, wanted=wanted, prediction=prediction, study=study, costs=costs)
-    if prediction is not None:
-        notes += notes_on_prediction(prediction, result)
-    return replace(result, notes=(*result.notes, *notes))
+    if prediction is None:
+        return replace(result, notes=(*result.notes, *notes))
+    if any(row.repeatable is not None for row in result.shown) or any(row.predicted for row in result.differences):
+        notes += rests_on(len(prediction.moments.means))
+    missing = tuple(notes_on_sizes(prediction, result))
+    return replace(result, notes=(*result.notes, *notes), missing_sizes=missing)
 
 
 def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:

@@ -229,7 +229,7 @@ def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> 
 
 
 def _notes(decisions: Decisions, sample: Sample, every: int) -> tuple[str, ...]:
-    notes = ["The order is random: any first part of it is a valid sample, a part with gaps is not."]
+    notes = ["The order is random: judge from the top, stop anywhere, and skip no question."]
     if sample.pair is not None:
         equal = every - len(decisions.draws)
         notes.append(

@@ -71,7 +71,7 @@ NAMES = {
     "recall": "short and free answers by the share of the gold answer's words that they have",
     "recall(threshold=0.7)": "the same with another share from which an answer counts as right",
     "learned": "short and free answers by a small model; nuggets by what people decided on other questions",
-    "learned(hits=true)": "the same; nuggets also by what people decided on the same question for other runs",
+    "learned(hits=true)": "the same; nuggets also by people's decisions on the same question for other runs",
     "embedding": "learned with sentence embeddings beside the words (wordllama; extra embed)",
     "embedding(model=PATH)": "the same with the ONNX sentence model in that folder",
     "overlap": "nuggets by the share of their words that a response has, enough of them close together",

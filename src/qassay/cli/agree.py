@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets, names_in
-from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.cli.output import headline, print_answer, print_json, print_tables, progress, visible
+from qassay.display import as_sentence
 from qassay.errors import unknown
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ def command(
     them judged: which combinations of labels occur, raw agreement,
     agreement after folding labels (X and U into W; UNKNOWN into NO),
     Cohen's and Fleiss' kappa, Krippendorff's alpha. Nugget judgments and
-    ratings are compared where there are any. Unless named with --sets,
-    settled sets and those of automatic assessors are left out.
+    ratings are compared too, if there are any. The adjudicated and
+    reference sets and those of automatic assessors are left out, unless you
+    name them with --sets.
 
     With --by person every assessor is compared with all others on the
-    same items, whatever the set: who is out of line, and on what. Rows
-    have to name their assessor.
+    same items: who is out of line, and on what. For this, the rows must
+    name their assessor.
 
     Examples
 
@@ -57,7 +59,11 @@ def command(
     set_names = named_sets(sets, [*evaluation.sets, *evaluation.role_sets])
     with progress("resampling") as update:
         study = agreement(evaluation, sets=set_names, seed=seed, resamples=resamples, progress=update)
-    print_json(study.as_json()) if as_json else print_tables(study.tables())
+    if as_json:
+        print_json(study.as_json())
+        return
+    print_answer(study.sentence())
+    print_tables(study.tables())
 
 
 def _by_person(study: PeopleStudy, as_json: bool) -> None:
@@ -66,8 +72,7 @@ def _by_person(study: PeopleStudy, as_json: bool) -> None:
         print_json(study.as_json())
         return
     for kind in study:
-        sentence = kind.sentence()
-        print(visible(headline(f"{sentence[:1].upper()}{sentence[1:]}.")))
+        print(visible(headline(as_sentence(kind.sentence()))))
     print()
     print_tables(study.tables())
 

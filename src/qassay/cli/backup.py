@@ -21,13 +21,14 @@ def command(
 ) -> None:
     """Copy the store of an evaluation safely.
 
-    The copy has one moment of the store and is checked before it gets
-    its name; a server may be running and people may be judging. It is one
-    SQLite file, also where the store is in PostgreSQL. It contains accounts
+    The store is the database of a served evaluation. You can make a backup
+    while the server is running and people judge: it contains the store as
+    it was at one moment, and is checked before it gets its name. It is one
+    SQLite file, also if the store is in PostgreSQL. It contains accounts
     and judgments: keep it where only you can read it.
 
-    Documents, qassay.toml and patterns.txt are files of the folder and are
-    not in it.
+    It does not contain the files of the folder: documents, qassay.toml,
+    patterns.txt. Copy these too.
 
     Examples
 
@@ -58,10 +59,10 @@ def restore(
 ) -> None:
     """Replace the store by a backup.
 
-    The server must be stopped. What was there is kept beside it, as
-    qassay.db.before-restore-1 and so on. Everybody signs in again; tokens
-    and open invitations of the backup end, too: some may have been revoked
-    or used since. Make new ones.
+    Stop the server first. The present store is kept in the same folder, as
+    qassay.db.before-restore-1 and so on. Everybody has to sign in again.
+    Tokens and open invitations of the backup no longer work, because some
+    may have been revoked or used since: make new ones.
 
     A backup may come from SQLite or PostgreSQL, from this release or an
     earlier one, and goes into whichever the evaluation uses.

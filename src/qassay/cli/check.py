@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Check an evaluation, or runs before they are added.
 
-    Every rule of the task is checked, and the first 200 errors of each file are reported at once, with file, line,
-    question and rule, and the number of all. The exit status is 1 where there are errors; warnings do not count.
+    Checks every rule of the task and reports all errors at once, each with file, line, question and rule (of each file
+    the first 200, and the number of all). The exit status is 1 if there are errors; warnings do not count.
 
     Examples
 

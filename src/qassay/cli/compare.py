@@ -93,23 +93,24 @@ def command(
 ) -> None:
     """Is one system better than another?
 
-    With two systems: their difference with its interval, the chance that
-    as many new questions would reverse it, and the number of questions
+    The first sentence is the answer. If you name two systems, the table
+    shows their difference with its interval, the chance that the same
+    number of new questions would reverse it, and the number of questions
     that would show it. --details adds the tests, and the questions that
-    make the difference.
-    Without: all pairs of systems, corrected for their number, and the
-    groups of systems that cannot be told apart. Two files with one system
+    make the difference. If you name none, all pairs of systems are
+    compared, corrected for their number; systems that share a group differ
+    by no more than chance alone could explain. Two files with one system
     each are two systems.
 
-    --gate turns the answer into an exit status: ALLOW (0) where the
-    interval of A - B lies above -M, REJECT (3) where it lies below,
-    INCONCLUSIVE (4) else; --inconclusive lets this pass (0) or fail (3).
-    --summary and --junit write the decision for the pages of a pipeline;
-    the summary is also added to $GITHUB_STEP_SUMMARY where that is set.
+    --gate turns the answer into an exit status: ALLOW (0) if the interval
+    of A - B lies above -M, REJECT (3) if it lies below, else INCONCLUSIVE
+    (4); --inconclusive lets this pass (0) or fail (3). --summary and
+    --junit write the decision for the pages of a pipeline; the summary is
+    also added to $GITHUB_STEP_SUMMARY if that is set.
 
     --correct-with compares the scores of an automatic assessor (--key)
-    after correction by people's labels of a random sample (qassay sample).
-    With --gate the corrected interval decides.
+    after they are corrected with people's labels of a random sample (qassay
+    sample). With --gate the corrected interval decides.
 
     Examples
 

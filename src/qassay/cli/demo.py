@@ -19,7 +19,7 @@ from qassay.cli.output import print_json, print_tables
 from qassay.demo import Demo, copy_demo
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import Cell, Column, Table, at_least, plural, table
 
 if TYPE_CHECKING:
     from qassay.analysis.leaderboards import Leaderboard
@@ -61,18 +61,20 @@ def command(
 ) -> None:
     """Try everything on a built-in evaluation.
 
-    Ten runs of the reference systems on sixteen series of questions,
-    judged by three assessors. It scores and analyses them, writes the
-    report, and serves the web application with a part that is finished and
-    published and a part to judge: three addresses to open. Offline, in
-    seconds, only on this machine, until Ctrl-C.
+    The example has ten runs (the answers of one system each) on sixteen
+    series of questions, judged by three assessors. The command scores and
+    analyses them, writes a report, starts the web application, and prints
+    three addresses to open: the report, the results, a page to judge on. It
+    takes seconds, uses no network, and runs until you press Ctrl-C.
 
-    Without a terminal, or with --no-serve, it prints what the analyses find
-    and ends: the leaderboard, what the assessors disagree on, what another
-    assessor's judgments do to the ranking, which differences are
-    significant, and which gaps are repeatable. --to copies the evaluation,
-    so that every command can be tried on it; with --which, one of the two
-    smaller ones. With --serve the copy in --to is served and kept.
+    Without a terminal, or with --no-serve, it prints the results and ends:
+    the leaderboard, where the assessors disagree, how the ranking changes
+    with another assessor, which differences are significant, and which gaps
+    are repeatable.
+
+    --to copies the example into a folder, so that you can try every command
+    on it; --which chooses one of two smaller examples. With --serve the copy
+    is served and kept.
 
     Examples
 
@@ -173,7 +175,7 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
     for person in people:
         print(f"  {person.name:{width}}  {TO_SEE[person.name]}")
     if not is_kept:
-        print("Everything is gone after Ctrl-C; --serve --to FOLDER keeps it.")
+        print("Ctrl-C ends it and deletes everything; --serve --to FOLDER keeps it.")
 
 
 def _bare(sentence: str) -> str:
@@ -245,9 +247,9 @@ def print_story(story: Story) -> None:
     series = len(story.evaluation.questions.series)
     _say(
         f"{len(scores.runs)} runs answer {sum(by_type.values())} questions ({counts}) in {series} series, like TREC "
-        "2004. The runs are reference systems with different settings; the assessors, language models that "
-        "read to instructions, judged without sight of each other's work. It is all small and made for showing: it "
-        "says nothing about any real system."
+        "2004. A run has the answers of one system, here of reference systems with different settings. The "
+        "assessors, who judged the answers, are language models that followed written instructions and did not see "
+        "each other's work. The example is small: it shows how the tables work and says nothing about any real system."
     )
     board = leaderboard(scores)
     _chapter("1. The scores, and which differences chance alone could explain", [board.table()])
@@ -343,8 +345,9 @@ def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
     if margin is None or gap is None:
         return ""
     return (
-        f"Step 1 needs {margin:.3f} between two runs, step 4 {gap:g}: both are right. The first asks for proof that "
-        "two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the whole table."
+        f"Step 1 needs {at_least(margin):.3f} between two runs, step 4 {gap:g}: both are right. The first asks for "
+        "proof that two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the "
+        "whole table."
     )
 
 

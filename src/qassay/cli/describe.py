@@ -8,9 +8,10 @@ import typer
 
 from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.inputs import JsonOption, ScoringOptions, SourcesArgument, is_evaluation, refuse, takes_scoring
-from qassay.cli.output import print_json, print_tables
+from qassay.cli.output import print_answer, print_json, print_tables
 
 if TYPE_CHECKING:
+    from qassay.analysis.descriptions import Description
     from qassay.matrix import ScoreMatrix
 
 
@@ -30,12 +31,13 @@ def command(
 ) -> None:
     """Show how scores spread over the questions, and how weights change the ranking.
 
-    The units with a median of 0, by question type, and box statistics of the runs' scores on every unit. For an
-    evaluation with several question types also: the ranking by series against the ranking by type, and the ranking
-    when each weight moves by 0.05. Where targets have types, the scores by type; where responses have holistic scores,
-    the ranking by them against the one by F, and content against organization.
+    The hardest and the easiest question, the questions (or series) with a median score of 0, by question type, and how
+    the scores of the runs spread on each. For an evaluation with several question types also: the ranking by series
+    compared with the ranking by type, and the ranking when each weight changes by 0.05. If targets have types, the
+    scores by type; if responses have holistic scores, the ranking by them compared with the ranking by F, and content
+    compared with organization.
 
-    With --question: every run's response to one question with the verdicts of all sets; for a pair all its
+    With --question: every run's response to one question, with the verdicts of all judgment sets; for a pair all its
     justifications, with the scores of all judges.
 
     Examples
@@ -64,16 +66,22 @@ def command(
             unjudged=scoring.unjudged,
             missing=scoring.missing,
         )
-        print_json(result.as_json()) if as_json else print_tables(result.tables(top))
+        print_json(result.as_json()) if as_json else _show(result, top)
         return
 
     refuse("a table of scores", {"--question": question})
 
     def answer(matrix: ScoreMatrix) -> Answer:
         spread = describe(matrix)
-        return Answer(spread.as_json(), lambda: print_tables(spread.tables(top)))
+        return Answer(spread.as_json(), lambda: _show(spread, top))
 
     give_answers(scoring.read(sources), answer, as_json=as_json, every_metric=scoring.every_metric)
+
+
+def _show(described: Description, top: int) -> None:
+    """The answer and the tables, for people."""
+    print_answer(described.sentence())
+    print_tables(described.tables(top))
 
 
 def _one_question(folder: str, question: str, scoring: ScoringOptions, *, as_json: bool) -> None:

@@ -35,15 +35,15 @@ def command(
 ) -> None:
     """Write an evaluation out, as JSONL or in NIST forms.
 
-    The export is an evaluation of its own: scoring it gives the same
-    scores, to the last bit, and fields that Qassay does not know are in it.
-    With --nist, judgments, nuggets and answers are written as NIST gives
-    them out, without history, assessors and notes.
+    The export is an evaluation too: it has the same scores, to the last
+    bit, and also the fields that Qassay does not know. With --nist,
+    judgments, nuggets and answers are written in the forms that NIST
+    publishes, without history, assessors and notes.
 
-    A folder with nothing but an earlier export is replaced; into any
-    other nothing is written without --force. Where the evaluation has a
-    store, the export is written from it; --to FOLDER --force writes it over
-    the files of the evaluation itself.
+    A folder that contains only an earlier export is replaced; any other
+    folder needs --force. If the evaluation has been served, the export has
+    the data of its store; --to FOLDER --force replaces the files of the
+    evaluation itself.
 
     Examples
 

@@ -7,14 +7,14 @@ from qassay.cli.output import headline, print_json, print_tables, visible
 
 
 def command(folder: FolderArgument, key: KeyOption = None, as_json: JsonOption = False) -> None:
-    """Show the test set and its key in numbers, as a track overview prints them.
+    """Show the test set and its judgments in numbers, as the overview of a shared task prints them.
 
     Questions by type, series and questions per series, targets by type,
-    questions for which NIL is right, answers per list question, nuggets
-    per list and how many of them are vital, runs, and how much each
-    assessor judged. What is not known is shown as a dash (null), not as 0.
-    Where questions are left out of scoring, they are listed with the
-    reason. No runs are needed.
+    questions for which NIL ("there is no answer") is right, answers per
+    list question, nuggets per list and how many of them are vital, runs,
+    and how much each assessor judged. An unknown number is shown as a dash
+    (null), not as 0. Questions that are left out of scoring are listed with
+    the reason. No runs are needed.
 
     Examples
 

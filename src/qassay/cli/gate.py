@@ -154,10 +154,11 @@ def together(decisions: Sequence[str]) -> str:
 
 def gate_line(result: Compared, decision: str, margin: float) -> str:
     """The gate's decision, and what it rests on."""
-    level = f"{1 - result.alpha:.0%} interval of {result.a} - {result.b}"
+    from qassay.meta.significance import percent, signed
+
+    level = f"{percent(1 - result.alpha)} interval of {result.a} - {result.b}"
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
-    from qassay.meta.significance import signed
 
     low, high = (signed(end, -margin) for end in result.interval)
     where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "contains"}[decision]

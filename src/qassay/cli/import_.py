@@ -69,24 +69,25 @@ def command(
     """Add questions, runs, judgments and more from files.
 
     Questions, runs, judgments, nuggets, known answers, patterns and
-    descriptions of runs are recognised by content, in JSON lines as in
-    the forms of TREC and RTE. Everything is checked first: where any file
-    has an error, nothing is written. Judgments are appended, and what they
-    replace stays as history; importing a file again adds nothing. Where
-    the evaluation has a store, they go there and not to its files.
+    descriptions of runs are recognised by their content, in JSON lines and
+    in the forms of TREC and RTE. Everything is checked first: if any file
+    has an error, nothing is written. New judgments are added, and the
+    earlier ones stay as history; importing a file again adds nothing. If
+    the evaluation has been served, the rows go to its store.
 
     Answers in free text (task qa) come in files of your own: JSON lines, a
-    JSON list, CSV or Parquet with a question and an answer per row, and if
-    you have them an id, gold answers, contexts and the name of the system.
-    Common names of keys are known; --map names others. The system is what
-    --run says, else the key run, system or model, else the file's name.
+    JSON list, CSV or Parquet with a question and an answer per row and, if
+    you have them, an id, gold answers, contexts and the name of the system.
+    Common names of fields are known; --map names others. The name of the
+    system comes from --run, else from the field run, system or model, else
+    from the file.
 
-    Judgments and nuggets go to the set named like their file, those in
-    NIST's forms to adjudicated, what comes back from a judging sheet to
-    the set named like its assessor; --set names another. A judgment may
-    name a run in place of the answer. With --spread, where a file has
-    several assessors' rows for one item (a crowd), they go to the sets
-    first, second, third, ... in the order they come.
+    Judgments and nuggets go to the set with the name of their file, those
+    in NIST's forms to the set adjudicated, and a judging sheet to the set
+    with the name of its assessor; --set names another. A judgment may name
+    a run instead of the answer. If a file has several assessors' rows about
+    one item (a crowd), --spread puts them into the sets first, second,
+    third, ... in the order of the file.
 
     KIND is one of questions, responses, run, judgments, sheet, nuggets, answers,
     patterns, run-information, rag-assignments, rag-nuggets, nugget-weights,

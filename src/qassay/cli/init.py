@@ -52,14 +52,14 @@ def command(
         return
     where = shlex.quote(str(folder))
     print(f"Made {folder}: {new_task.title}.")
-    print(f"What can be changed is explained in {folder / 'qassay.toml'}.")
+    print(f"The settings are explained in {folder / 'qassay.toml'}.")
     print("Next:")
-    print(f"  {where}/collection/                    make it for documents, where you have them")
+    print(f"  {where}/collection/                    make this folder, if you have documents")
     print(f"  qassay import {where} QUESTIONS        the questions ({', '.join(new_task.types)})")
     print(f"  qassay import {where} RUN...           the runs ({', '.join(new_task.forms)})")
     print(f"  qassay import {where} JUDGMENTS...     judgments, nuggets, known answers")
-    print(f"  qassay check {where}                   what is there, and what is wrong with it")
-    print(f"  qassay serve {where}                   all of it in the browser, judging too")
+    print(f"  qassay check {where}                   show what is there, and all errors")
+    print(f"  qassay serve {where}                   do all of it in the browser, with judging")
 
 
 def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> tasks.Task:
@@ -108,7 +108,7 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
     if responses & {"decision", "justified"}:
         organiser += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
     lines = [
-        "# An evaluation. Only `task` is needed; a line without its # changes what it says.",
+        "# The settings of an evaluation. Only `task` is needed. To change a setting, remove the # before it.",
         "",
         f"name = {_toml(name)}",
         f"task = {_toml(task)}  # {keys['title']}",

@@ -30,7 +30,8 @@ SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FIL
 SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
 FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="An evaluation.")]
 KeyOption: TypeAlias = Annotated[
-    str | None, typer.Option("--key", metavar="SET", help="Judgment set to score with (an evaluation).")
+    str | None,
+    typer.Option("--key", metavar="SET", help="The judgment set that scores are computed from (an evaluation)."),
 ]
 MeasureOption: TypeAlias = Annotated[
     str | None, typer.Option("--measure", metavar="NAME", help='Measure, such as "nugget_f(beta=5)" (an evaluation).')
@@ -83,7 +84,7 @@ SeriesFromOption: TypeAlias = Annotated[
     typer.Option(
         "--series-from",
         metavar="REGEX",
-        help="Average questions into series named by the first group of their ids; for ids like 141.2 '^([^.]+)'.",
+        help="Average questions into series, named by the first brackets of REGEX in their ids; for 141.2 '^([^.]+)'.",
     ),
 ]
 SetsOption: TypeAlias = Annotated[
@@ -93,7 +94,7 @@ SetsOption: TypeAlias = Annotated[
 CorrectWithOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--correct-with", metavar="SET", help="Correct the scores of --key with these labels of people, on a sample."
+        "--correct-with", metavar="SET", help="Correct the scores of --key with people's labels of a random sample."
     ),
 ]
 TargetOption: TypeAlias = Annotated[
@@ -102,7 +103,7 @@ TargetOption: TypeAlias = Annotated[
 ]
 SampleOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, where there are several."),
+    typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, if there are several."),
 ]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]

@@ -72,23 +72,24 @@ def command(
     ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an automatic assessor judge what is in the pool.
+    """Let an automatic assessor judge the answers in the pool.
 
-    It writes an ordinary judgment set under its own name, so that trust,
-    agree, stability and score take it like any other assessor. What it has
-    judged already is not judged again, and a job that was interrupted goes on.
-    Answers it has no opinion on are left unjudged and counted.
+    Its judgments are a judgment set with its own name, which trust, agree,
+    stability and score use like that of a person (score --key NAME). The same
+    command continues an interrupted job; it does not judge an answer twice.
+    Answers that the assessor cannot judge stay unjudged and are counted.
 
     An assessor of your own is a Python function (module:callable), or a
     command that reads one JSON line per decision and writes one.
 
-    A language model is asked through OpenAI, or through any endpoint that
-    speaks its protocol; the key is in OPENAI_API_KEY or in the variable that
-    key_env names. Answers that were paid for are kept and never asked again.
+    A language model is asked through OpenAI, or through any endpoint with
+    the same interface; the API key is in OPENAI_API_KEY or in the variable
+    that key_env names. Answers of the model are kept, so that you never pay
+    for the same answer twice.
 
-    With --server, the pool is fetched from a running application and the
-    judgments are sent there; FOLDER still says where patterns, known answers
-    and nuggets are. An organiser makes the token on the page Account.
+    With --server, the answers come from a running application and the
+    judgments are sent there; patterns, known answers and nuggets are still
+    read from FOLDER. An organiser makes the token on the page Account.
 
     With --ray, batches of answers are judged on the nodes of a Ray cluster,
     by --workers copies of the assessor (default: one per processor). A worker
@@ -181,7 +182,8 @@ def _say(done: Done, *, where: str, as_json: bool) -> None:
     if done.resumed:
         print(f"{done.resumed:,} of them came from a job that was interrupted.")
     if done.judged:
-        print(visible(f"A program's judgments are used only where they are named: --key {shlex.quote(done.set_name)}"))
+        name = shlex.quote(done.set_name)
+        print(visible(f"A program's judgments are used only if you ask for them. To score with these: --key {name}"))
     if done.known:
         print(f"{done.known:,} were judged before and stay as they are; --again judges them too.")
     if done.account is not None:

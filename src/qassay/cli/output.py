@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from qassay.display import as_sentence
 from qassay.errors import KeptProblems, Problem, Problems, more_problems
 from qassay.tables import Table
 
@@ -55,6 +56,11 @@ def fold(prose: str) -> str:
     if sys.stdout.isatty():
         width = max(NARROWEST, min(width, shutil.get_terminal_size().columns))
     return textwrap.fill(prose, width)
+
+
+def print_answer(words: str) -> None:
+    """The answer of a command, above its tables: with a capital, a full stop and a blank line."""
+    print(f"{visible(headline(as_sentence(words)))}\n")
 
 
 def headline(sentence: str) -> str:

@@ -26,7 +26,8 @@ ASSIGNED = {"questions": "questions", "finished": "closed", "items": "total", "j
 def command(
     folder: FolderArgument,
     set_name: Annotated[
-        str | None, typer.Option("--set", metavar="SET", help="Count what this judgment set has (default: the key).")
+        str | None,
+        typer.Option("--set", metavar="SET", help="Count the judgments of this set (default: the set to score with)."),
     ] = None,
     sheet: Annotated[
         Path | None,
@@ -36,9 +37,11 @@ def command(
 ) -> None:
     """Show how much is to be judged, and how much is left.
 
-    Equal items of different runs are pooled and judged once; lists, nugget responses and justifications are judged
-    run by run. Where qassay.toml says so (pooled in the table [track]), only the runs of the first priorities of each
-    organisation are judged. A sheet has the unjudged items, one JSON object per line: fill in verdicts and import it.
+    The pool has everything that is to be judged. Equal answers of different runs are in it once; lists, responses to
+    nugget questions and justifications are judged run by run. If qassay.toml limits the runs of each organisation
+    (pooled in the table [track]), only those with the first priorities are judged.
+
+    --sheet writes the unjudged items, one JSON object per line: fill in the verdicts and import the file.
 
     Examples
 

@@ -70,15 +70,16 @@ def command(
 ) -> None:
     """Write one document to show: the answer first, then figures and tables.
 
-    Who is ahead, which differences are real, where the systems differ, how
-    far the judges agree, how many more questions are needed; then how it was
-    done, and the commands that print each number. The HTML file is complete:
-    it opens from disk, follows light and dark, prints, and loads nothing.
+    It says who is ahead, which differences are real, where the systems
+    differ, how far the judges agree, and how many more questions are needed;
+    then how this was computed, and the commands that print each number. The
+    HTML file contains everything: it opens from disk, without a network,
+    follows light and dark mode, and can be printed.
 
     LaTeX has the tables of a TREC overview (booktabs): submitter, run,
     score, components; all runs, and the best run of each organisation. With
-    --by organisation each organisation gets its own page: its scores beside
-    the median and the best, and no other run's name.
+    --by organisation each organisation gets its own page: its scores next to
+    the median and the best, without the names of other runs.
 
     Examples
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from qassay.cli.inputs import ComponentOption, FolderArgument, JsonOption, KeyOption, MeasureOption, MissingOption
-from qassay.cli.output import print_json, print_tables, progress
+from qassay.cli.output import print_answer, print_json, print_tables, progress
 from qassay.evaluation import open_evaluation
 
 
@@ -28,12 +28,12 @@ def command(
 ) -> None:
     """Would the judgments be fair to a system that was not in the pool?
 
-    Leaves out each run in turn, with the items and answers that only it brought to the judgments, and scores it with
-    what remains. A large fall means that the judgments cannot be used for new systems without judging more.
+    Leaves out each run in turn, as if it had come after the judging: judgments of items that only this run returned are
+    not used. If its score falls much, the judgments are not fair to new systems, and their answers must be judged too.
 
-    With an automatic assessor, it judges the run that is left out, in place of the people: score and rank of each run
-    by people, with nothing in their place, and by the assessor. An assessor that learns from people's judgments does
-    not see those of the run. The responses to nugget questions can be left out only this way.
+    --with lets an automatic assessor judge the run that is left out, in place of people. The table then shows the score
+    and rank of each run by people, with nothing in their place, and by the assessor. An assessor that learns from
+    people's judgments does not see those of the run. Responses to nugget questions can be left out only this way.
 
     Examples
 
@@ -54,4 +54,8 @@ def command(
             from qassay.assessors.reusing import reuse
 
             result = reuse(evaluation, assessor, progress=update, **rules)
-    print_json(result.as_json()) if as_json else print_tables(result.tables())
+    if as_json:
+        print_json(result.as_json())
+        return
+    print_answer(result.sentence())
+    print_tables(result.tables())

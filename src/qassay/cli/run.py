@@ -72,15 +72,17 @@ def command(
 ) -> None:
     """Put the questions to a system and write its run.
 
-    The system is handed one question at a time, with the earlier questions
-    of its series and its own answers to them, and nothing else. The run is
-    written to runs/ when it is complete and keeps all rules; every call is
-    in logs/TAG.jsonl. The same command continues a run that was interrupted.
+    The system gets one question at a time, with the earlier questions of
+    the same series and its own answers to them, and nothing else. Its run
+    (all its answers) is written to runs/ when it is complete and obeys all
+    rules; every call is in logs/TAG.jsonl. The same command continues an
+    interrupted run.
 
     Reference systems: sentence-baseline, frequent-name, factoid, passages,
     list, definition, series. A command reads JSON lines and writes one line
-    per question; a URL is posted the same JSON, or is a chat model where it
-    ends in /chat/completions. Qassay connects to no other address.
+    per question. A URL gets the same JSON by POST; if it ends in
+    /chat/completions, it is a chat model. Qassay connects to no other
+    address.
 
     Examples
 

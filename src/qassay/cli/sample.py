@@ -65,12 +65,12 @@ def command(
 ) -> None:
     """Draw the questions that people should judge to correct an automatic assessor.
 
-    The draw is a random order of the questions, the same for all runs, in
-    FOLDER/samples. People judge it from the top: any first part of it that
-    is judged completely corrects the scores of the assessor
-    (score --correct-with). A larger sample with the same seed continues a
-    smaller one. Equal answers are judged once, and a sheet leaves out what
-    its assessor has judged already.
+    The sample is a list of questions in random order, the same for all
+    runs, in FOLDER/samples. People judge it from the top and may stop
+    anywhere: the questions judged so far correct the scores of the assessor
+    (score --correct-with), as long as none is skipped. A larger sample with
+    the same seed begins with the smaller one. Equal answers are judged once,
+    and a sheet leaves out answers that its assessor has judged already.
 
     For nuggets and series every topic or series gets labels in turn.
 

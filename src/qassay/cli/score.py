@@ -76,13 +76,13 @@ def command(
 ) -> None:
     """Score every run of an evaluation and show the leaderboard.
 
-    The key is the judgment set `adjudicated`, else `reference`, else the only one there is. `--key majority` takes the
-    label that most assessors gave (ties are unjudged), `--key dawid-skene` a model's guess from all their labels;
-    `dawid-skene:first,second,third` names the sets. Whatever is left out, counted as wrong or skipped is said below
-    the table.
+    The scores are computed from the judgment set that --key names; by default from `adjudicated`, else `reference`,
+    else the only set that people made. `--key majority` takes the label that most assessors gave (ties are unjudged),
+    `--key dawid-skene` a statistical model's guess from all their labels; `dawid-skene:first,second,third` names the
+    sets. Notes below the table name everything that is left out, counted as wrong or skipped.
 
-    --correct-with corrects the scores of an automatic assessor (--key) by labels that people gave to a random sample
-    (qassay sample): its bias is taken out, and the intervals include its errors.
+    --correct-with corrects the scores of an automatic assessor (--key) with labels that people gave to a random sample
+    (qassay sample): this removes its bias, and the intervals include its errors.
 
     Examples
 

@@ -27,32 +27,41 @@ if TYPE_CHECKING:
 def command(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The evaluation.")],
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0: any that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8000,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     public_url: Annotated[
-        str | None, typer.Option("--public-url", metavar="URL", help="The https address that people use (a proxy's).")
+        str | None,
+        typer.Option("--public-url", metavar="URL", help="The https address that people open (that of a proxy)."),
     ] = None,
     trusted_header: Annotated[
         str | None,
-        typer.Option("--trusted-header", metavar="NAME", help="A header in which a proxy says who is signed in."),
+        typer.Option(
+            "--trusted-header", metavar="NAME", help="A header in which a proxy names the person who signed in."
+        ),
     ] = None,
     trusted_proxy: Annotated[
-        list[str] | None, typer.Option("--trusted-proxy", metavar="ADDRESS", help="That proxy; may be repeated.")
+        list[str] | None,
+        typer.Option("--trusted-proxy", metavar="ADDRESS", help="Address of this proxy; may be repeated."),
     ] = None,
     invite_organiser: Annotated[
-        bool, typer.Option("--invite-organiser", help="Print a one-time link that makes another organiser.")
+        bool, typer.Option("--invite-organiser", help="Print a one-time link for another organiser.")
     ] = False,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen to the network without https: passwords go in the clear.")
+        bool, typer.Option("--insecure", help="Listen to the network without https: passwords are sent unencrypted.")
     ] = False,
-    log: Annotated[str, typer.Option("--log", metavar="FORM", help="text, json or none: the log on stderr.")] = "text",
+    log: Annotated[
+        str, typer.Option("--log", metavar="FORM", help="Form of the log on stderr: text, json or none.")
+    ] = "text",
 ) -> None:
     """Start the web application: questions, runs, judging, adjudication, results.
 
-    Makes the store (qassay.db in the folder, or the database that qassay.toml or QASSAY_DATABASE names) where there is
-    none, brings in what the files hold, and prints a one-time link that makes the first organiser. Single sign-on is
-    set up with QASSAY_SSO_ISSUER, QASSAY_SSO_CLIENT, QASSAY_SSO_SECRET and QASSAY_SSO_NAME. Told to stop (SIGTERM), it
-    finishes what it is answering and exits with 0; Ctrl-C exits with 130.
+    On its first start it makes the store (qassay.db in the folder, or the database that qassay.toml or QASSAY_DATABASE
+    names), imports the files of the folder, and prints a link: open it to become the first organiser.
+
+    Single sign-on is set up with QASSAY_SSO_ISSUER, QASSAY_SSO_CLIENT, QASSAY_SSO_SECRET and QASSAY_SSO_NAME. On
+    SIGTERM the application finishes open requests and exits with 0; Ctrl-C exits with 130.
 
     Examples
 

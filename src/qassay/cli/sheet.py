@@ -44,18 +44,18 @@ def command(
 ) -> None:
     """Write a judging sheet for an assessor without the server.
 
-    The sheet is one HTML file that any browser opens, without a network:
-    the screens of the application, with their keys, and the documents of
-    the items. Decisions are kept in the browser. The assessor saves them to
-    a file and sends it back; import adds them to the set named like the
-    assessor.
+    The sheet is one HTML file that any browser opens, without a network. It
+    has the judging screens of the application and the documents of the
+    answers. The browser keeps the decisions. The assessor saves them to a
+    file and sends it back; import adds them to the judgment set with the
+    name of the assessor.
 
-    A set of that name is beside the work of the application. Where the
-    sheet is the work of the first assessor of its questions, import with
-    --set first: it then counts as done, and goes to adjudication.
+    Such a set does not count as assigned work in the application. If the
+    sheet is the work of the first assessor of its questions, import it with
+    --set first: then it counts as done, and goes to adjudication.
 
-    The file names no run. What does stays in FOLDER/sheets: keep that to
-    yourself, and keep it until the judgments are back.
+    The sheet does not say which run an answer comes from. FOLDER/sheets
+    does: do not send that folder, and keep it until the judgments are back.
 
     Questions whose nuggets are not written yet are left out.
 

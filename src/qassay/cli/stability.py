@@ -21,7 +21,7 @@ from qassay.cli.inputs import (
     takes_scoring,
     warn,
 )
-from qassay.cli.output import print_json, print_tables, progress, visible
+from qassay.cli.output import print_answer, print_json, print_tables, progress, visible
 from qassay.errors import InputError, Problem, UsageError, unknown
 
 
@@ -110,6 +110,7 @@ def command(
         return
     if read:
         print(visible(f"{read}.\n"))
+    print_answer(result.sentence())
     print_tables(result.tables())
 
 

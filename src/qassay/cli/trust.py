@@ -31,10 +31,10 @@ def command(
 ) -> None:
     """How far can an automatic assessor be trusted?
 
-    Compares its judgments with those of people, on what both judged: how
-    often they agree beyond chance, whether the runs come in the same order,
-    and which runs it favours. With the sets of three or more people, also
-    whether it could replace one of them.
+    Compares its judgments with those of people, on the answers that both
+    judged: how often they agree beyond chance, whether the runs come in the
+    same order, and which runs it favours. With the sets of three or more
+    people, also whether it could replace one of them.
 
     Examples
 

@@ -12,7 +12,6 @@ from qassay.errors import UsageError
 from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names, spread_out
 from qassay.figures.figure import Figure, figure
 from qassay.matrix import TIE
-from qassay.meta.significance import power as power_of_test
 from qassay.tables import Column, Table, counted, table
 
 if TYPE_CHECKING:
@@ -249,9 +248,9 @@ def _rates(rows: list[tuple[float, float | None, float | None]]) -> Any:
 def power_by_units(plan: Plan) -> Figure:
     """The chance to find a difference, by the number of units, for several differences."""
     alt = altair()
-    deviation, wanted = plan.deviation, plan.wanted
+    wanted = plan.wanted
     drawable = [row for row in plan.differences if row.power is not None]
-    if deviation is None or not drawable:
+    if plan.deviation is None or not drawable:
         raise UsageError("no power can be computed from these scores: there is nothing to draw")
     chosen = _spread_out(drawable)
     furthest = max(row.power or 2 for row in chosen)
@@ -260,7 +259,7 @@ def power_by_units(plan: Plan) -> Figure:
     cells: list[dict[str, object]] = []
     for row in chosen:
         for size in sizes:
-            reached = power_of_test(row.difference / deviation, max(2, round(size / plan.block)), alpha=wanted.alpha)
+            reached = plan.chance(row.difference, size)
             cells.append({"difference": f"{row.difference:g}", "units": size, "power": reached})
     noun, nouns = plan.unit_name
     base = chart(cells).encode(

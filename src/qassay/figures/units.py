@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qassay.display import called
+from qassay.display import as_sentence, called
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
@@ -118,7 +118,6 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     medians = base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
     outliers = chart([{"unit": b.unit, "score": out.score} for b in chosen for out in b.outliers])
     beyond = outliers.mark_point(size=30, color=SOFT, opacity=1).encode(x="score:Q", y=names("unit", order))
-    zero = sum(box.has_zero_median for box in spread.boxes)
     columns: list[Column | str] = [noun]
     columns += [Column(name, ".3f") for name in ("lower whisker", "q1", "median", "q3", "upper whisker")]
     return figure(
@@ -126,7 +125,7 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
         alt.layer(whiskers, middle, medians, beyond).properties(width=WIDTH - 120, height=height(len(order), 18)),
         title=f"How the runs spread on each {noun}",
         caption=caption,
-        description=f"On {zero:,} of {counted(len(spread.boxes), spread.unit_name)} at least half of the runs score 0.",
+        description=as_sentence(spread.zeros()),
         table=table(f"Scores of {spread.runs} runs on each {noun}", [*columns, Column("outliers")], rows),
     )
 

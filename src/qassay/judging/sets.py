@@ -122,7 +122,7 @@ def labels(sets: Iterable[JudgmentSet], about: str = "items") -> pl.DataFrame:
 
 
 def joined(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Tables of question, item and label as one, with a column of labels for each, named like it."""
+    """Tables of question, item and label as one table, which has the labels of each in a column of its name."""
     side_by_side = pl.DataFrame(schema={"question": pl.String, "item": pl.String})
     for name, table in tables.items():
         labels = table.rename({"label": name})

@@ -134,7 +134,7 @@ def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) ->
 
     `rows` are all list judgments of a question by set. Compared are the items that every set calls correct; the first
     set's name is the common one. Whether a list counts twice depends on which items are together, not on their name.
-    A class named like a `known` answer is that answer, and differs from any other.
+    A class with the name of a `known` answer is that answer, and differs from any other.
     """
     classes: dict[str, dict[str, set[str]]] = {}
     members = [{subject("list", row) for row in own if is_right(row)} for own in rows.values()]

@@ -1,8 +1,8 @@
-"""How the runs' scores spread on each unit: box statistics, and the units that half of the runs score 0 on."""
+"""How the runs' scores spread on each unit: box statistics, and the units on which most runs score 0."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, counted, plural, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,11 +78,28 @@ class ScoreDistributions(Result):
     unit_name: tuple[str, str] = ("question", "questions")
 
     def sentence(self) -> str:
-        """On how many units at least half of the runs score 0."""
-        zero = sum(box.has_zero_median for box in self.boxes)
-        units = counted(len(self.boxes), self.unit_name)
-        runs_score = "the run scores" if self.runs == 1 else f"at least half of the {plural(self.runs, 'run')} score"
-        return f"{runs_score} 0 on {zero:,} of {units} ({self.measure})"
+        """The hardest and the easiest unit, and on how many units most runs score 0."""
+        return "; ".join(filter(None, (self.hardest_and_easiest(), self.zeros())))
+
+    def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
+        """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
+        boxes = sorted(self.boxes, key=lambda box: box.mean)
+        if len(boxes) < 2 or boxes[-1].mean - boxes[0].mean <= TIE:
+            return ""
+        hardest, easiest = (f"{called(box.unit)} (mean {show(box.mean, '.3f')})" for box in (boxes[0], boxes[-1]))
+        return f"the hardest {self.unit_name[0]} is {hardest}, the easiest {easiest}"
+
+    def zeros(self) -> str:
+        """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
+        number = sum(box.has_zero_median for box in self.boxes)
+        scores = (score for box in self.boxes for score in (box.low, *(outlier.score for outlier in box.outliers)))
+        if self.runs == 1:
+            who = "the run scores"
+        elif any(score < 0 for score in scores):
+            who = f"the median score of the {plural(self.runs, 'run')} is"
+        else:
+            who = "both runs score" if self.runs == 2 else f"more than half of the {plural(self.runs, 'run')} score"
+        return f"{who} 0 on {number:,} of {counted(len(self.boxes), self.unit_name)}"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""
@@ -139,7 +156,7 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
     """
     types = matrix.summary.types if types is None else types
     if types is not None and len(types) != len(matrix.units):
-        raise UsageError(f"{len(types)} types do not fit {len(matrix.units)} units")
+        raise UsageError(f"{len(types)} types do not fit {counted(len(matrix.units), matrix.unit_name)}")
     if not matrix.runs:
         raise UsageError("there is no distribution of the scores of no runs")
     boxes = tuple(_box(matrix, unit, None if types is None else types[unit]) for unit in range(len(matrix.units)))

@@ -30,8 +30,13 @@ THREE_WAY = ("run", "unit", "assessor", "run x unit", "run x assessor", "unit x 
 Source: TypeAlias = tuple[str, ...]
 
 
-# How a note about negative variances begins; the sources that it names follow.
-ZEROED = "Estimated below 0 and set to 0"
+def named(source: str, unit: str = "question") -> str:
+    """A source of variance as people call it: results write unit, whatever scores are averaged over.
+
+    >>> named("run x unit"), named("unit", "series"), named("residual")
+    ('run x question', 'series', 'residual')
+    """
+    return " x ".join(unit if facet == "unit" else facet for facet in source.split(" x "))
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Generalizability:
         """The variance of each source and its share."""
         total = sum(self.variances.values())
         rows = [
-            (name.replace("unit", unit_name[0]), value, value / total if total > 0 else None)
+            (named(name, unit_name[0]), value, value / total if total > 0 else None)
             for name, value in self.variances.items()
         ]
         size = "assumed"
@@ -104,13 +109,19 @@ class Generalizability:
         shown = [f"{name} {value:.3f}" for name, value in coefficients if value is not None]
         notes = [f"At this size: {', '.join(shown)}."] if shown else []
         columns = [Column("source", left=True), Column("variance", ".6f"), Column("share", ".1%")]
-        own = (note.replace("unit", unit_name[0]) if note.startswith(ZEROED) else note for note in self.notes)
-        return table(f"Where the scores vary: {size}", columns, rows, (*notes, *own))
+        return table(
+            f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes, *self._zeroed(unit_name[0]))
+        )
 
-    def as_json(self) -> dict[str, object]:
-        """Variances, sizes and both coefficients."""
+    def as_json(self, unit: str = "question") -> dict[str, object]:
+        """Variances, sizes and both coefficients; `unit` is what the notes call one."""
         sizes = document(self, "runs", "units", "assessors", "variances", "set_to_zero")
-        return {**sizes, "e_rho2": self.e_rho2(), "phi": self.phi(), "notes": list(self.notes)}
+        return {**sizes, "e_rho2": self.e_rho2(), "phi": self.phi(), "notes": [*self.notes, *self._zeroed(unit)]}
+
+    def _zeroed(self, unit: str) -> list[str]:
+        """Which variances were estimated below 0."""
+        sources = ", ".join(named(source, unit) for source in self.set_to_zero)
+        return [f"Estimated below 0 and set to 0: {sources}."] if sources else []
 
     def _assessors(self, assessors: int | None) -> int:
         number = assessors if assessors is not None else (self.assessors or 1)
@@ -161,33 +172,33 @@ def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> General
     # Rounding alone is not a negative variance.
     tiny = 1e-12 * max(float((scores**2).mean()), 1e-300)
     zeroed = tuple(name for name, value in estimated.items() if value < -tiny)
-    zero_notes = [f"{ZEROED}: {', '.join(zeroed)}."] if zeroed else []
     return Generalizability(
         variances={name: max(value, 0.0) for name, value in estimated.items()},
         runs=scores.shape[0],
         units=scores.shape[1],
         assessors=scores.shape[2] if scores.ndim == 3 else None,
         set_to_zero=zeroed,
-        notes=(*notes, *zero_notes),
+        notes=tuple(notes),
     )
 
 
 def assumed(variances: Mapping[str, float]) -> Generalizability:
     """Assumed variances instead of a study: run, question and residual at least; sources left out count as 0.
 
-    People write question, results write unit: questions may come in series.
+    People write question, results write unit; both are read.
     """
-    variances = {name.replace("question", "unit"): value for name, value in variances.items()}
-    strange = [name for name in variances if name not in THREE_WAY]
-    lacking = [name for name in TWO_WAY if name not in variances]
+    known = {named(source): source for source in THREE_WAY}
+    given = {known.get(name, name): value for name, value in variances.items()}
+    strange = [name for name in given if name not in THREE_WAY]
+    lacking = [named(source) for source in TWO_WAY if source not in given]
     if strange or lacking:
-        fault = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
-        message = f"{fault}; sources are {', '.join(THREE_WAY)}, of which {', '.join(TWO_WAY)} are required"
-        raise UsageError(message.replace("unit", "question"))
-    if any(value < 0 or not math.isfinite(value) for value in variances.values()):
+        what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
+        required = ", ".join(map(named, TWO_WAY))
+        raise UsageError(f"{what}; sources are {', '.join(known)}, of which {required} are required")
+    if any(value < 0 or not math.isfinite(value) for value in given.values()):
         raise UsageError("a variance is a finite number of 0 or more")
-    names = TWO_WAY if set(variances) == set(TWO_WAY) else THREE_WAY
-    return Generalizability({name: float(variances.get(name, 0.0)) for name in names})
+    names = TWO_WAY if set(given) == set(TWO_WAY) else THREE_WAY
+    return Generalizability({name: float(given.get(name, 0.0)) for name in names})
 
 
 def _mean_squares(scores: Floats) -> dict[Source, float]:

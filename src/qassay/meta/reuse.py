@@ -27,7 +27,7 @@ from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.results import Result
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
-from qassay.tables import Column, Table, starred, table
+from qassay.tables import Column, Table, plural, starred, table
 from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
@@ -92,12 +92,13 @@ class Reuse(Result):
 
     def sentence(self) -> str:
         """How much a run loses or gains by having been left out."""
-        largest, tau = self.largest, self.comparison.tau
+        largest, ranks = self.largest, self.comparison
         judged = "" if self.assessor is None else f" and judged by {self.assessor}"
         change = (
             f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
         )
-        return f"{change} ({largest.run})" + ("" if tau is None else f"; tau {tau:.3f}")
+        places = f"; {ranks.swaps:,} of {plural(ranks.pairs, 'pair')} of runs change places" if ranks.pairs else ""
+        return f"{change} ({largest.run}){places}"
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""

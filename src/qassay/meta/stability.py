@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.display import enumerated
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
@@ -30,6 +31,8 @@ STEPS_SHOWN = 20
 STEPS_MOST = 100
 SWAPS_SHOWN = 10
 RUNS_SHOWN = 40
+# The answer names the sets up to this number.
+SETS_NAMED = 3
 BOUND = "bound of that change"
 
 Progress = Callable[[int, int], None]
@@ -104,6 +107,22 @@ class MeasureStability(Figured):
         """Every other set with its comparison, the reference being the truth."""
         row = self.comparisons[self.sets.index(self.reference)]
         return ((name, comparison) for name, comparison in zip(self.sets, row, strict=True) if name != self.reference)
+
+    def changes(self, called: Callable[[str], str] = str) -> str:
+        """Which sets put runs in another order than the reference, in plain words; `called` writes their names."""
+        pairs, than = self.comparisons[0][0].pairs, f"compared with {called(self.reference)}"
+        if not pairs:
+            return "there is one run: no judgments change its place"
+        swaps = {called(name): comparison.swaps for name, comparison in self.with_reference()}
+        if not any(swaps.values()):
+            return f"{than}, no two runs change places under {enumerated(swaps, SETS_NAMED)}"
+        if len(swaps) <= SETS_NAMED:
+            who = enumerated(f"{name} reverses {number:,}" for name, number in swaps.items())
+        else:
+            who = f"{len(swaps):,} sets reverse {min(swaps.values()):,} to {max(swaps.values()):,}"
+        largest = self.largest_swapped_difference
+        width = "" if largest is None else f"; the largest difference that is reversed is {largest:.3f}"
+        return f"{than}, {who} of {plural(pairs, 'pair')} of runs{width}"
 
     def summary(self) -> dict[str, Cell]:
         """The figures of the summary under their titles."""
@@ -216,17 +235,11 @@ class Stability(Result):
     noise: tuple[Noise, ...] | None = None
 
     def sentence(self) -> str:
-        """How far the rankings under the other sets agree with the reference, by the first measure."""
-        measure = next(iter(self.measures.values()))
+        """Which runs change places under the other sets, by the first measure; without a term of statistics."""
         if len(self.sets) == 1:
-            return f"one judgment set, {self.reference}: there is nothing to compare it with"
-        tau = measure.mean_tau_with_reference
-        others = "the other set" if len(self.sets) == 2 else f"the {len(self.sets) - 1} other sets"
-        agree = "no rank correlation is defined" if tau is None else f"mean tau {tau:.3f}"
-        swaps = plural(measure.swaps_with_reference, "swap")
-        return (
-            f"{self.reference} and {others}: {agree}, {swaps} of {plural(len(measure.runs), 'run')}, {measure.measure}"
-        )
+            return f"there is one judgment set, {self.reference}: nothing to compare it with"
+        measure = next(iter(self.measures.values()))
+        return measure.changes() + (f" ({measure.measure})" if len(self.measures) > 1 else "")
 
     def to_polars(self) -> pl.DataFrame:
         """One row per measure and pair of sets; the first set of a pair is taken as the truth."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qassay.display import called, listed, p_value, score
+from qassay.display import as_sentence, called, listed
 from qassay.matrix import TIE
+from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact
-from qassay.tables import counted, plural
+from qassay.reports.words import p_value, score
+from qassay.tables import at_least, counted, plural
 
 if TYPE_CHECKING:
     from qassay.reports.material import Material
@@ -76,13 +78,9 @@ def repeatable(material: Material) -> list[str]:
     curves = material.curves
     if curves is None:
         return []
-    gap = curves.minimum_difference().predicted
-    share = f"{100 * (1 - curves.error):g} of 100 repetitions"
-    if gap is None:
-        return [
-            f"No gap below {curves.limits[-1]:g} is expected to keep its sign in {share} with as many new questions."
-        ]
-    return [f"A gap of {gap:g} or more is repeatable: it keeps its sign in {share} with as many new questions."]
+    # The words of `qassay sensitivity`, so that both give one answer.
+    named = "" if curves.repeatable_difference is None else " (it is repeatable)"
+    return [as_sentence(f"{curves.sentence()}{named}"), *about_running_again(curves)]
 
 
 def judges(material: Material) -> list[str]:
@@ -94,19 +92,19 @@ def judges(material: Material) -> list[str]:
             sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
-        swaps = ranks.swaps_with_reference
-        change = "no two runs change places" if swaps == 0 else f"{plural(swaps, 'pair')} of runs change places"
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"
-        sentences.append(f"Under the other judgments {change} ({tau}).")
+        sentences.append(as_sentence(f"{ranks.changes(called)} ({tau})"))
     return sentences
 
 
 def settle(material: Material) -> list[str]:
     """How many questions would separate the first two."""
     first_two = material.first_two
-    if first_two is None or first_two.units_needed is None or material.pairs.is_different[0, 1]:
+    if first_two is None or material.pairs.is_different[0, 1] or abs(first_two.difference) < TIE:
         return []
-    if abs(first_two.difference) < TIE:
+    if first_two.verdict != "cannot tell":
+        return ["Compared alone, the first two would differ significantly; among all pairs, chance could explain it."]
+    if first_two.units_needed is None:
         return []
     have = counted(first_two.units, first_two.unit_name)
     if first_two.units_needed > MANY_NEEDED:
@@ -123,22 +121,20 @@ def facts(material: Material) -> tuple[Fact, ...]:
     pairs, curves, first_two = material.pairs, material.curves, material.first_two
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     if total:
-        line = "" if pairs.margin is None else f"gaps above {pairs.margin:.3f}, "
+        line = "" if pairs.margin is None else f"gaps above {at_least(pairs.margin):.3f}, "
         meaning = f"{line}corrected for all pairs" if total > 1 else "chance alone does not explain them"
         cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", meaning))
     if curves is not None:
-        gap = curves.minimum_difference().predicted
+        gap = curves.repeatable_difference
         meaning = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
-        cards.append(
-            Fact("Repeatable gap", f"none below {curves.limits[-1]:g}" if gap is None else f"{gap:g}", meaning)
-        )
+        cards.append(Fact("Repeatable gap", "none" if gap is None else f"{gap:g}", meaning))
     if material.stability is not None:
         cards += _ranking_fact(material)
     elif material.agreement and material.agreement[0].raw is not None:
         kind = material.agreement[0]
         cards.append(Fact("Judges agree on", f"{kind.raw:.1%}", f"of {kind.items:,} {kind.about}"))
-    separated = bool(total) and bool(pairs.is_different[0, 1])
-    if first_two is not None and first_two.units_needed is not None and not separated:
+    unclear = first_two is not None and first_two.verdict == "cannot tell"
+    if first_two is not None and unclear and first_two.units_needed is not None:
         meaning = f"{first_two.unit_name[1]}, with {first_two.power:.0%} probability"
         cards.append(Fact("To separate 1 and 2", f"{first_two.units_needed:,}", meaning))
     return tuple(cards)

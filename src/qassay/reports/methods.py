@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qassay.display import called, listed
 from qassay.meta.intervals import REPEATED
 from qassay.meta.significance.methods import NAMES
-from qassay.tables import counted, plural
+from qassay.tables import at_least, counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,9 @@ def _test(material: Material) -> str:
     if pairs.permutations is not None:
         drawn = f", {'all ' if pairs.exact else ''}{pairs.permutations:,} permutations"
     line = (
-        "" if pairs.margin is None else f" Two runs differ where their scores are more than {pairs.margin:.4f} apart."
+        ""
+        if pairs.margin is None
+        else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
     )
     return (
         f"Significance (could chance alone explain a difference?): all pairs of runs, corrected for their number by "

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from qassay.display import called, score
+from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
 from qassay.matrix import Floats
 from qassay.questions import Question
 from qassay.reports.page import figure_html, table_html, text, whole_page
+from qassay.reports.words import score
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qassay import figures
-from qassay.display import called
+from qassay.display import as_sentence, called
 from qassay.errors import UsageError
 from qassay.matrix import TIE
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Report, Section
 from qassay.reports.methods import methods
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
@@ -130,19 +130,14 @@ def _where(material: Material) -> Section | None:
 def _spread(material: Material) -> list[str]:
     """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
     spread = material.spread
-    boxes = sorted(spread.boxes, key=lambda box: (box.mean, box.unit))
-    unit_noun = spread.unit_name[0]
     sentences = []
-    if len(boxes) > 1 and boxes[-1].mean - boxes[0].mean > TIE:
-        hardest, easiest = (f"{called(box.unit)} (mean {box.mean:.3f})" for box in (boxes[0], boxes[-1]))
-        sentences.append(f"The hardest {unit_noun} is {hardest}, the easiest {easiest}.")
-        widest = max(boxes, key=lambda box: box.q3 - box.q1)
+    if hardest := spread.hardest_and_easiest(called):
+        sentences.append(as_sentence(hardest))
+        widest = max(spread.boxes, key=lambda box: box.q3 - box.q1)
         if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:
             sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
-    zero = sum(box.has_zero_median for box in boxes)
-    if zero:
-        runs_score = "the run scores" if spread.runs == 1 else "at least half of the runs score"
-        sentences.append(f"On {zero:,} of {counted(len(boxes), spread.unit_name)} {runs_score} 0.")
+    if any(box.has_zero_median for box in spread.boxes):
+        sentences.append(as_sentence(spread.zeros()))
     return sentences
 
 
@@ -184,8 +179,6 @@ def _next(material: Material) -> Section | None:
     exhibits = _drawn(lambda: figures.power_by_units(plan), folded=False)
     sentences = answers.settle(material)
     if plan.detectable is not None and plan.units is not None:
-        units = counted(plan.units, plan.unit_name)
-        sentences.append(
-            f"{units} find a true difference of {plan.detectable:.3f} with {plan.wanted.power:.0%} probability."
-        )
+        units, least = counted(plan.units, plan.unit_name), f"{at_least(plan.detectable):.3f}"
+        sentences.append(f"{units} find a true difference of {least} with {plan.wanted.power:.0%} probability.")
     return Section("next", "How many more questions?", tuple(sentences), tuple(exhibits)) if exhibits else None

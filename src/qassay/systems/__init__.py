@@ -1,6 +1,6 @@
 """Systems under test: what goes into one and what comes out, and how the reference systems are named.
 
-A system is any callable that takes one `Asked` and returns one `Answer`. It is handed one question at a time, with the
+A system is any callable that takes one `Asked` and returns one `Answer`. It gets one question at a time, with the
 earlier questions of the series and its own answers to them, and nothing else: it cannot look ahead, because nothing
 that it holds leads to a later question. (METHOD 3)
 

@@ -37,7 +37,7 @@ def test_nothing_is_scored_while_assigned_work_is_open(at_work, path: str) -> No
     assert page["gate"]["open_questions"] == 10
     assert {"question": "r1", "assessors": 1, "items": 3} in page["gate"]["open"]
     shown = at_work.client("organiser").get(path).text
-    assert "Nothing is scored while assigned work is open" in shown
+    assert "There are no results while assigned work is unfinished" in shown
     assert "provisional=1" in shown
 
 

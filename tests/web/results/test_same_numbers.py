@@ -41,6 +41,14 @@ def test_the_page_and_the_command_say_the_same(demos, capsys, demo: Demo, verb: 
     assert page["tables"]
 
 
+@pytest.mark.parametrize("verb", PAGES)
+def test_the_page_and_the_command_give_one_answer(demos, capsys, verb: str) -> None:
+    assert main([verb, str(demo_folder())]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    # What follows the first sentence names commands in the terminal, and pages on the page.
+    assert demos["series"].page(PAGES[verb])["answer"].split(". ")[0] == first.split(". ")[0]
+
+
 @pytest.mark.parametrize("demo", DEMOS)
 def test_two_runs(demos, capsys, demo: Demo) -> None:
     first, second = demos[demo].page("/results")["offer"]["runs"][:2]

@@ -58,7 +58,7 @@ def endpoint_at(address: str | None, key_env: str | None) -> Endpoint:
     if parts.scheme not in ("http", "https") or not host:
         raise UsageError("llm: endpoint takes an address such as http://127.0.0.1:8000/v1")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        message = "the endpoint has a user, a password or a query; put the key into an environment variable"
+        message = "the endpoint has a user, a password or a query; put the API key into an environment variable"
         raise UsageError(f"llm: {message} and name it: key_env=MY_KEY")
     path = parts.path.rstrip("/")
     url = f"{parts.scheme}://{parts.netloc}{path if path.endswith(_PATH) else path + _PATH}"
@@ -72,7 +72,7 @@ def _key_of(variable: str | None) -> str | None:
         return None
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise UsageError(f"llm: the environment variable {variable} is not set; it has the key of the endpoint")
+        raise UsageError(f"llm: the variable {variable} is not set; put the API key of the endpoint into it")
     if not _HEADER.fullmatch(key):
-        raise UsageError(f"llm: the key in {variable} has characters that no key has, such as spaces; set it again")
+        raise UsageError(f"llm: the API key in {variable} has spaces or other characters that no key has; set it again")
     return key

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import document
 from qassay.meta.agreement.coefficients import Interval
@@ -87,13 +88,14 @@ class Agreement(Result):
     notes: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        """How many of the items all sets label alike, and the coefficient that fits their number."""
-        sets = ", ".join(self.sets)
-        if self.raw is None:
-            return f"{sets} have no {self.about} in common that can be compared"
-        kappas = [(name, value) for name, value, _ in self._statistics() if "kappa" in name]
-        shown = [f", {name} {value:.3f}" for name, value in kappas if value is not None]
-        return f"{sets} agree on {self.raw:.1%} of {self.items:,} {self.about}{''.join(shown)}"
+        """How many of the items all sets label alike; without a term of statistics."""
+        who = f"the sets {enumerated(self.sets)}"
+        if self.raw is not None:
+            return f"{who} agree on {self.raw:.1%} of {self.items:,} {self.about}"
+        if self.folded is not None:
+            folds = enumerated(f"{label} counts as {other}" for label, other in self.fold.items())
+            return f"{who} agree on {self.folded:.1%} of {self.items:,} {self.about}, where {folds}"
+        return f"{who} have no {self.about} in common that can be compared"
 
     def to_polars(self) -> pl.DataFrame:
         """One row per statistic, with its 95% interval."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from qassay.frames import ends, frame
+from qassay.matrix import TIE
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
 from qassay.meta.gating import Gate, gate_decision
+from qassay.meta.significance import percent, signed
 from qassay.meta.trust.bias import Bias
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, table
+from qassay.tables import Cell, Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -307,14 +309,19 @@ class CorrectedPair(Result):
             return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
         if self.interval is None:
             return f"{self.a} and {self.b} cannot be told apart yet: too few labels ({labels})"
+        if abs(self.difference) <= TIE:
+            return f"{self.a} and {self.b} have the same corrected score ({labels})"
         higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
         return f"{higher} scores higher than {lower}, but chance alone could explain the difference ({labels})"
 
     def table(self) -> Table:
         """The difference with its interval, beside what the judge says."""
-        level = f"{self.level:.4g}" if self.level != LEVEL else f"{LEVEL:.0%}"
         rows: list[tuple[Cell, ...]] = [
-            (f"{self.a} − {self.b}", f"{self.difference:+.3f}", f"{level} interval {_signed(self.interval) or '–'}"),
+            (
+                f"{self.a} − {self.b}",
+                f"{self.difference:+.3f}",
+                f"{percent(self.level)} interval {_signed(self.interval) or '–'}",
+            ),
             (f"{self.about.key} says", f"{self.estimate.judge:+.3f}", "without correction"),
             ("labels", f"{self.estimate.labels:,}", f"of {self.estimate.population:,}"),
         ]
@@ -360,9 +367,10 @@ class CorrectedPairs(Result):
 
     def sentence(self) -> str:
         """How many pairs differ."""
-        return (
-            f"{self.different:,} of {len(self.pairs):,} pairs differ after correction, {self.about.labels_in_words()}"
+        differ = (
+            f"{self.different:,} of {plural(len(self.pairs), 'pair')} of runs differ significantly after correction"
         )
+        return f"{differ}, {self.about.labels_in_words()}"
 
     def table(self) -> Table:
         """The pairs with the largest differences."""
@@ -403,4 +411,5 @@ def _range(interval: tuple[float, float] | None) -> str | None:
 
 
 def _signed(interval: tuple[float, float] | None) -> str | None:
-    return None if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"
+    """An interval with enough digits to show on which side of 0 it ends."""
+    return None if interval is None else " to ".join(signed(end, fewest=3) for end in interval)

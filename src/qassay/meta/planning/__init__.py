@@ -31,12 +31,12 @@ from qassay.meta.planning.result import (
     UnitsForCoefficient,
     Wanted,
 )
-from qassay.meta.planning.running_again import Costs, RunningAgain, running_again
-from qassay.meta.sensitivity import Prediction, rests_on
+from qassay.meta.planning.running_again import Costs, running_again
+from qassay.meta.sensitivity import Prediction
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import BINS, WIDTH, width_for
-from qassay.meta.significance import detectable, power, residual_variance, units_for_power
-from qassay.tables import counted
+from qassay.meta.significance import Variances, detectable, power, residual_variance, units_for_power, variances
+from qassay.tables import counted, plural
 
 __all__ = ["DIFFERENCES", "Costs", "Plan", "Wanted", "differences_for", "plan", "plan_from_variances"]
 
@@ -92,7 +92,10 @@ def plan(
     """
     wanted = wanted or Wanted()
     parts = blocks(matrix)
-    typical, hard, notes = _deviations(parts, matrix.unit_name)
+    why_none = _why_no_deviation(parts, matrix.unit_name)
+    typical, hard, notes = _deviations(parts) if why_none is None else (None, None, [])
+    if why_none is not None:
+        notes.append(f"{why_none[0].upper()}{why_none[1:]}: no power can be given.")
     pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
     if matrix.clusters is not None:
         notes.append(
@@ -109,39 +112,57 @@ def plan(
         notes=(*matrix.notes, *notes),
     )
     pilot_plan = replace(
-        pilot_plan, unit_name=matrix.unit_name, block=pilot.block, largest=float(width_for(matrix) / WIDTH)
+        pilot_plan,
+        unit_name=matrix.unit_name,
+        block=pilot.block,
+        largest=float(width_for(matrix) / WIDTH),
+        why_none=why_none or "",
     )
+    between = None
     if matrix.repeats is not None and pilot_plan.recommendation is not None:
-        again = running_again(
-            matrix.repeats, pilot_plan.recommendation.difference, power=wanted.power, alpha=wanted.alpha, costs=costs
-        )
-        if again is not None:
-            return _with_repeats(pilot_plan, again)
+        between = variances(matrix.repeats)
+    if between is not None and matrix.repeats is not None:
+        return _with_repeats(pilot_plan, between, max(matrix.repeats.numbers), costs)
     if costs is not None:
         raise UsageError("costs choose the number of repeats, but no system has repeats: its answers are there once")
     return replace(pilot_plan, notes=(*pilot_plan.notes, RAN_ONCE))
 
 
-def _with_repeats(pilot_plan: Plan, again: RunningAgain) -> Plan:
-    """The plan, with a recommendation that counts what running again changes."""
-    assert pilot_plan.recommendation is not None
-    recommended = replace(pilot_plan.recommendation, units=again.units_with(again.at_hand))
-    pilot_plan = replace(pilot_plan, recommendation=recommended, running_again=again)
-    if again.repeat_variance <= 0:
-        return pilot_plan
-    # What a repeat shifts on all questions at once is not in the deviations of single questions.
-    wanted = pilot_plan.wanted
+def _with_repeats(pilot_plan: Plan, between: Variances, repeats: int, costs: Costs | None) -> Plan:
+    """The plan with every number of questions, and every difference, such that running again is counted."""
+    wanted, units = pilot_plan.wanted, pilot_plan.units
+    assert units is not None
+    rows = tuple(
+        replace(
+            row,
+            power=between.units_for(row.difference, repeats, power=wanted.power, alpha=wanted.alpha),
+            power_hard=None,
+            power_now=between.power(row.difference, units, repeats, alpha=wanted.alpha),
+        )
+        for row in pilot_plan.differences
+    )
     shown = tuple(
         replace(
             row,
-            detectable=again.detectable(row.units, power=wanted.power, alpha=wanted.alpha),
+            detectable=between.detectable(row.units, repeats, power=wanted.power, alpha=wanted.alpha),
             detectable_hard=None,
         )
         for row in pilot_plan.shown
     )
-    now = next((row.detectable for row in shown if row.units == pilot_plan.units), None)
-    note = "Questions needed for a difference leave out what running again shifts on all questions at once."
-    return replace(pilot_plan, shown=shown, detectable=now, notes=(*pilot_plan.notes, note))
+    # Where no number of questions is enough for the largest difference, none is for a smaller one.
+    best = _recommended(rows, units) or Recommendation(rows[-1].difference, None, units)
+    again = running_again(between, repeats, best.difference, power=wanted.power, alpha=wanted.alpha, costs=costs)
+    note = f"Significant differences include running the systems again, with {plural(repeats, 'repeat')} each."
+    return replace(
+        pilot_plan,
+        differences=rows,
+        shown=shown,
+        detectable=between.detectable(units, repeats, power=wanted.power, alpha=wanted.alpha),
+        deviation_hard=None,
+        recommendation=best,
+        running_again=again,
+        notes=(*pilot_plan.notes, note),
+    )
 
 
 def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None) -> Plan:
@@ -150,8 +171,10 @@ def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None
     within = study.variances.get("run x unit", 0.0) + study.variances[RESIDUAL]
     deviation = math.sqrt(2 * within) if within > 0 else None
     notes = ("Assumed variances say nothing about repeatable gaps: these need pilot scores.",)
-    assumed_plan = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
-    return replace(assumed_plan, unit_name=("question", "questions"))
+    pilot_plan = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
+    return replace(
+        pilot_plan, unit_name=("question", "questions"), why_none="the assumed variances leave nothing to chance"
+    )
 
 
 def _plan(
@@ -204,15 +227,31 @@ def _shown(pilot: _Pilot, wanted: Wanted, prediction: Prediction | None, units: 
     if pilot.typical is None:
         return ()
     sizes = NUMBERS if units is None else sorted({max(2, round(units * times)) for times in MULTIPLES})
+    gaps = _repeatable(prediction, sizes, units, wanted.error)
     return tuple(
-        Shown(
-            size,
-            pilot.shows(pilot.typical, size, wanted),
-            pilot.shows(pilot.hard, size, wanted),
-            None if prediction is None else prediction.repeatable(size, wanted.error),
-        )
-        for size in sizes
+        Shown(size, pilot.shows(pilot.typical, size, wanted), pilot.shows(pilot.hard, size, wanted), gap)
+        for size, gap in zip(sizes, gaps, strict=True)
     )
+
+
+def _repeatable(
+    prediction: Prediction | None, sizes: Sequence[int], units: int | None, error: float
+) -> list[float | None]:
+    """The repeatable gap at each of the increasing sizes: the one of sensitivity at the units at hand.
+
+    More units never make it larger, nor fewer smaller. Beyond the units at hand the closed form can say so where it
+    expects no two runs to be so close, and below them where it expects none to be so far apart.
+    """
+    if prediction is None:
+        return [None for _ in sizes]
+    gaps = [prediction.repeatable(size, error) for size in sizes]
+    now = sizes.index(units) if units in sizes else 0
+    for place in range(now + 1, len(gaps)):
+        gaps[place] = min((gap for gap in gaps[place - 1 : place + 1] if gap is not None), default=None)
+    for place in reversed(range(now)):
+        fewer, more = gaps[place], gaps[place + 1]
+        gaps[place] = None if fewer is None or more is None else max(fewer, more)
+    return gaps
 
 
 def _sizes_needed(prediction: Prediction | None, error: float, units: int | None) -> Callable[[float], int | None]:
@@ -228,22 +267,28 @@ def _sizes_needed(prediction: Prediction | None, error: float, units: int | None
     return of
 
 
-def _deviations(parts: Blocks, unit_name: tuple[str, str]) -> tuple[float | None, float | None, list[str]]:
-    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+def _why_no_deviation(parts: Blocks, unit_name: tuple[str, str]) -> str | None:
+    """Why the scores do not show how differences vary; None where they do."""
     values = parts.values()
     runs, count = values.shape
     if runs < 2 or count < 2:
-        size = f"{counted(runs, ('run', 'runs'))} on {counted(count, unit_name)}"
-        return None, None, [f"{size} do not show how differences vary: no power can be given."]
-    variance, _ = residual_variance(values)
-    if variance < 1e-15:
-        return None, None, ["The runs differ by the same on every " + unit_name[0] + ": no power can be given."]
+        does = "does" if runs == 1 else "do"
+        return f"{plural(runs, 'run')} on {counted(count, unit_name)} {does} not show how differences vary"
+    if residual_variance(values)[0] < 1e-15:
+        return f"the runs differ by the same on every {unit_name[0]}"
+    return None
+
+
+def _deviations(parts: Blocks) -> tuple[float, float | None, list[str]]:
+    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+    values = parts.values()
+    runs = len(values)
     covariance = np.cov(values)
     own = np.diag(covariance)
     pairs = (own[:, None] + own[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
     hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
     notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
-    return math.sqrt(2 * variance), hard, notes
+    return math.sqrt(2 * residual_variance(values)[0]), hard, notes
 
 
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Callable[[float], int | None]) -> UnitsFor:
@@ -276,15 +321,15 @@ def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[Uni
     )
 
 
-def notes_on_prediction(prediction: Prediction, pilot_plan: Plan) -> list[str]:
-    """On how many pairs of runs the repeatable sizes rest, and why some are missing."""
+def notes_on_sizes(prediction: Prediction, pilot_plan: Plan) -> list[str]:
+    """Why some repeatable sizes are missing."""
     missing: dict[str, list[str]] = {}
     for row in pilot_plan.differences:
         if row.predicted is None:
             missing.setdefault(_reason(prediction, row.difference, pilot_plan.units or 0), []).append(
                 f"{row.difference:g}"
             )
-    notes = rests_on(len(prediction.moments.means)) if any(row.predicted for row in pilot_plan.differences) else []
+    notes = []
     for reason, which in missing.items():
         for_which = "" if len(which) == len(pilot_plan.differences) else f" for {', '.join(which)}"
         notes.append(f"No repeatable size{for_which}: {reason}.")

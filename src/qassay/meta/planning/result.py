@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
+from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.frames import frame
 from qassay.matrix import document
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
+from qassay.meta.significance import power
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,6 +117,8 @@ class Plan(Result):
     study: Generalizability | None
     coefficients: tuple[UnitsForCoefficient, ...]
     notes: tuple[str, ...] = ()
+    # Why some differences have no repeatable size: they go with the table of differences.
+    missing_sizes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
     # Units per independent part: questions per series where whole series are counted.
     block: float = 1.0
@@ -124,12 +127,14 @@ class Plan(Result):
     recommendation: Recommendation | None = None
     running_again: RunningAgain | None = None
     details: bool = True
+    # Why there is no recommendation, where there is none.
+    why_none: str = ""
 
     def sentence(self) -> str:
         """The number of units to plan for, what it is for, and how many there are."""
         best = self.recommendation
         if best is None:
-            return f"no number of {self.unit_name[1]} can be given; the notes say why"
+            return f"no number of {self.unit_name[1]} can be given: {self.why_none}"
         purpose = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
         now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
         if best.units is None:
@@ -138,8 +143,7 @@ class Plan(Result):
 
     def summary(self) -> str:
         """The recommendation first, then its reason, and what the units at hand show."""
-        sentence = self.sentence()
-        sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
+        sentences = [as_sentence(self.sentence())]
         best = self.recommendation
         if best is None:
             return sentences[0]
@@ -151,12 +155,20 @@ class Plan(Result):
             )
         elif self.running_again is not None:
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
-        if best.at_hand is not None and self.detectable is not None and self.running_again is None:
+        if best.at_hand is not None and self.detectable is not None:
             number = counted(best.at_hand, self.unit_name)
-            least = f"differences of {_two_digits_up(self.detectable):g} or more"
+            least = f"differences of {at_least(self.detectable):.3f} or more"
             shows = least if self._possible(self.detectable) else "no difference at all"
             sentences.append(f"The present {number} show {shows} in this way.")
         return " ".join(sentences)
+
+    def chance(self, difference: float, units: int) -> float | None:
+        """The probability that a test on this many units finds a difference of a typical pair."""
+        if self.running_again is not None:
+            return self.running_again.chance(difference, units, alpha=self.wanted.alpha)
+        if self.deviation is None:
+            return None
+        return power(difference / self.deviation, max(2, round(units / self.block)), alpha=self.wanted.alpha)
 
     def _possible(self, difference: float | None) -> bool:
         """Whether the scores can differ by this much."""
@@ -187,7 +199,7 @@ class Plan(Result):
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
-        findings = [(row.detectable, row.detectable_hard, row.repeatable) for row in self.shown]
+        findings = [(_up(row.detectable), _up(row.detectable_hard), row.repeatable) for row in self.shown]
         rows: list[list[Cell]] = [
             [_now(row.units, self.units), *(least if self._possible(least) else NONE for least in cells)]
             for row, cells in zip(self.shown, findings, strict=True)
@@ -202,7 +214,8 @@ class Plan(Result):
         if 3 in filled:
             notes.append(
                 f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
-                f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs."
+                f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs"
+                f"{', and without running again' if self.running_again is not None else ''}."
             )
         if any(not self._possible(least) for cells in findings for least in cells):
             notes.append(f"{NONE}: not even the largest possible difference, {self.largest:g}.")
@@ -217,7 +230,7 @@ class Plan(Result):
     def table(self) -> Table:
         """Units needed for each difference; ways of asking that give no number at all are left out."""
         names = (f"significant, power {self.wanted.power:g}", "harder pair", "fit", "repeatable")
-        columns = [Column("difference", ".3g"), *map(Column, names), Column("power now", ".2f")]
+        columns = [Column("difference", ".3g"), *(Column(name, ",") for name in names), Column("power now", ".2f")]
         rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
         filled = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
         at_hand = "assumed variances"
@@ -227,7 +240,7 @@ class Plan(Result):
             f"{self.unit_name[1].capitalize()} needed for a difference, from {at_hand}",
             [columns[i] for i in filled],
             [[row[i] for i in filled] for row in rows],
-            (*self._reading(), *self.notes),
+            (*self._reading(), *self.notes, *self.missing_sizes),
         )
 
     def as_json(self) -> dict[str, object]:
@@ -245,9 +258,9 @@ class Plan(Result):
                 {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
             ],
             "running_again": self.running_again and self.running_again.as_json(),
-            "generalizability": self.study and self.study.as_json(),
+            "generalizability": self.study and self.study.as_json(self.unit_name[0]),
             "units_for_coefficient": [document(row) for row in self.coefficients],
-            "notes": [*self.notes, *self._unreachable()],
+            "notes": [*self.notes, *self.missing_sizes, *self._unreachable()],
         }
 
     def _reading(self) -> list[str]:
@@ -263,7 +276,7 @@ class Plan(Result):
             )
         if self.detectable is not None and self.units is not None:
             at_hand = counted(self.units, self.unit_name)
-            least = f"a difference of {_two_digits_up(self.detectable):g}"
+            least = f"a difference of {at_least(self.detectable):.3f}"
             shows = least if self._possible(self.detectable) else "no difference at all"
             notes.append(f"The present {at_hand} show {shows} with that power.")
         return notes
@@ -282,11 +295,11 @@ class Plan(Result):
     def _coefficient_table(self) -> Table:
         with_assessors = self.study is not None and self.study.with_assessors
         units = self.unit_name[1]
-        columns = [Column(f"{units}, E-rho-squared"), Column(f"{units}, Phi")]
+        columns = [Column(f"{units}, E-rho-squared", ","), Column(f"{units}, Phi", ",")]
         rows: list[tuple[Cell, ...]] = [(row.e_rho2, row.phi) for row in self.coefficients]
         notes = ["E-rho-squared: how stable differences between runs are; Phi: how stable the scores themselves are."]
         if with_assessors:
-            columns = [Column("assessors"), *columns, Column("judgments per run")]
+            columns = [Column("assessors"), *columns, Column("judgments per run", ",")]
             rows = [(c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.coefficients]
             notes.append(f"judgments per run: {units} x assessors, for E-rho-squared.")
         notes += self._unreachable()
@@ -299,14 +312,9 @@ def _now(units: int, at_hand: int | None) -> str:
     return f"{units:,} (now)" if units == at_hand else f"{units:,}"
 
 
-def _two_digits_up(number: float) -> float:
-    """A difference rounded up to two digits, so that it is not called smaller than it is.
-
-    >>> _two_digits_up(0.1002), _two_digits_up(0.025), _two_digits_up(3.14)
-    (0.11, 0.025, 3.2)
-    """
-    step = Decimal(1).scaleb(math.floor(math.log10(number)) - 1)
-    return float((Decimal(f"{number:.12g}") / step).to_integral_value(ROUND_CEILING) * step)
+def _up(difference: float | None) -> float | None:
+    """A difference as the sentence has it, so that sentence and table never differ."""
+    return None if difference is None else at_least(difference)
 
 
 def _rounded(units: int) -> int:

@@ -137,12 +137,13 @@ def sensitivity(
         moments=moments,
         resamples=intervals,
         floor=floor,
+        spread=_largest_spread(matrix),
         wider=wider,
         notes=(
             *matrix.notes,
             *notes_on_repeats(matrix),
             *notes_on_runs(matrix, moments),
-            *([] if wider is None else [WIDER.format(wider)]),
+            *([] if wider is None or matrix.pairs < 2 else [WIDER.format(wider)]),
         ),
         study_notes=(
             *notes_on_bins(study, counts, ties),
@@ -184,6 +185,12 @@ def wider_bins(matrix: ScoreMatrix, counts: Counts, width: Decimal) -> Decimal |
     last, suiting = counts.comparisons[-1], width_for(matrix)
     most = MOST if suiting > WIDTH else MOST_WITHIN_ONE
     return max(suiting, rounded_up(2 * float(width))) if last[BINS - 1] > most * last.sum() else None
+
+
+def _largest_spread(matrix: ScoreMatrix) -> float | None:
+    """The largest standard deviation of a run's score between its repeats; None where no run has any."""
+    spreads = () if matrix.repeats is None else matrix.repeats.spread()
+    return max((spread for spread in spreads if spread is not None), default=None)
 
 
 def notes_on_repeats(matrix: ScoreMatrix) -> list[str]:

@@ -125,6 +125,7 @@ class SensitivityCurves(Result):
 
     `counts` are what was seen; `bins` are the curves through it. `floor` is the largest difference between runs with
     identical responses that were judged separately, where that is known: no smaller difference means anything.
+    `spread` is the largest standard deviation of a run's score between its repeats, where it has any.
     `wider` is a better width of the bins, where most differences fall into the open one. `with_fits` says whether the
     exponential of the papers is fitted to the rates. `manual` are the runs that people had a hand in. `study_notes` are
     about the rates measured in trials, `notes` about the rest.
@@ -144,6 +145,7 @@ class SensitivityCurves(Result):
     moments: PairMoments
     resamples: int = 0
     floor: float | None = None
+    spread: float | None = None
     wider: Decimal | None = None
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")

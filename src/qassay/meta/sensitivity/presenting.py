@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from qassay.display import as_sentence
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
 from qassay.tables import DASH, Cell, Column, Table, counted, plural, starred, table
@@ -42,7 +43,7 @@ INTERVALS_TOO_NARROW = (
 
 def summary(curves: SensitivityCurves) -> str:
     """The answer, how many pairs of runs are that far apart, what the answer is about, and what it cannot show."""
-    sentences = [_capitalised(answer(curves)) + "."]
+    sentences = [as_sentence(answer(curves))]
     if curves.pairs == 1:
         a, b = curves.runs
         return f"{sentences[0]} To compare {a} with {b}: `qassay compare`."
@@ -58,7 +59,18 @@ def summary(curves: SensitivityCurves) -> str:
         sentences.append(f"This rests on {plural(curves.pairs, 'pair')} of runs only.")
     if curves.floor is not None:
         sentences.append(f"Identical responses judged separately differ by up to {curves.floor:.3g}.")
+    sentences += about_running_again(curves)
     return " ".join([*sentences, OTHER_QUESTION.format(units=curves.unit_name[1])])
+
+
+def about_running_again(curves: SensitivityCurves) -> list[str]:
+    """What the repeatable gap leaves out, where systems ran several times: a floor beside it."""
+    if curves.spread is None or curves.repeatable_difference is None:
+        return []
+    return [
+        f"This is about new {curves.unit_name[1]} alone: running a system again moves its score by up to "
+        f"{curves.spread:.3f} (standard deviation between repeats), and smaller gaps are within that."
+    ]
 
 
 def answer(curves: SensitivityCurves) -> str:
@@ -93,14 +105,14 @@ def expected_rates(curves: SensitivityCurves) -> Table:
     """How often the order of two runs is expected to turn round, by their difference, and the units needed."""
     needed, names = curves.size_needed(), _bin_names(curves)
     units, at_target = curves.unit_name[1], f"wrong, {counted(curves.target, curves.unit_name)}"
-    columns = [Column("difference"), Column("pairs of runs"), Column(at_target, ".1%"), Column(f"{units} needed")]
+    columns = [Column("difference"), Column("pairs of runs", ","), Column(at_target, ".1%"), Column(f"{units} needed")]
     rows: list[list[Cell]] = []
     pairs = _pairs_by_bin(curves)
     for k, limit in enumerate(bin_limits(curves.width)):
         sizes = needed.get(format(limit, "f"))
         size = None if sizes is None or sizes.predicted is None else f"{sizes.predicted:,.0f}"
         rows.append([names[k], pairs[k], curves.bins[k].predicted_at_target, size])
-    size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')})"
+    size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')} of runs)"
     notes = [
         f"wrong: how often as many new {units} would put the other run ahead, estimated from these {units}.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "
@@ -230,10 +242,6 @@ def _bin_names(curves: SensitivityCurves) -> list[str]:
 
 def _all_alike(curves: SensitivityCurves) -> bool:
     return not curves.moments.means.any() and not curves.moments.variances.any()
-
-
-def _capitalised(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _percent(rate: float) -> str:

@@ -2,7 +2,7 @@
 
 two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed
 reversal    the chance that a repetition reverses a difference
-power       the power of the paired t test, and the units that it needs
+power       the power of the paired t test, and the units that it needs; with repeats too
 many_runs   all pairs, with groups of runs that cannot be told apart and their letters
 methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
 ranges      the range of many runs under chance
@@ -10,22 +10,25 @@ ranges      the range of many runs under chance
 
 from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
-from qassay.meta.significance.power import detectable, power, units_for_power
+from qassay.meta.significance.power import Variances, detectable, power, units_for_power, variances
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import PairComparison, compare, signed
+from qassay.meta.significance.two_runs import PairComparison, compare, percent, signed
 
 __all__ = [
     "AllPairs",
     "Method",
     "PairComparison",
+    "Variances",
     "compare",
     "compare_all",
     "detectable",
     "flips_for",
     "holm_levels",
     "holm_over",
+    "percent",
     "power",
     "residual_variance",
     "signed",
     "units_for_power",
+    "variances",
 ]

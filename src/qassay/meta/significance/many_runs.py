@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.errors import few
+from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
@@ -21,7 +21,7 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import Column, Table, counted, plural, starred, table
+from qassay.tables import Column, Table, at_least, counted, plural, show, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,6 +69,9 @@ class AllPairs(Result):
     unit_name: tuple[str, str] = ("question", "questions")
     repeats: Mapping[str, object] = field(default_factory=dict)
     manual: frozenset[str] = frozenset()
+    # Where several metrics are corrected together: their number, and that of their pairs; 0: the pairs of this one.
+    metrics: int = 1
+    corrected_pairs: int = 0
 
     @property
     def different(self) -> int:
@@ -94,7 +97,7 @@ class AllPairs(Result):
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
         differ = "differs" if self._total == 1 else "differ"
-        pairs = f"{self.different} of {plural(self._total, 'pair')} {differ} significantly"
+        pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
         return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     def _lead(self) -> str:
@@ -102,13 +105,11 @@ class AllPairs(Result):
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
         tied = [run for run, score in zip(self.runs, self.scores, strict=True) if self.scores[0] - score < TIE]
         if len(tied) > 1:
-            return f"{few(tied, 3)} share first place with {self.scores[0]:.3f}"
-        leads = f"{self.runs[0]} leads with {self.scores[0]:.3f}"
-        return (
-            f"{leads}, but chance alone could explain its lead over {few(alike, 3)}"
-            if alike
-            else (f"{leads}, ahead of all others")
-        )
+            return f"{enumerated(tied, 3)} share first place with {show(self.scores[0], '.3f')}"
+        leads = f"{self.runs[0]} leads with {show(self.scores[0], '.3f')}"
+        if not alike:
+            return f"{leads}, and chance alone does not explain its lead over any other run"
+        return f"{leads}, but chance alone could explain its lead over {enumerated(alike, 3)}"
 
     @property
     def _total(self) -> int:
@@ -129,12 +130,14 @@ class AllPairs(Result):
         reading = (
             "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
         )
-        reading += f"Level {self.alpha:g} over {plural(self._total, 'pair')}, corrected by {NAMES[self.method]}"
+        metrics = f" under {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
+        pairs = plural(self.corrected_pairs or self._total, "pair")
+        reading += f"Level {self.alpha:g} over {pairs} of runs{metrics}, corrected by {NAMES[self.method]}"
         if self.permutations is not None:
             reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         reading += "."
         if self.margin is not None:
-            reading += f" Differences above {self.margin:.3f} are significant."
+            reading += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
         rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
@@ -234,7 +237,8 @@ def holm_over(results: Sequence[AllPairs]) -> list[AllPairs]:
     p = [np.nan_to_num(result.p[where], nan=1.0) for result, where in zip(results, upper, strict=True)]
     together = holm(np.concatenate(p))
     adjusted = np.split(together, np.cumsum([len(part) for part in p])[:-1])
-    return [_adjusted(*parts) for parts in zip(results, upper, adjusted, strict=True)]
+    corrected = [_adjusted(*parts) for parts in zip(results, upper, adjusted, strict=True)]
+    return [replace(result, metrics=len(results), corrected_pairs=len(together)) for result in corrected]
 
 
 def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) -> AllPairs:

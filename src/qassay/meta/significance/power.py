@@ -1,13 +1,22 @@
-"""How large a comparison has to be: the power of the paired t test, by the noncentral t distribution."""
+"""How large a comparison has to be: the power of the paired t test, by the noncentral t distribution.
+
+Where systems answered every question several times, the difference of two of them on Q questions with R repeats each
+varies by s_q^2/Q + s_r^2/R + s_e^2/(Q*R): questions, what a repeat shifts on all questions at once, and the noise of
+single answers. (METHOD 6, Repeats)
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
 from qassay.errors import UsageError
+from qassay.matrix import Repeats
+from qassay.meta.repeats import mean_squares
 from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t_line
 
 # Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
@@ -66,6 +75,71 @@ def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float 
     while _reached(high, units, alpha) < power:
         low, high = high, 2 * high
     return float(brentq(lambda effect: _reached(effect, units, alpha) - power, low, high, xtol=1e-10))
+
+
+@dataclass(frozen=True, slots=True)
+class Variances:
+    """s_q^2, s_r^2 and s_e^2 of the difference of a typical pair, as means over all pairs.
+
+    A repeat that shifts all questions at once leaves few degrees of freedom: there the normal distribution is used.
+    """
+
+    question: float
+    repeat: float
+    rest: float
+
+    def units_for(self, difference: float, repeats: int, *, power: float, alpha: float) -> int | None:
+        """The questions with which a test finds a difference; None where no number of them is enough."""
+        per_question = self._per_question(repeats)
+        if per_question <= 0:
+            return None
+        if self.repeat <= 0:
+            return units_for_power(difference / math.sqrt(per_question), power=power, alpha=alpha)
+        within = (difference / (ndtri(1 - alpha / 2) + ndtri(power))) ** 2 - self.repeat / repeats
+        return max(2, math.ceil(per_question / within)) if within > 0 else None
+
+    def detectable(self, units: int, repeats: int, *, power: float, alpha: float) -> float | None:
+        """The difference that a test on this many questions finds with this power."""
+        if self.repeat <= 0:
+            smallest = detectable(units, power=power, alpha=alpha)
+            return None if smallest is None else smallest * math.sqrt(self._per_question(repeats))
+        return (ndtri(1 - alpha / 2) + ndtri(power)) * math.sqrt(self._variance(units, repeats))
+
+    def power(self, difference: float, units: int, repeats: int, *, alpha: float) -> float | None:
+        """The probability that a test on this many questions finds a difference; None where nothing varies."""
+        if self._variance(units, repeats) <= 0:
+            return None
+        if self.repeat <= 0:
+            return power(difference / math.sqrt(self._per_question(repeats)), units, alpha=alpha)
+        distance, line = abs(difference) / math.sqrt(self._variance(units, repeats)), ndtri(1 - alpha / 2)
+        return float(ndtr(np.array([distance - line, -distance - line])).sum())
+
+    def _per_question(self, repeats: int) -> float:
+        return self.question + self.rest / repeats
+
+    def _variance(self, units: int, repeats: int) -> float:
+        return self._per_question(repeats) / units + self.repeat / repeats
+
+
+def variances(repeats: Repeats) -> Variances | None:
+    """The variances of a typical pair of systems; None where no system has two repeats, or there is one system."""
+    squares = [mean_squares(scores) for scores in repeats.values]
+    several = [parts for parts in squares if parts.repeat_count > 1]
+    if not several or len(squares) < 2:
+        return None
+    mean_rest = float(np.mean([parts.rest_variance for parts in several]))
+    mean_repeat = float(np.mean([parts.repeat_variance for parts in several]))
+    rest = [parts.rest_variance if parts.repeat_count > 1 else mean_rest for parts in squares]
+    repeat = [parts.repeat_variance if parts.repeat_count > 1 else mean_repeat for parts in squares]
+    means = [scores.mean(axis=1) for scores in repeats.values]
+    pairs = list(combinations(range(len(squares)), 2))
+    noise = [value / parts.repeat_count for value, parts in zip(rest, squares, strict=True)]
+    question = [max(float((means[i] - means[j]).var(ddof=1)) - noise[i] - noise[j], 0.0) for i, j in pairs]
+    return Variances(
+        question=float(np.mean(question)),
+        repeat=float(np.mean([repeat[i] + repeat[j] for i, j in pairs])),
+        rest=float(np.mean([rest[i] + rest[j] for i, j in pairs])),
+    )
 
 
 @lru_cache(maxsize=256)

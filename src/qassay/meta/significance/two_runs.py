@@ -19,7 +19,7 @@ from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
-from qassay.meta.significance.power import check_test, units_for_power
+from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.results import Result
@@ -49,10 +49,11 @@ class PairComparison(Result):
     """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`, `reversal` the chance that as many new units would put the other run ahead. `deciding` are
-    the units with the largest parts in the difference; `remarks` go with the tests of `details()`. Where the runs
-    answered the units several times, the interval and the verdict take running again into account, and go with
-    `p_repeats`; `p_randomisation` and `p_t` are then about the units alone.
+    with probability `power`, None where none can be given; `reversal` is the chance that as many new units would put
+    the other run ahead. `deciding` are the units with the largest parts in the difference; `remarks` go with the tests
+    of `details()`. Where the runs answered the units several times, the interval, the verdict, `reversal` and
+    `units_needed` take running again into account, and go with `p_repeats`; `p_randomisation` and `p_t` are then about
+    the units alone.
     """
 
     a: str
@@ -131,19 +132,12 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        other = self.b if self.difference > 0 else self.a
-        reversal = (
-            show(None if self.reversal is None else str(self.reversal)),
-            f"that {self.units:,} new {self.unit_name[1]} put {other} ahead",
-        )
         needed = (show(self.units_needed, ","), self._needed())
-        if self.interval is None:  # too little to say how differences vary
-            reversal = needed = (show(None), f"too few {self.unit_name[1]} to tell; you have {self.units:,}")
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference, fewest=3), self._interval()),
-            ("chance of a reversal", *reversal),
+            ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
         ]
@@ -158,9 +152,34 @@ class PairComparison(Result):
         again = ", with running again" if self.p_repeats is not None else ""
         return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
 
+    def _reversal(self) -> tuple[str, str]:
+        """The chance of a reversal and its meaning."""
+        if self.interval is None:
+            return show(None), self._too_few()
+        if abs(self.difference) <= TIE:
+            return show(None), "the scores are equal: there is no order to reverse"
+        other = self.b if self.difference > 0 else self.a
+        again = "" if self.p_repeats is None else ", run again,"
+        new = f"that {self.units:,} new {self.unit_name[1]}{again} put {other} ahead"
+        return show(None if self.reversal is None else str(self.reversal)), new
+
     def _needed(self) -> str:
-        """The meaning of the number of units needed."""
-        return f"to find such a difference with probability {self.power:g} (power); you have {self.units:,}"
+        """The meaning of the number of units needed, or why there is none."""
+        have = f"you have {self.units:,}"
+        if self.interval is None:
+            return self._too_few()
+        if self.units_needed is not None:
+            return f"to find such a difference with probability {self.power:g} (power); {have}"
+        if abs(self.difference) <= TIE:
+            return f"no number of {self.unit_name[1]} shows a difference of 0; {have}"
+        if self.verdict != "cannot tell":
+            return f"no number can be given: the difference hardly varies; {have}"
+        if self.p_repeats is not None:
+            return f"more {self.unit_name[1]} are not enough: the systems have to run more often; {have}"
+        return f"no number can be given from so few {self.unit_name[1]}; {have}"
+
+    def _too_few(self) -> str:
+        return f"too few {self.unit_name[1]} to tell; you have {self.units:,}"
 
     def test_table(self) -> Table:
         """The tests behind the answer."""
@@ -250,6 +269,9 @@ def compare(
     difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
     interval, verdict, p_repeats = _decision(pair, test, alpha)
+    needed = _units_needed(pair, parts, effect, power, alpha)
+    # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
+    is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(matrix.units)
     return PairComparison(
         a=a,
         b=b,
@@ -262,7 +284,7 @@ def compare(
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
         reversal=chance_of_reversal(matrix, a, b),
-        units_needed=_units_needed(pair, parts, effect, power, alpha),
+        units_needed=None if is_contradicted else needed,
         verdict=verdict,
         measure=matrix.measure,
         alpha=alpha,
@@ -337,7 +359,14 @@ def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
 
 
 def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power: float, alpha: float) -> int | None:
-    """The units with which the t test finds such an effect, as many as there are in that many blocks."""
+    """The units with which a test finds such a difference, as many as there are in that many blocks.
+
+    With repeats, running again is included, as often as each system ran.
+    """
+    between = None if pair.repeats is None or len(pair.units) < 2 else variances(pair.repeats)
+    if between is not None and pair.repeats is not None:
+        first, second = pair.scores().tolist()
+        return between.units_for(first - second, max(pair.repeats.numbers), power=power, alpha=alpha)
     needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
     return None if needed is None else int(np.ceil(needed * len(pair.units) / parts.count))
 

@@ -96,7 +96,7 @@ def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) ->
     items = items_of(connection, question)
     comparison = compare(connection, question, sets, items)
     if not comparison.own_lists:
-        message = f"question {question}: all its assessors go by one list; rule on its responses one by one"
+        message = f"question {question}: all its assessors use one list; decide its responses one by one"
         raise InputError(Problem("configuration", message, None, None, question))
     if seen is not None and seen != side_by_side(connection, comparison, items).seen:
         raise ConflictError(None, CHANGED)

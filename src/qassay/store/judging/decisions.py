@@ -154,7 +154,7 @@ _COUNTS = (
 
 
 def _ruled(question: str) -> str:
-    return f"an adjudicator has ruled on question {question}; ask an organiser to open it again"
+    return f"an adjudicator has decided question {question}; ask an organiser to open it again"
 
 
 def _own(assignments: Sequence[Assignment], assignment: Assignment, act: Act) -> Assignment:

@@ -65,7 +65,7 @@ def list_for(connection: Connection, set_name: str, question: str) -> tuple[str,
     """The list that a judgment set goes by, and its nuggets of a question: its own, else the only list there is.
 
     The rule is the one of keys (FORMATS 4), so that scores use the nuggets that the assessor saw; but nobody is shown
-    what another assessor wrote, and a list that is added later takes nothing away from those who go by the one that
+    what another assessor wrote, and a list that is added later takes nothing away from those who use the one that
     was given to all.
     """
     name = _chosen(set_name, nugget_lists(connection))

@@ -160,12 +160,12 @@ def _assignment(connection: Connection, work: Sequence[Workload], pool: PoolView
     label, lacking = "Assignment", unassigned_questions(connection)
     judges = len({workload.account for workload in work if workload.account})
     if work:
-        says = f"{plural(judges, 'assessor')} at work" if judges else "Open to anyone who asks for work"
+        says = f"{plural(judges, 'assessor')} at work" if judges else "Assessors pick up questions themselves"
         says += f"; {plural(lacking, 'question')} not assigned." if lacking else "."
         return _step(label, says, "Assign the rest", "/assignments#assign", done=not lacking)
     if pool.made and not any(account.active and account.role == "assessor" for account in accounts(connection)):
         return _step(label, "There are no assessors yet: invite them first.", "Invite assessors", "/people", done=False)
-    return _step(label, "Nobody has been given work yet.", "Assign", "/assignments#assign", done=False)
+    return _step(label, "No work is assigned yet.", "Assign", "/assignments#assign", done=False)
 
 
 def _judging(work: Sequence[Workload], settled: Overview) -> Step:
@@ -178,10 +178,10 @@ def _judging(work: Sequence[Workload], settled: Overview) -> Step:
 
 
 def _adjudication(work: Sequence[Workload], settled: Overview) -> Step:
-    says = "Where assessors disagree, somebody rules."
+    says = "An adjudicator decides where assessors disagree."
     if settled.left:
-        says = f"{plural(settled.left, 'disagreement')} to rule on."
+        says = f"{plural(settled.left, 'disagreement')} to decide."
     elif work and settled.waiting < settled.questions:
-        says = "Nothing to rule on now." if settled.waiting else "Nothing is left to rule on."
+        says = "Nothing to decide now." if settled.waiting else "All disagreements are decided."
     done = bool(work) and not settled.waiting and not settled.left
-    return _step("Adjudication", says, "Rule", "/adjudication", done=done)
+    return _step("Adjudication", says, "Adjudicate", "/adjudication", done=done)

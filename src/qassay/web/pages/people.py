@@ -30,7 +30,7 @@ router = Router()
 
 MAY: Final[dict[Role, str]] = {
     "organiser": "everything: questions, runs, people, assignments, results",
-    "adjudicator": "rule on disagreements once every assessor has finished a question",
+    "adjudicator": "decide disagreements once every assessor has finished a question",
     "assessor": "judge what is assigned",
     "participant": "submit the runs of one organisation, and see its results once they are published",
     "reader": "see the published results",

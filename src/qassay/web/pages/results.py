@@ -248,7 +248,7 @@ async def publish(person: ThePerson, site: TheSite, sent: Publishing) -> Publica
     request = LEADERBOARD.request(str(site.folder.path), sent, unfinished=leave.unfinished)
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
-        raise Refusal(503, "the leaderboard is still being computed; publish it when it is there")
+        raise Refusal(503, "the leaderboard is still being computed; publish it when it is ready")
     _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
     folder = str(site.folder.path)
     study_request = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=leave.unfinished)

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.analysis.judged_answers import answers_by_run, asked_text
+from qassay.display import as_sentence
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import Cell, Column, Table, counted, table
 from qassay.web.errors import without_path
 from qassay.web.results.finding import (
     About,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from qassay.analysis.agreements import AgreementStudy
     from qassay.figures import Figure
-    from qassay.meta.stability import Stability
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
@@ -199,12 +199,9 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     left_out = None
     if len(units) > DOCUMENT_CELLS // 10:
         document, left_out = {}, f"the boxes of {counted(len(units), boxes.unit_name)}, which the CSV has"
-    zero = sum(box.has_zero_median for box in boxes.boxes)
-    subject = "The run scores" if boxes.runs == 1 else "Half of the runs or more score"
-    answer = f"{subject} 0 on {zero:,} of {counted(len(units), boxes.unit_name)}."
     drawn = pictures(lambda: figures.boxes_by_unit(boxes)) if boxes.runs > 1 else ()
     parts = (*parts_of(described.tables(0), "spread"), shown)
-    return Finding(parts, document, answer, left_out, pictures=drawn)
+    return Finding(parts, document, as_sentence(described.sentence()), left_out, pictures=drawn)
 
 
 def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
@@ -227,7 +224,7 @@ def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     first = study[0].sentence()
     drawn = pictures(*(kind.figure for kind in study))
     parts = parts_of(study.tables(), "people")
-    return Finding(parts, study.as_json(), f"{first[:1].upper()}{first[1:]}.", pictures=drawn)
+    return Finding(parts, study.as_json(), as_sentence(first), pictures=drawn)
 
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
@@ -237,17 +234,7 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
     study = compared(evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress)
     drawn = pictures(*_agreement_figures(study), lambda: _pace(evaluation))
     parts = parts_of(study.tables(), "agreement")
-    return Finding(parts, study.as_json(), _how_far_they_agree(study), pictures=drawn)
-
-
-def _how_far_they_agree(study: AgreementStudy) -> str:
-    """The answer without a term of statistics."""
-    kinds = [kind for kind in study if kind.raw is not None]
-    agreements = [f"{kind.raw:.1%} of {kind.items:,} {kind.about}" for kind in kinds]
-    if not agreements:
-        return "" if study.ratings.scales else "No two assessors have judged the same answers yet."
-    judges = " and ".join(kinds[0].sets) if len(kinds[0].sets) < 4 else f"The {len(kinds[0].sets)} judgment sets"
-    return f"{judges} agree on {', on '.join(agreements)}."
+    return Finding(parts, study.as_json(), as_sentence(study.sentence()), pictures=drawn)
 
 
 def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
@@ -325,20 +312,7 @@ def stability(
     drawn = [lambda: figures.ranks_by_set(first)] if len(result.sets) > 1 < len(first.runs) else []
     drawn += [lambda: figures.tau_heat_map(first)] if len(result.sets) > 2 else []
     parts = parts_of(result.tables(), "stability")
-    return Finding(parts, result.as_json(), _how_far_ranks_move(result), pictures=pictures(*drawn))
-
-
-def _how_far_ranks_move(result: Stability) -> str:
-    """The answer without a term of statistics."""
-    first = next(iter(result.measures.values()))
-    if len(result.sets) < 2:
-        return f"There is one judgment set, {result.reference}: nothing to compare it with."
-    others = "the other judgments" if len(result.sets) == 2 else f"the {len(result.sets) - 1} other judgment sets"
-    if not first.swaps_with_reference:
-        return f"No two runs change places under {others}."
-    width = first.largest_swapped_difference
-    by = "" if width is None else f"; the largest difference that is reversed is {width:.3f}"
-    return f"{plural(first.swaps_with_reference, 'pair')} of runs change places under {others}{by}."
+    return Finding(parts, result.as_json(), as_sentence(result.sentence()), pictures=pictures(*drawn))
 
 
 def sensitivity(

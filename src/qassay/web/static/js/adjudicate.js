@@ -55,7 +55,7 @@ const outbox = new Outbox(`${page.assessor}-rulings`, {
   },
   refused: ({ url }, status, answer) => {
     const ruled = status === 409 && url !== ADOPT;
-    complain(ruled ? "Somebody else ruled on this in the meantime; the page is reloaded." : (answer?.message ?? "Refused."));
+    complain(ruled ? "Another adjudicator decided this in the meantime; the page is reloaded." : (answer?.message ?? "Refused."));
     setTimeout(() => location.reload(), 2500);
     return true;
   },
@@ -298,7 +298,7 @@ function holisticFields(disagreement) {
   return [
     h("label", null, "Content", content),
     h("label", null, "Organization", organization),
-    h("button", { type: "button", onclick: () => save(disagreement, { content: Number(content.value), organization: Number(organization.value) }) }, "Rule"),
+    h("button", { type: "button", onclick: () => save(disagreement, { content: Number(content.value), organization: Number(organization.value) }) }, "Save decision"),
   ];
 }
 
@@ -308,7 +308,7 @@ function nuggetChoices(disagreement) {
   const boxes = [...nuggets].map(([id, name]) => h("input", { type: "checkbox", value: id, checked: chosen.has(id), "aria-label": name }));
   return h("div", null,
     h("ul", { class: "nugget-choices" }, boxes.map((box) => h("li", null, h("label", null, box, " ", h("span", { dir: "auto" }, nuggets.get(box.value) ?? ""))))),
-    h("button", { type: "button", onclick: () => save(disagreement, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Rule"));
+    h("button", { type: "button", onclick: () => save(disagreement, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Save decision"));
 }
 
 /**
@@ -334,7 +334,7 @@ async function leave() {
 function onward() {
   const done = !all.some((disagreement) => disagreement.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);
-  return h("p", { class: done ? "notice good" : "faint" }, done ? "You have ruled on everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
+  return h("p", { class: done ? "notice good" : "faint" }, done ? "You have decided everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }
 
 outbox.tell();

@@ -80,7 +80,7 @@ form.addEventListener("submit", async (event) => {
     }
     const done = byId("done");
     const address = `/development/question?id=${encodeURIComponent(question)}`;
-    fill(done, fact ? "Added as a nugget: " : "Noted: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
+    fill(done, fact ? "Added as a nugget: " : "Added: ", h("bdi", null, answer.value), ". ", h("a", { href: address }, "To the question"));
     done.hidden = false;
     answer.value = "";
     done.querySelector("a")?.focus();

@@ -41,7 +41,7 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
 const decisions = bench.sheet.choices?.labels ?? [];
 for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => decide(decision.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
-register("lists.up", "ArrowUp", "Element before", () => box.move(-1));
+register("lists.up", "ArrowUp", "Previous element", () => box.move(-1));
 register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
 register("judge.undo", "z", "Undo the last decision", () => void undo());

@@ -32,14 +32,14 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
 unregister("judge.next");
 unregister("judge.previous");
 register("matches.down", "ArrowDown", "Next string", () => strings.move(1));
-register("matches.up", "ArrowUp", "String before", () => strings.move(-1));
+register("matches.up", "ArrowUp", "Previous string", () => strings.move(-1));
 register("matches.right", "ArrowRight", "Next nugget", () => nuggets.move(1));
-register("matches.left", "ArrowLeft", "Nugget before", () => nuggets.move(-1));
+register("matches.left", "ArrowLeft", "Previous nugget", () => nuggets.move(-1));
 register("matches.link", " ", "Link the string with the nugget, or remove the link", () => toggle(nuggets.at));
 register("matches.done", "Enter", "Done with this response (also if no nugget was found)", () => lookedThrough());
 register("matches.found", "i", "Show the nuggets found in this response", () => showFound());
 register("matches.next", ".", "Next response", () => void bench.step(1));
-register("matches.previous", ",", "Response before", () => void bench.step(-1));
+register("matches.previous", ",", "Previous response", () => void bench.step(-1));
 register("judge.undo", "z", "Undo the last decision", () => void undo());
 offerMoves({ undo: "judge.undo", previous: "matches.previous", next: "matches.next" });
 for (let digit = 1; digit <= 9; digit += 1) {
@@ -163,7 +163,7 @@ function toggle(index) {
   const here = String(strings.at);
   const before = links(view).get(listed.nugget);
   if (before !== undefined) put(view, before, (linked) => linked.filter((nugget) => nugget !== listed.nugget));
-  if (before === here) return announce(`Link with nugget ${index + 1} taken away`);
+  if (before === here) return announce(`Link with nugget ${index + 1} removed`);
   put(view, here, (linked) => [...linked, listed.nugget]);
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
   bench.steps.join();
