@@ -156,7 +156,7 @@ def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 
     rows = []
     for one in found:
         asked = known.get(one.question)
-        rows.append(QuestionProgress.build(one, one.settled, text=(asked.text or asked.target or "") if asked else ""))
+        rows.append(QuestionProgress.build(one, one.settled, text=asked.asked if asked else ""))
     return AdjudicationPage.build(all_of_it, questions=rows, page=page, pages=pages, next=following)
 
 

@@ -4,11 +4,12 @@ import { besideDocument, documentPanel } from "./document.js";
 import { answerText, contextList, goldAnswers } from "./free_text.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
-import { knownAnswerList } from "./known_answers.js";
-import { named, said } from "./labels.js";
+import { confirmAgainstKnown, knownAnswerList } from "./known_answers.js";
+import { said, verdictButton } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
+import { showLast } from "./surroundings.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -121,7 +122,9 @@ function rule(label) {
  * @param {Disagreement} one
  * @param {Verdict} verdict
  */
-function save(one, verdict) {
+async function save(one, verdict) {
+  if (verdict.judgment === "W" && !(await confirmAgainstKnown(`${one.item}/${one.part}`, one.shown.text, page.known))) return;
+  if (all[at] !== one) return;
   const field = document.getElementById("note");
   const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
   const said_ = note ? { ...verdict, note } : verdict;
@@ -210,7 +213,14 @@ function complain(message) {
 
 function draw() {
   const one = all[at];
-  byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
+  const left = all.filter((other) => other.left).length;
+  byId("position").textContent = one ? `Disagreement ${at + 1} of ${all.length}, ${left} left` : "";
+  const bar = byId("progress", HTMLProgressElement);
+  bar.hidden = all.length === 0;
+  bar.max = Math.max(all.length, 1);
+  bar.value = all.length - left;
+  const last = all[steps.at(-1)?.index ?? -1];
+  showLast(last?.ruling ? { said: words(last, last.ruling), about: last.shown.text ?? "" } : undefined);
   limitMoves(at, at + 1 < all.length ? all.length : 0);
   if (!one) {
     fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled automatically."), onward());
@@ -242,10 +252,19 @@ function verdicts(one) {
     one.ruling !== null && (one.kind === "lists" ? one.ruling.adopted === place : words(one, verdict) === words(one, one.ruling));
   return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, one.verdicts.map((verdict, place) =>
     h("li", null,
-      h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
+      h("button", { type: "button", class: "verdict", dataset: { label: labelOf(one, verdict) }, "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
         h("span", { class: "said" }, one.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(one, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
+}
+
+/**
+ * The label of a verdict, for its colour; nothing where it has none.
+ * @param {Disagreement} one
+ * @param {Verdict} verdict
+ */
+function labelOf(one, verdict) {
+  return String(verdict[choices[one.kind]?.field] ?? "");
 }
 
 /** The known answers of the question, with their documents. */
@@ -274,7 +293,12 @@ function newRuling(one) {
   const parts = [];
   const { labels } = choices[one.kind];
   if (labels.length) {
-    parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
+    parts.push(h("div", { class: "decisions", role: "group", "aria-label": "Another ruling" }, labels.map((own) =>
+      verdictButton({ ...own, meaning: "" }, {
+        key: keyFor(`adjudicate.${own.label}`),
+        pressed: one.ruling !== null && labelOf(one, one.ruling) === own.label,
+        choose: () => rule(own.label),
+      }))));
     if (one.kind === "list") {
       const known = [...new Set(one.verdicts.map((verdict) => verdict.answer).filter(Boolean)), one.shown.text];
       parts.push(h("label", null, "Answer, if correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
@@ -309,15 +333,6 @@ function nuggetChoices(one) {
   return h("div", null,
     h("ul", { class: "nugget-choices" }, boxes.map((box) => h("li", null, h("label", null, box, " ", h("span", { dir: "auto" }, nuggets.get(box.value) ?? ""))))),
     h("button", { type: "button", onclick: () => save(one, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Rule"));
-}
-
-/**
- * @param {string} name
- * @param {string} label
- * @param {() => void} act
- */
-function button(name, label, act) {
-  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${named(label)}`);
 }
 
 function following() {

@@ -43,14 +43,19 @@ export function showLock({ locked }) {
 /**
  * @param {Sheet} sheet
  * @param {number} current  The item shown.
+ * @param {import("./supply.js").ItemView | null} [view]
  */
-export function showProgress({ items, job }, current) {
+export function showProgress({ items, job }, current, view = null) {
   const at = items.findIndex((one) => one.id === current);
-  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
+  // An answer that takes many decisions: those of it that are made.
+  const wanted = view?.id === current ? view.parts.filter((one) => one.required) : [];
+  const made = wanted.filter((one) => one.verdict !== null).length;
+  const within = wanted.length > 1 ? `, ${made} of ${wanted.length} decisions` : "";
+  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}${within}`;
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
-  bar.value = job.done;
+  bar.value = job.done + (wanted.length > made ? made / wanted.length : 0);
   const left = job.minutes_left === null || job.done >= job.total ? "" : `, about ${duration(job.minutes_left)} left`;
   byId("progress-text").textContent = `${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}${left}`;
 }
@@ -68,7 +73,7 @@ export function duration(minutes) {
 
 /**
  * The last decision, beside the button that undoes it.
- * @param {import("./steps.js").Step | undefined} step
+ * @param {{said?: string, about?: string} | undefined} step
  */
 export function showLast(step) {
   const shown = document.getElementById("last");

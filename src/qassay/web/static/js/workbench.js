@@ -23,6 +23,7 @@ import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion,
  * @typedef {object} Screen
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
+ * @property {(part: string) => string} [about]  What a part of the item shown is about, where it is not one of its strings.
  * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
  */
 
@@ -207,7 +208,7 @@ export class Workbench {
     const { assignment, screen, question: { id: question } } = this.sheet;
     const { part } = one;
     const about = this.aboutItem(view.id, part);
-    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict, about, said: saidShortly(verdict, this.sheet.choices) });
+    this.steps.push({ assignment, screen, question, item: view.id, part, before: one.version, verdict: one.verdict, about, said: saidShortly(verdict, this.sheet.choices, part) });
     const body = { item: view.id, part, expected: one.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
     this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
     this.shown = Date.now();
@@ -222,9 +223,10 @@ export class Workbench {
   aboutItem(id, part = "") {
     const at = this.sheet.items.findIndex((one) => one.id === id);
     const label = this.sheet.items[at]?.label;
-    const own = this.view?.id === id ? this.view : null;
-    const place = own?.parts.findIndex((one) => one.part === part) ?? -1;
-    return own?.body.elements?.[place]?.text || label || `item ${at + 1}`;
+    const body = this.view?.id === id ? this.view.body : null;
+    // Parts of lists and of responses are numbered like their strings.
+    const element = /^\d+$/.test(part) ? body?.elements?.[Number(part)]?.text : null;
+    return (body && this.screen.about?.(part)) || element || label || body?.text || body?.justification || `item ${at + 1}`;
   }
 
   /**
@@ -314,7 +316,7 @@ export class Workbench {
   }
 
   tellProgress() {
-    showProgress(this.sheet, this.current);
+    showProgress(this.sheet, this.current, this.view);
     showLast(this.steps.last);
     showFlag(this.sheet, this.current);
   }

@@ -4,7 +4,9 @@ import { Choices } from "../choices.js";
 import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { confirmAgainstKnown } from "../known_answers.js";
 import { KnownClasses } from "../known_classes.js";
+import { verdictButton } from "../labels.js";
 import { NoteField } from "../notes.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
@@ -39,20 +41,13 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...told) => {
   return refused(...told);
 };
 const decisions = bench.sheet.choices?.labels ?? [];
-for (const one of decisions) register(`lists.${one.label}`, one.key, `${one.name} (${one.label})`, () => decide(one.label));
+for (const one of decisions) register(`lists.${one.label}`, one.key, `${one.name} (${one.label})`, () => void decide(one.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Element before", () => box.move(-1));
 register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
 register("judge.undo", "z", "Undo the last decision", () => void undo());
-const buttons = decisions.map((one) =>
-  h(
-    "button",
-    { type: "button", class: `decision ${one.tone}`, dataset: { label: one.label }, onclick: () => decide(one.label) },
-    h("span", null, one.name),
-    h("kbd", null, keyFor(`lists.${one.label}`)),
-  ),
-);
+const buttons = decisions.map((one) => verdictButton(one, { key: keyFor(`lists.${one.label}`), choose: () => void decide(one.label) }));
 
 function begin() {
   known.show([]);
@@ -142,9 +137,13 @@ function turn() {
 }
 
 /** @param {string} label */
-function decide(label) {
+async function decide(label) {
   if (!drawn) return;
-  if (label !== "R") return save(label, null);
+  if (label !== "R") {
+    const [view, index] = [drawn, box.at];
+    if (label === "W" && !(await confirmAgainstKnown(`${view.id}/${index}`, view.body.elements[index].text, bench.sheet.known))) return box.focus();
+    return drawn === view && box.at === index ? save(label, null) : undefined;
+  }
   const { text } = drawn.body.elements[box.at];
   const { verdict } = drawn.parts[box.at];
   const chooser = classChooser({
