@@ -177,7 +177,7 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     'answers'
     """
     has = row.keys()
-    if "sheet" in has and has & {"verdict", "known_answer"}:
+    if "sheet" in has and has & {"verdict", "known_answer", "flag"}:
         return "sheet"
     if {"run_id", "nuggets"} <= has:
         return "rag-assignments"

@@ -39,6 +39,8 @@ let at = Math.max(0, all.findIndex((one) => one.left));
 const ADOPT = "/api/adjudication/adopt";
 // Where the last ruling is remembered from one question to the next.
 const LAST = `qassay-ruling-${page.assessor}`;
+// Notes that no ruling has taken yet.
+const NOTES = `qassay-ruling-notes-${page.assessor}`;
 const STATES = /** @type {Record<string, string>} */ ({
   saved: "Saved",
   saving: "Saving…",
@@ -121,14 +123,16 @@ function rule(label) {
 /**
  * @param {Disagreement} one
  * @param {Verdict} verdict
+ * @param {{stay?: boolean}} [options]  `stay`: what is shown stays.
  */
-async function save(one, verdict) {
+async function save(one, verdict, { stay = false } = {}) {
   if (verdict.judgment === "W" && !(await confirmAgainstKnown(`${one.item}/${one.part}`, one.shown.text, page.known))) return;
   if (all[at] !== one) return;
   const field = document.getElementById("note");
   const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
   const said_ = note ? { ...verdict, note } : verdict;
-  if (isSame(one.ruling, said_)) return goOn(); // it says so already
+  keepNote(one, null);
+  if (isSame(one.ruling, said_)) return stay ? undefined : goOn(); // it says so already
   steps.push({ index: at, before: one.version, ruling: one.ruling });
   remember(LAST, [{ question: page.question.id, item: one.item, part: one.part, version: one.version + 1, before: one.version }], { tab: true });
   outbox.post("/api/adjudication/rulings", {
@@ -142,7 +146,36 @@ async function save(one, verdict) {
   one.version += 1;
   one.left = false;
   announce(`Ruled: ${said(verdict)}`);
-  goOn();
+  if (!stay) goOn();
+}
+
+/**
+ * Keep a note in the browser until a ruling takes it.
+ * @param {Disagreement} one
+ * @param {string | null} note
+ */
+function keepNote(one, note) {
+  const others = recall(NOTES).filter((/** @type {any} */ kept) => kept.question !== page.question.id || kept.item !== one.item || kept.part !== one.part);
+  remember(NOTES, note === null ? others : [...others, { question: page.question.id, item: one.item, part: one.part, note }].slice(-500));
+}
+
+/**
+ * The field of a note: it is kept while it is typed, and saved on leaving where there is a ruling already.
+ * @param {Disagreement} one
+ */
+function noteField(one) {
+  const kept = recall(NOTES).find((/** @type {any} */ draft) => draft.question === page.question.id && draft.item === one.item && draft.part === one.part);
+  const field = h("textarea", { id: "note", rows: "2", maxlength: "2000", dir: "auto", value: kept?.note ?? one.ruling?.note ?? "" });
+  field.addEventListener("input", () => keepNote(one, field.value));
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) stage.focus({ preventScroll: true });
+  });
+  field.addEventListener("blur", () => {
+    if (one.ruling === null || one.ruling.settled || field.value.trim() === (one.ruling.note ?? "")) return;
+    const { note, ...verdict } = one.ruling;
+    void save(one, verdict, { stay: true });
+  });
+  return field;
 }
 
 /**
@@ -311,7 +344,7 @@ function newRuling(one) {
   }
   return h("fieldset", null, h("legend", null, "Another ruling"),
     h("div", { class: "own-ruling" }, parts.flat()),
-    h("label", { class: "note" }, "Note (optional)", h("textarea", { id: "note", rows: "2", maxlength: "2000", value: one.ruling?.note ?? "" })));
+    h("label", { class: "note" }, "Note (optional)", noteField(one)));
 }
 
 /** @param {Disagreement} one */

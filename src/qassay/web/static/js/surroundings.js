@@ -50,8 +50,8 @@ export function showProgress({ items, job }, current, view = null) {
   // An answer that takes many decisions: those of it that are made.
   const wanted = view?.id === current ? view.parts.filter((one) => one.required) : [];
   const made = wanted.filter((one) => one.verdict !== null).length;
-  const within = wanted.length > 1 ? `, ${made} of ${wanted.length} decisions` : "";
-  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}${within}`;
+  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
+  byId("decisions").textContent = wanted.length > 1 ? `${made} of ${wanted.length} decisions` : "";
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);

@@ -1,7 +1,7 @@
 // What the server does for a judging screen, done here: questions, items and documents out of the file, decisions kept.
 import { ApiError } from "../api.js";
 import { byId } from "../dom.js";
-import { data, decidedOn, keep, knownAnswers, now } from "./kept.js";
+import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./kept.js";
 
 /**
  * @typedef {import("./kept.js").Verdict} Verdict
@@ -102,6 +102,7 @@ export function sheetOf(number, wanted = null) {
     .map(({ screen, own }) => ({ screen, title: data.titles[screen], done: own.filter((one) => one.complete).length, total: own.length, open: true }));
   const shown = stages.find((one) => one.screen === wanted) ?? stages.find((one) => one.done < one.total) ?? stages[stages.length - 1];
   const { done, total } = progressOf(number);
+  const flags = flagged();
   return {
     assignment: number,
     screen: shown.screen,
@@ -121,7 +122,7 @@ export function sheetOf(number, wanted = null) {
     has_collection: data.has_collection,
     known: [...here.answers.map((answer) => ({ answer, doc: null })), ...added],
     job: { ...wholeProgress(), minutes_left: null },
-    flags: null, // nobody but the assessor would see them
+    flags: Object.fromEntries(here.items.filter((one) => flags[one.id]?.reason).map((one) => [one.id, flags[one.id].reason])),
   };
 }
 
@@ -159,6 +160,26 @@ export function viewOf(number, id) {
  */
 export function decide(number, sent) {
   return append(number, sent, () => sent.verdict);
+}
+
+/**
+ * Keep a doubt about an item; one without a reason removes it.
+ * @param {number} number
+ * @param {{item: number, reason: string}} sent
+ */
+export function flag(number, { item, reason }) {
+  itemOf(number, item);
+  keepFlags({ ...flagged(), [item]: { reason, at: now() } }, number);
+  return null;
+}
+
+/** The items that are flagged, each with its question and its reason. */
+export function allFlags() {
+  const flags = flagged();
+  return data.questions.flatMap((question, index) =>
+    questionOf(index + 1).items
+      .filter((one) => flags[one.id]?.reason)
+      .map((one) => ({ number: index + 1, question: question.id, item: one.id, label: one.label, reason: flags[one.id].reason })));
 }
 
 /**
