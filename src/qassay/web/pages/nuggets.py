@@ -75,7 +75,8 @@ class Splitting(Sent):
 
     nugget: str = NAME
     expected: int = VERSION
-    texts: tuple[str, str]
+    # JSON has lists, and no tuples.
+    texts: tuple[str, str] = Field(strict=False)
 
 
 class Merging(Sent):
