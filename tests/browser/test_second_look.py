@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -65,10 +66,9 @@ def test_three_labels_stand_in_one_row(open_work: Make, tmp_path: Path) -> None:
     (folder / "runs").mkdir(parents=True)
     (folder / "qassay.toml").write_text('task = "qa"\nsupport = true\n')
     (folder / "questions.jsonl").write_text('{"id": "1", "type": "qa", "text": "Who wrote it?"}\n')
-    row = (
-        '{"run": "a", "question": "1", "items": [{"text": "Bulgakov wrote it."}], "contexts": [{"text": "He did."}]}\n'
-    )
-    (folder / "runs" / "a.jsonl").write_text(row)
+    items, contexts = [{"text": "Bulgakov wrote it."}], [{"text": "He did."}]
+    row = {"run": "a", "question": "1", "items": items, "contexts": contexts}
+    (folder / "runs" / "a.jsonl").write_text(json.dumps(row) + "\n")
     _, page = open_work(folder, "1")
     expect(page.locator(".decision")).to_have_count(3)
     for size in (WIDE, PHONE):

@@ -54,7 +54,7 @@ class SheetKey(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SheetResult:
-    """The content of a sheet's file: judgment rows and known answers with their lines, parts left open again, doubts."""
+    """What a sheet's file has: judgment rows and known answers with their lines, parts left open again, doubts."""
 
     rows: Sequence[jsonl.Numbered]
     known: Sequence[jsonl.Numbered]

@@ -314,7 +314,7 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
 
 
 def _flags_in_words(flagged: Sequence[tuple[Mapping[str, Any], str]]) -> str:
-    """The answers that the assessor was not sure of, for the organiser: a flag is not a judgment, and no file has it."""
+    """The answers that the assessor was not sure of, for the organiser: a flag is not a judgment."""
     said = []
     for row, reason in flagged[:FLAGS_SHOWN]:
         answer = f", {str(row['text'])[:80]!r}" if row.get("text") else ""
