@@ -61,6 +61,26 @@ def test_verdicts_stand_in_one_row_with_letter_and_colour(open_work: Make, acces
     accessible(page)
 
 
+@pytest.mark.parametrize(
+    ("question", "string", "choices"),
+    [("15.5", "1999", ".near button"), ("15.6", "Culebra", ".list-side [role=option]")],
+)
+def test_the_mark_is_scrolled_to_on_a_phone(open_work: Make, question: str, string: str, choices: str) -> None:
+    _, page = open_work("series", question)
+    page.set_viewport_size(PHONE)
+    choice = page.locator(choices, has_text=string)
+    for _ in range(10):
+        if choice.count():
+            break
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(150)
+    choice.first.click()
+    expect(page.locator(".document-text mark").first).to_have_text(string)
+    page.wait_for_timeout(200)
+    text, mark = box(page, ".document-text"), box(page, ".document-text mark")
+    assert text["y"] <= mark["y"] <= text["y"] + text["height"] - mark["height"]
+
+
 def test_three_labels_stand_in_one_row(open_work: Make, tmp_path: Path) -> None:
     folder = tmp_path / "free"
     (folder / "runs").mkdir(parents=True)

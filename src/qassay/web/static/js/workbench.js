@@ -10,6 +10,7 @@ import { announce, byId, notify, pageData } from "./dom.js";
 import { walkThrough } from "./moves.js";
 import { after, firstOpen, openStage } from "./order.js";
 import { Outbox, UNSAVED } from "./outbox.js";
+import { recall, remember } from "./remembered.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
 import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
@@ -26,6 +27,9 @@ import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion,
  * @property {(part: string) => string} [about]  What a part of the item shown is about, where it is not one of its strings.
  * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
  */
+
+// The question that ended on the page before.
+const ENDED = "qassay-question-ended";
 
 export class Workbench {
   /** @param {Screen} screen */
@@ -70,6 +74,13 @@ export class Workbench {
     this.outbox.tell();
     if (first) await this.open(first.id);
     else this.finished();
+    this.markEnd(recall(ENDED, { tab: true })[0]);
+  }
+
+  /** @param {string | undefined} question  One that is finished: the assessor learns that another one begins. */
+  markEnd(question) {
+    remember(ENDED, [], { tab: true });
+    if (question !== undefined && this.view) notify(`Question ${question} is finished. This is question ${this.sheet.question.id}.`);
   }
 
   begin() {
@@ -138,17 +149,23 @@ export class Workbench {
   /** Go on to the next question that has something open; what was fetched ahead may have been finished meanwhile. */
   async nextQuestion() {
     const seen = new Set([this.sheet.assignment]);
+    const { question: before, items } = this.sheet;
+    const ended = items.every((one) => one.complete) ? before.id : undefined;
     let number = this.sheet.next;
     while (number !== null && !seen.has(number)) {
       seen.add(number);
       const sheet = await this.supply.next(number).catch(() => null);
       if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
       const open = openStage(sheet);
-      if (open && sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
+      if (open && sheet.screen !== this.sheet.screen) {
+        remember(ENDED, ended === undefined ? [] : [ended], { tab: true });
+        return this.leave(`/judge/${sheet.assignment}`);
+      }
       const first = firstOpen(sheet);
       if (open && first) {
         this.turnTo(sheet);
-        return this.open(first.id);
+        await this.open(first.id);
+        return this.markEnd(ended);
       }
       number = sheet.next;
     }
