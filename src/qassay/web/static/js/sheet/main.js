@@ -87,6 +87,8 @@ function judge(sheet, run) {
   }
   // What is sent to a server has no place here.
   for (const form of document.querySelectorAll("#main form[data-action]")) (form.closest("details") ?? form).remove();
+  // The guidelines stand open, as in the application.
+  document.querySelector("#main details.rules")?.setAttribute("open", "");
   run(`screens/${sheet.screen}.js`);
 }
 
