@@ -17,6 +17,7 @@ import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./
  * @property {{nugget: string, text: string, vital?: boolean}[]} nuggets
  * @property {string | null} reference
  * @property {string[]} answers
+ * @property {{answer: string, doc: string | null}[]} known
  * @property {Record<string, Shown>} documents
  */
 
@@ -120,7 +121,7 @@ export function sheetOf(number, wanted = null) {
     next: nextOpen(number),
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,
-    known: [...here.answers.map((answer) => ({ answer, doc: null })), ...added],
+    known: [...here.known, ...added],
     job: { ...wholeProgress(), minutes_left: null },
     flags: Object.fromEntries(here.items.filter((one) => flags[one.id]?.reason).map((one) => [one.id, flags[one.id].reason])),
   };
