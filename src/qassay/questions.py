@@ -32,6 +32,13 @@ class Question:
     author: str | None = field(default=None, compare=False)
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, hash=False)
 
+    @property
+    def asked(self) -> str:
+        """The question in words; one for the rest about a target has none of its own."""
+        if self.type == "other" and self.target and self.text.lower() in ("", "other"):
+            return f"What else is there to know about {self.target}?"
+        return self.hypothesis or self.text or self.target or self.id
+
 
 @dataclass(frozen=True, slots=True)
 class Series:

@@ -117,6 +117,30 @@ def test_the_end_says_that_all_is_done_with_counts(ada: Any) -> None:
     expect(page.locator(".notice-done")).to_contain_text("You have judged all 9 answers assigned to you.")
 
 
+def test_a_mark_says_that_a_question_ends(ada: Any) -> None:
+    _, _, sit_down = ada
+    page = sit_down()
+    first = page.locator("#question-id").inner_text()
+    for item in range(2, 6):
+        judge(page, "2", then=f"Item {item} of 5")
+    expect(page.locator("#notified")).to_have_count(0)
+    page.keyboard.press("2")
+    expect(page.locator("#question-id")).not_to_have_text(first)
+    second = page.locator("#question-id").inner_text()
+    expect(page.locator("#notified")).to_have_text(f"Question {first} is finished. This is question {second}.")
+
+
+def test_no_mark_where_an_item_is_left_open(ada: Any) -> None:
+    _, _, sit_down = ada
+    page = sit_down()
+    first = page.locator("#question-id").inner_text()
+    for item in range(2, 6):
+        judge(page, "2", then=f"Item {item} of 5")
+    page.keyboard.press("n")  # on to the next question, without a decision on the last item
+    expect(page.locator("#question-id")).not_to_have_text(first)
+    expect(page.locator("#notified")).to_have_count(0)
+
+
 def test_a_verdict_against_a_known_answer_asks_once(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:

@@ -134,7 +134,7 @@ def test_a_finished_list_leads_to_the_next_one(ada: Any) -> None:
     page = sit_down()
     expect(page.locator("#position")).to_have_text(re.compile("Item 1 of"))
     for _ in range(page.locator(LINES).count()):
-        page.keyboard.press("1")
+        page.keyboard.press("2")
     expect(page.locator("#position")).to_have_text(re.compile("Item 2 of"))
     expect(page.locator("#progress-text")).to_have_text(re.compile("^1 of"))
     page.wait_for_function("document.activeElement.matches('.list-side [role=listbox]')")

@@ -68,7 +68,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     server = serve(one.folder)
     page = visit(server, one, "Olga")
     page.goto(f"{server.url}/results")
-    expect(page.get_by_role("heading", name="There are no results while assigned work is unfinished")).to_be_visible()
+    expect(page.get_by_text("There are no results while assigned work is unfinished")).to_be_visible()
     accessible(page)
     page.get_by_role("link", name="Show provisional results anyway").click()
     _computed(page)

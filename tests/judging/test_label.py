@@ -125,7 +125,7 @@ def test_an_own_task_needs_no_code(folder: Path, capsys: pytest.CaptureFixture[s
     evaluation = qassay.open(folder)
     shown = KINDS["label"].labels(evaluation.task)
     assert [(label.label, label.key, label.tone) for label in shown] == [
-        ("excellent", "e", "good"), ("fair", "2", "warn"), ("poor", "3", ""),
+        ("excellent", "e", "good"), ("fair", "2", "warn"), ("poor", "3", "bad"),
     ]  # fmt: skip
     # An empty answer has the lowest value.
     assert {row.run: row.score for row in evaluation.score().runs} == {"a": 3.0, "b": pytest.approx(11 / 3)}

@@ -30,7 +30,7 @@ def test_beta_sweep_of_2003(golden: dict[str, Any]) -> None:
     for beta, tau in zip(range(5), sweep.tau, strict=True):
         first = [row[beta] for row in printed.values()]
         assert tau == pytest.approx(stats.kendalltau(first, [row[4] for row in printed.values()]).statistic)
-    assert sweep.table().rows[0][:3] == ("BBN2003C", 0.31, 2.5)  # two runs share the second place at beta 1
+    assert sweep.table().rows[0][:3] == ("BBN2003C", 0.31, "2=")  # two runs share the second place at beta 1
     json.dumps(sweep.as_json(), allow_nan=False)
 
 

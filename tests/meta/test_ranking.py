@@ -20,6 +20,7 @@ from qassay.meta.ranking import (
     levels,
     mean_ranks,
     mean_unit_tau,
+    places,
     rank_runs,
     swapped_pairs,
 )
@@ -52,6 +53,7 @@ def test_ties_share_the_mean_rank_and_stand_by_tag() -> None:
     ranking = rank_runs(["c", "b", "a", "d"], [0.5, 0.7, 0.5, 0.1])
     assert ranking.runs == ("b", "a", "c", "d")
     assert [row.rank for row in ranking.rows] == [1, 2.5, 2.5, 4]
+    assert places(row.rank for row in ranking.rows) == [1, "2=", "2=", 4]
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12))

@@ -26,6 +26,7 @@ from qassay.store.folder.importing import import_folder
 from qassay.store.people import add_account
 from qassay.store.pool.pooling import pool_mark, store_pool
 from qassay.store.schema import assignment, question, record
+from qassay.web.rendering import duration, environment
 
 
 @pytest.fixture
@@ -211,7 +212,7 @@ def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, site: Any, people
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
     with site.store.write() as connection:
         connection.execute(text("UPDATE assignment SET seconds = 0.001 WHERE seconds > 0"))
-    assert "left: less than a minute of judging" in organiser.get("/assignments").text
+    assert "left: about 1 min of judging" in organiser.get("/assignments").text
 
 
 def test_filters_and_orders_are_from_closed_lists(organiser: Any, site: Any, people: dict[str, int]) -> None:
@@ -389,3 +390,8 @@ def test_an_assignment_without_names_is_explicit_and_can_be_corrected(site: Any,
     with site.store.read() as connection:
         assert set(connection.execute(select(assignment.c.account)).scalars()) == {accounts["assessor"]}
     assert organiser.post("/api/assignments", json=named).json()["done"] == 0
+
+
+def test_times_have_one_form() -> None:
+    span = environment().get_template("organise.html").module.span  # type: ignore[attr-defined]
+    assert [str(span(minutes)) for minutes in (0, 59, 130, 1234)] == [duration(m) for m in (0, 59, 130, 1234)]

@@ -309,3 +309,21 @@ def test_history_tells_from_what_to_what(judging: Any) -> None:
         (None, "R", None, "Some assessor"),
     ]
     assert judging["place"].client("organiser").get("/history").status_code == 200
+
+
+def test_lists_say_in_words_what_a_question_for_the_rest_asks(judging: Any) -> None:
+    words = "What else is there to know about Marie Curie?"
+    place = judging["place"]
+    rows = place.client("adjudicator").get("/api/adjudication").json()["questions"]
+    assert next(row["text"] for row in rows if row["question"] == "1.7") == words
+    for role, path in (("organiser", "/assignments"), ("assessor", "/work"), ("adjudicator", "/adjudication")):
+        shown = place.client(role).get(path).text.replace("<bdi>", "").replace("</bdi>", "")
+        assert words in shown, path
+
+
+def test_history_shows_characters_that_turn_text_around(judging: Any) -> None:
+    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "R", note="a\u202eb"))
+    shown = judging["place"].client("organiser").get("/history", params={"question": "1.1"}).text
+    assert "\u202e" not in shown
+    assert 'a<span class="control">U+202E</span>b' in shown

@@ -79,9 +79,10 @@ def chart(rows: Iterable[Mapping[str, object]]) -> Any:
 
 
 def number(field: str, *, title: str | None, domain: Sequence[float] | None = None, form: str | None = None) -> Any:
-    """An axis of numbers along the bottom."""
+    """An axis of numbers along the bottom; marks at its ends keep away from the names beside them."""
     alt = altair()
-    scale = alt.Scale(zero=False, nice=True) if domain is None else alt.Scale(domain=list(domain), nice=False)
+    ends = {"zero": False, "padding": 10} if domain is None else {"domain": list(domain)}
+    scale = alt.Scale(**ends, nice=False)
     axis = alt.Axis(format=form, tickCount=8) if form else alt.Axis(tickCount=8)
     return alt.X(field, type="quantitative", title=title, scale=scale, axis=axis)
 

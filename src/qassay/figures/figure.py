@@ -161,7 +161,8 @@ class Figure(Framed):
         match = _ROOT.match(drawn)
         assert match is not None, "the drawing library writes its size"
         width, height = map(float, match.groups())
-        scale, typeface = (1.0, f' font-family="{FONTS}"') if alone else (IN_PAGE, "")
+        # The page's letters may be wider than those the picture was measured with: long names go on beyond its edge.
+        scale, typeface = (1.0, f' font-family="{FONTS}"') if alone else (IN_PAGE, ' overflow="visible"')
         title, description = f"{self.name}-title", f"{self.name}-description"
         root = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{title} {description}"{typeface} '

@@ -25,7 +25,7 @@ from qassay.figures.drawing import (
     square,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.meta.ranking import mean_ranks
+from qassay.meta.ranking import mean_ranks, places
 from qassay.tables import Cell, Column, counted, plural, table
 
 if TYPE_CHECKING:
@@ -142,11 +142,12 @@ def ranks_by_set(measure: MeasureStability) -> Figure:
     sets = [measure.reference, *(name for name in measure.sets if name != measure.reference)]
     ranks = {name: mean_ranks(measure.scores[name]).tolist() for name in sets}
     order = sorted(range(len(measure.runs)), key=lambda run: (ranks[sets[0]][run], measure.runs[run]))
-    rows = [(measure.runs[run], *(ranks[name][run] for name in sets)) for run in order]
+    written = {name: places(ranks[name]) for name in sets}
+    rows = [(measure.runs[run], *(written[name][run] for name in sets)) for run in order]
     shown = order[:MOST_LINES]
     moved = [run for run in order if len({ranks[name][run] for name in sets}) > 1]
     drawn = _bumps(measure, sets, ranks, shown)
-    columns: list[Column | str] = ["run", *(Column(f"rank ({name})", "g") for name in sets)]
+    columns: list[Column | str] = ["run", *(Column(f"rank ({name})") for name in sets)]
     changed = f"{len(moved)} of {plural(len(order), 'run')} change rank"
     return figure(
         "ranks-by-set",
@@ -185,17 +186,21 @@ def _bumps(measure: MeasureStability, sets: list[str], ranks: dict[str, list[flo
 
 def _end_labels(measure: MeasureStability, name: str, ranks: list[float], shown: list[int], *, left: bool) -> Any:
     """Ranks and names at one end of the lines; runs of one rank share a line of text."""
-    tied: dict[float, list[str]] = {}
+    tied: dict[tuple[float, int | str], list[str]] = {}
+    written = places(ranks)
     for run in shown:
-        tied.setdefault(ranks[run], []).append(measure.runs[run])
-    rows = [{"set": name, "rank": rank, "run": _rank_and_name(rank, runs, left=left)} for rank, runs in tied.items()]
+        tied.setdefault((ranks[run], written[run]), []).append(measure.runs[run])
+    rows = [
+        {"set": name, "rank": rank, "run": _place_and_names(place, runs, left=left)}
+        for (rank, place), runs in tied.items()
+    ]
     text = chart(rows).mark_text(align="right" if left else "left", dx=-10 if left else 10, limit=NAME_WIDTH)
     return text.encode(x="set:N", y="rank:Q", text="run:N")
 
 
-def _rank_and_name(rank: float, runs: list[str], *, left: bool) -> str:
+def _place_and_names(place: int | str, runs: list[str], *, left: bool) -> str:
     members = ", ".join(runs)
-    return f"{members}  {rank:g}" if left else f"{rank:g}  {members}"
+    return f"{members}  {place}" if left else f"{place}  {members}"
 
 
 def tau_heat_map(measure: MeasureStability) -> Figure:

@@ -178,7 +178,7 @@ def row_kind(row: Mapping[str, Any]) -> str | None:
     'answers'
     """
     keys = row.keys()
-    if "sheet" in keys and keys & {"verdict", "known_answer"}:
+    if "sheet" in keys and keys & {"verdict", "known_answer", "flag"}:
         return "sheet"
     if {"run_id", "nuggets"} <= keys:
         return "rag-assignments"

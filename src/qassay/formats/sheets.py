@@ -4,7 +4,8 @@ A sheet shows items under numbers, without their runs. What a number stands for 
 evaluation's folder, one entry for every part of an item that takes a verdict. The answer is one JSON object per
 line: `{"sheet": NAME, "item": number, "part": "...", "verdict": {...}, "at": "..."}`, with a verdict of null where one
 was removed; and `{"sheet": NAME, "question": "1.1", "known_answer": "...", "doc": "...", "at": "..."}` for an answer
-that the assessor knows of.
+that the assessor knows of; and `{"sheet": NAME, "item": number, "flag": "...", "at": "..."}` for an item that the
+assessor is not sure of, with an empty text where the flag was removed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from qassay.judging.items import check_verdict
 from qassay.tasks import Task
 
 FOLDER = "sheets"
+# The longest reason of a flag.
+LONGEST_REASON = 500
 # Names of sheets end in a digest, so this is none of theirs.
 _SEED = "order.json"
 
@@ -51,11 +54,13 @@ class SheetKey(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SheetResult:
-    """The content of a sheet's file: judgment rows and known answers with their lines, and parts left open again."""
+    """What a sheet's file has: judgment rows and known answers with their lines, parts left open again, doubts."""
 
     rows: Sequence[jsonl.Numbered]
     known: Sequence[jsonl.Numbered]
     taken_back: Sequence[tuple[int, SheetPart]]
+    # Of each flagged item the fields of a row that name it, and the reason.
+    flagged: Sequence[tuple[Mapping[str, Any], str]] = ()
 
 
 def key_file(folder: Folder, sheet: str) -> Path:
@@ -122,6 +127,7 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, fi
     judged: list[jsonl.Numbered] = []
     known: list[jsonl.Numbered] = []
     open_again: list[tuple[int, SheetPart]] = []
+    flags: dict[str, tuple[str, str]] = {}
     for line, row in rows:
         faults = list(_faults(row, key, task))
         if faults:
@@ -130,6 +136,9 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, fi
             fields = {"question": row["question"], "answer": row["known_answer"], "doc": row.get("doc")}
             answer = {name: value for name, value in fields.items() if value is not None}
             known.append((line, {**answer, "assessor": key.assessor}))
+        elif "flag" in row:
+            before = flags.get(str(row["item"]), ("", ""))
+            flags[str(row["item"])] = max(before, (row["at"], row["flag"].strip()), key=lambda flag: flag[0])
         else:
             part = key.items[str(row["item"])][row["part"]]
             if row["verdict"] is None:
@@ -138,7 +147,8 @@ def read_result(rows: Sequence[jsonl.Numbered], key: SheetKey, task: Task, *, fi
                 judged.append((line, {**part.row, **row["verdict"], "assessor": key.assessor, "at": row["at"]}))
     if problems:
         raise InputError(problems)
-    return SheetResult(judged, known, open_again)
+    flagged = [(next(iter(key.items[item].values())).row, reason) for item, (_, reason) in flags.items() if reason]
+    return SheetResult(judged, known, open_again, flagged)
 
 
 def _faults(row: jsonl.Row, key: SheetKey, task: Task) -> Iterator[tuple[Rule, str]]:
@@ -154,6 +164,9 @@ def _faults(row: jsonl.Row, key: SheetKey, task: Task) -> Iterator[tuple[Rule, s
     part = None if item is None else item.get(str(row.get("part", "")))
     if item is None:
         yield "syntax", f"the sheet {key.sheet} has no item {row.get('item')!r}"
+    elif "flag" in row:
+        if not isinstance(row["flag"], str) or len(row["flag"]) > LONGEST_REASON:
+            yield "syntax", f"'flag' takes a text of at most {LONGEST_REASON} characters"
     elif part is None or not isinstance(row.get("part"), str):
         yield "syntax", f"item {row['item']} of the sheet {key.sheet} has no part {row.get('part')!r}"
     elif row.get("verdict", 0) is not None:

@@ -13,7 +13,7 @@ from qassay.tasks import Task
 SUPPORTED = "supported"
 LABELS = (
     Label(SUPPORTED, "Supported", "1", "the contexts say so", tone="good"),
-    Label("unsupported", "Unsupported", "2", "the contexts do not say so"),
+    Label("unsupported", "Unsupported", "2", "the contexts do not say so", tone="bad"),
 )
 
 

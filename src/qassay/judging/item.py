@@ -16,7 +16,7 @@ from qassay.judging.kind import Draft, Item, Kind, Label, Part, Place, Verdict, 
 from qassay.tasks import Task
 
 LABELS = (
-    Label("W", "Incorrect", "1"),
+    Label("W", "Incorrect", "1", tone="bad"),
     Label("U", "Not supported", "2", tone="warn"),
     Label("X", "Not exact", "3", tone="warn"),
     Label("R", "Correct", "4", tone="good"),

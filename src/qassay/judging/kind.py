@@ -302,7 +302,7 @@ def label_fault(verdict: Verdict, labels: Iterable[str]) -> str | None:
 SUPPORT_LABELS = (
     Label("full", "Full support", "1", tone="good"),
     Label("partial", "Partial support", "2", tone="warn"),
-    Label("none", "No support", "3"),
+    Label("none", "No support", "3", tone="bad"),
 )
 
 

@@ -35,9 +35,9 @@ class LabelledAnswer(Kind):
     options = ("contexts",)
 
     def labels(self, task: Task) -> tuple[Label, ...]:
-        """The labels of the task in their order; the best is coloured as good, those between as doubtful."""
+        """The labels of the task in their order: the best is coloured good, the worst bad, those between doubtful."""
         best, worst = max(task.values.values()), min(task.values.values())
-        tones = {best: "good", worst: ""}
+        tones = {best: "good", worst: "bad"} if best > worst else {best: ""}
         return tuple(
             Label(name, name, task.keys.get(name, str(place)), tone=tones.get(task.values[name], "warn"))
             for place, name in enumerate(task.labels, 1)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from qassay.errors import UsageError
 from qassay.matrix import Floats, ScoreMatrix, document
-from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, rank_runs
+from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, places, rank_runs
 from qassay.results import Figured
 from qassay.tables import Cell, Column, Table, starred, table
 
@@ -129,9 +129,10 @@ def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoR
     """One row per run: its score and its rank each way."""
     columns: list[Column | str] = ["run"]
     for name in names:
-        columns += [Column(name, ".3f"), Column("rank", "g")]
+        columns += [Column(name, ".3f"), Column("rank")]
     rows: list[list[Cell]] = []
-    for run, scores, ranks in zip(result.runs, result.scores, result.ranks, strict=True):
+    shown = zip(*(places(ranks) for ranks in zip(*result.ranks, strict=True)), strict=True)
+    for run, scores, ranks in zip(result.runs, result.scores, shown, strict=True):
         rows.append([starred(run, result.manual), *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
     star = ["* manual run"] if result.manual.intersection(result.runs) else []
     return table(title, columns, rows, [*notes, *star])

@@ -8,7 +8,8 @@ so ties are decided once, in one place, and every count is a count of integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,6 +129,16 @@ def mean_ranks(scores: ArrayLike) -> Floats:
     sizes = np.bincount(places)
     before = np.cumsum(sizes) - sizes
     return np.asarray((before + (sizes + 1) / 2)[places])
+
+
+def places(ranks: Iterable[float]) -> list[int | str]:
+    """Mean ranks of all runs as people write places.
+
+    >>> places([1.0, 2.5, 2.5, 4.0])
+    [1, '2=', '2=', 4]
+    """
+    shared = Counter(values := [float(rank) for rank in ranks])
+    return [int(rank) if shared[rank] == 1 else f"{int(rank - (shared[rank] - 1) / 2)}=" for rank in values]
 
 
 def rank_runs(runs: Sequence[str], scores: ArrayLike) -> Ranking:

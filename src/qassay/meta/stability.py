@@ -19,7 +19,7 @@ from qassay.frames import frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
-from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, swapped_pairs
+from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
 from qassay.results import Figured, Result
 from qassay.tables import Cell, Column, Table, plural, starred, table
 
@@ -185,11 +185,12 @@ class MeasureStability(Figured):
         names = [self.reference, *(name for name in self.sets if name != self.reference)]
         columns = [Column("run", left=True)]
         for name in names:
-            columns += [Column(name, ".3f"), Column("rank", "g")]
+            columns += [Column(name, ".3f"), Column("rank")]
+        shown = {name: places(ranks[name]) for name in names}
         order = sorted(range(len(self.runs)), key=lambda i: (ranks[self.reference][i], self.runs[i]))
         rows: list[tuple[Cell, ...]] = []
         for i in order[:RUNS_SHOWN]:
-            pairs = ((self.scores[name][i], float(ranks[name][i])) for name in names)
+            pairs = ((self.scores[name][i], shown[name][i]) for name in names)
             rows.append((self._star(self.runs[i]), *(figure for pair in pairs for figure in pair)))
         notes = [f"The first {RUNS_SHOWN} of {len(order)} runs."] if len(order) > RUNS_SHOWN else []
         notes += ["* manual run"] if self.manual else []

@@ -13,7 +13,6 @@ from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
 from qassay.matrix import Floats
-from qassay.questions import Question
 from qassay.reports.page import figure_html, table_html, text, whole_page
 from qassay.reports.words import score
 from qassay.scoring import Scores
@@ -62,7 +61,7 @@ def organisation_page(
     `answers` has the answers of runs with their judgments; the page has those of its own runs.
     """
     own = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
-    ranks = scores.ranks()
+    places = scores.places()
     every = [row.score for row in scores.runs if row.score is not None]
     middle, best = (float(np.median(every)), max(every)) if every else (math.nan, math.nan)
     sentences = []
@@ -73,7 +72,7 @@ def organisation_page(
             sentences.append(f"{called(row.run)} has no score.")
             continue
         sentences.append(
-            f"{called(row.run)} scores {score(row.score)}, rank {ranks[row.run]:g} of {len(scores.runs)}; "
+            f"{called(row.run)} scores {score(row.score)}, rank {places[row.run]} of {len(scores.runs)}; "
             f"the median run scores {score(middle)}, the best {score(best)}."
         )
     units = counted(len(scores.units.ids), scores.unit_name)
@@ -126,7 +125,7 @@ def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
     about: dict[str, str] = {}
     for questions, _ in scores.questions.values():
         for question in questions:
-            about[question.id] = _asked(question)
+            about[question.id] = question.asked
             if question.series is not None:
                 about.setdefault(question.series, question.target or "")
     rows = [
@@ -151,7 +150,7 @@ def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
     for name in scores.asked:
         if name in by_id:
             question, values = by_id[name]
-            rows.append((name, question.type, _shortened(_asked(question)), *_own_and_others(values, places)))
+            rows.append((name, question.type, _shortened(question.asked), *_own_and_others(values, places)))
     columns = _columns("question", own)
     return [
         table("By question", [columns[0], Column("type", left=True), Column("text", left=True), *columns[1:]], rows)
@@ -181,13 +180,6 @@ def _means(values: Floats) -> Floats:
     sums = np.where(known, values, 0.0).sum(axis=1)
     counts = known.sum(axis=1)
     return np.asarray(np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0))
-
-
-def _asked(question: Question) -> str:
-    """The text of a question; one that asks for the rest about a target has none of its own."""
-    if not question.text and question.target:
-        return f"What else is there to know about {question.target}?"
-    return question.hypothesis or question.text
 
 
 def _shortened(prose: str) -> str:

@@ -228,6 +228,7 @@ a{color:var(--accent)}
 .facts dd.value{font-size:1.5rem;letter-spacing:-.02em;font-weight:620}
 figure{margin:0}
 .wide{overflow-x:auto}
+figure .wide{margin-inline:-1rem;padding-inline:1rem}
 .wide:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 figure svg{display:block;max-width:100%;height:auto}
 figcaption,summary,.note,li,dd{overflow-wrap:anywhere}

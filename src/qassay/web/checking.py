@@ -119,7 +119,7 @@ class Checker:
             except (EOFError, OSError):
                 reason = "reading it ends the program that reads"
                 break
-            if _memory_of(self._process) > most:
+            if memory_of(self._process) > most:
                 reason = f"reading it takes more than {most >> 20:,} MiB of memory"
                 break
         self.stop()
@@ -149,7 +149,7 @@ class Checker:
         return self._pipe
 
 
-def _memory_of(process: BaseProcess | None) -> int:
+def memory_of(process: BaseProcess | None) -> int:
     """Bytes of memory that a process has; 0 where the system does not say."""
     if process is None:
         return 0

@@ -273,3 +273,41 @@ def test_notes_on_a_sheet_outlive_the_page(folder: Path, sheet: Make) -> None:
     page.reload()
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#note")).to_have_value("look again")
+
+
+def test_doubts_are_kept_listed_and_handed_over(
+    folder: Path, sheet: Make, handed: Make, accessible: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = sheet(folder, "--questions", "1.1")
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator("details.rules")).to_have_attribute("open", "")
+    expect(page.locator(".known-answers")).to_contain_text("Warsaw demo-curie-1")
+    string = page.locator(".answer-string").inner_text()
+    page.keyboard.press("f")
+    page.keyboard.type("two cities in one")
+    page.keyboard.press("Enter")
+    expect(page.locator("#move-flag")).to_contain_text("Flagged")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#move-flag")).not_to_contain_text("Flagged")
+    page.keyboard.press("f")
+    page.keyboard.type("a slip")
+    page.keyboard.press("Enter")
+    page.keyboard.press("f")
+    page.get_by_role("button", name="Remove flag").click()
+    page.reload()
+    page.keyboard.press("o")
+    doubts = page.get_by_role("region", name="Flagged answers")
+    expect(doubts).to_contain_text(f"{string} two cities in one")
+    expect(doubts).not_to_contain_text("a slip")
+    accessible(page)
+    file = handed(page)
+    assert {row.get("flag") for row in _rows(file)} == {"two cities in one", ""}
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.locator("#load-file").set_input_files(file)
+    expect(doubts).to_contain_text("two cities in one")
+    capsys.readouterr()
+    assert main(["import", str(folder), str(file)]) == 0
+    said = capsys.readouterr().out
+    assert f"1 answer flagged as doubtful (question 1.1, {string!r}: two cities in one)" in said
+    assert not (folder / "judgments" / "ada.jsonl").exists()  # a flag is not a judgment

@@ -154,7 +154,7 @@ def test_a_series_is_judged_by_keyboard_and_scores_as_from_files(
     file = handed(page)
     page.keyboard.press("o")
     expect(page.get_by_text("Everything is judged")).to_be_visible()
-    expect(page.get_by_text("finished")).to_have_count(7)
+    expect(page.locator(".badge", has_text="finished")).to_have_count(7)
     [added] = capsys_json("import", folder, file)["added"]
     assert (added["kind"], added["to"]) == ("sheet", ["judgments/ada.jsonl"])
     score = {name: capsys_json("score", folder, "--key", name) for name in ("ada", "adjudicated")}

@@ -218,3 +218,13 @@ def test_agreement_is_open_while_judging_goes_on(at_work) -> None:
     assert (page["state"], page["provisional"]) == ("found", "30 items open")
     assert "Judging goes on: 30 items open." in at_work.html("/results/agreement")
     assert "30 items open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text
+
+
+def test_what_is_published_comes_before_what_is_open(half_way) -> None:
+    organiser = half_way.client("organiser")
+    assert organiser.delete("/api/results/early").status_code == 200
+    try:
+        page = organiser.get("/results").text
+        assert page.index("The first 12 series") < page.index("still to be judged") < page.index("finished=1")
+    finally:
+        assert organiser.post("/api/results/early").status_code == 200

@@ -107,6 +107,18 @@ def test_a_study_that_takes_too_long_is_interrupted_and_the_next_one_is_not() ->
         hasty.close()
 
 
+def test_a_study_that_takes_too_much_memory_is_interrupted_and_the_next_one_is_not() -> None:
+    small = JobQueue(job_memory=1 << 20)
+    try:
+        job = waited(small, small.submit(request(), "a"))
+        assert job.condition == "broken"
+        assert "more than 1 MiB of memory" in job.message
+        small._memory = 1 << 40
+        assert waited(small, small.submit(request(), "b", fresh=True)).condition == "found"
+    finally:
+        small.close()
+
+
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
     before = {one.pid for one in ours()}
     waited(own, own.submit(request(), "a"))

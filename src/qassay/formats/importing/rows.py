@@ -25,6 +25,8 @@ from qassay.tables import plural
 from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
+# Flags that are said in full.
+FLAGS_SHOWN = 20
 
 
 class _Form(NamedTuple):
@@ -304,9 +306,21 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
         add_judgments(plan, source, result.rows, name)
     if result.known:
         add_rows(plan, source, "answers", result.known)
-    if not result.rows and not result.known:
+    if result.flagged:
+        plan.report(source, _flags_in_words(result.flagged))
+    elif not result.rows and not result.known:
         plan.report(source, f"nothing new: the sheet {key.sheet} says nothing")
     _warn_of_undone(plan, source, result, name, before)
+
+
+def _flags_in_words(flagged: Sequence[tuple[Mapping[str, Any], str]]) -> str:
+    """The answers that the assessor was not sure of, for the organiser: a flag is not a judgment."""
+    said = []
+    for row, reason in flagged[:FLAGS_SHOWN]:
+        answer = f", {str(row['text'])[:80]!r}" if row.get("text") else ""
+        said.append(f"question {row['question']}{answer}: {reason}")
+    more = f" and {len(flagged) - len(said)} more" if len(flagged) > len(said) else ""
+    return f"{plural(len(flagged), 'answer')} flagged as doubtful ({'; '.join(said)}{more})"
 
 
 def _warn_of_undone(plan: Plan, source: Source, result: SheetResult, name: str, before: Sequence[Numbered]) -> None:

@@ -156,9 +156,7 @@ def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 
     rows = []
     for row in progress_rows:
         question = questions.get(row.question)
-        rows.append(
-            QuestionProgress.build(row, row.settled, text=(question.text or question.target or "") if question else "")
-        )
+        rows.append(QuestionProgress.build(row, row.settled, text=question.asked if question else ""))
     return AdjudicationPage.build(all_of_it, questions=rows, page=page, pages=pages, next=following)
 
 

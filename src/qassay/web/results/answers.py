@@ -103,7 +103,7 @@ def _place_in_words(scores: Scores, run: str) -> str:
     if len(every) == 1:
         return f"{called(run)} scores {score:.3f}; it is the only run."
     return (
-        f"{called(run)} scores {score:.3f}, rank {scores.ranks()[run]:g} of {len(scores.runs)}; "
+        f"{called(run)} scores {score:.3f}, rank {scores.places()[run]} of {len(scores.runs)}; "
         f"the median run scores {np.median(every):.3f}, the best {max(every):.3f}."
     )
 

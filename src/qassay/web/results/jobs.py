@@ -39,6 +39,7 @@ from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
+from qassay.web.checking import memory_of
 from qassay.web.results.finding import (
     Finding,
     StudyRequest,
@@ -54,6 +55,8 @@ Condition: TypeAlias = Literal["waiting", "running", "found", "broken"]
 FRESH = 60.0
 # A study that takes longer is interrupted.
 LIMIT_SECONDS = 900.0
+# So is one that takes more than this share of the machine's memory: the server and its database need the rest.
+MEMORY_SHARE = 0.6
 # The process ends when it is idle for this long: it has a whole evaluation in memory.
 IDLE_SECONDS = 600.0
 QUEUE = 20
@@ -197,8 +200,11 @@ def _write(finding: Finding, request: StudyRequest) -> None:
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(self, *, limit: float = LIMIT_SECONDS, memory_limit: int = KEPT_BYTES) -> None:
+    def __init__(
+        self, *, limit: float = LIMIT_SECONDS, memory_limit: int = KEPT_BYTES, job_memory: int | None = None
+    ) -> None:
         self._limit = limit
+        self._job_memory = job_memory or int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
         self._most = memory_limit
         self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
@@ -299,6 +305,9 @@ class JobQueue:
                     self._finish(job, "broken", f"it took longer than {self._limit / 60:.3g} minutes")
                     return False
                 if not pipe.poll(0.25):
+                    if memory_of(process) > self._job_memory:
+                        self._finish(job, "broken", f"it takes more than {self._job_memory >> 20:,} MiB of memory")
+                        return False
                     continue
                 kind, *rest = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the process that this one started
                 if kind == "progress":

@@ -79,7 +79,8 @@ class _Making:
     nuggets: dict[str, list[dict[str, Any]]]
     # The whole lists, where a sheet shows only some of the nuggets.
     listed: dict[str, list[dict[str, Any]]]
-    answers: dict[str, list[str]]
+    # The known answers of each question, with their documents.
+    answers: dict[str, list[tuple[str, str | None]]]
     references: dict[str, str]
     parts: dict[str, dict[str, SheetPart]] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
@@ -155,6 +156,7 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
     if not items:
         return None
     fields = ("nugget", "text", "vital") if any(KINDS[item["kind"]].linked for item in items) else ("nugget", "text")
+    known = making.answers.get(question.id, [])
     return {
         "question": _view(question),
         "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
@@ -162,7 +164,8 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
         # Whether a nugget is vital has no part in whether an answer has it.
         "nuggets": [{name: nugget[name] for name in fields} for nugget in nuggets],
         "reference": making.references.get(question.id),
-        "answers": making.answers.get(question.id, []),
+        "answers": list(dict.fromkeys(answer for answer, _ in known)),
+        "known": [{"answer": answer, "doc": doc} for answer, doc in known],
         "documents": documents,
     }
 
@@ -244,7 +247,7 @@ def _nuggets_among(
     return {question: [row for row in rows if (question, row["nugget"]) in pairs] for question, rows in listed.items()}
 
 
-def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:
+def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[tuple[str, str | None]]]:
     """The answers known from question development; those that another assessor noted would reveal judgments."""
     path = evaluation.folder.answers
     rows = jsonl.read_rows(path, file=evaluation.folder.name(path)) if path.exists() else []
@@ -252,11 +255,11 @@ def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[str]]:
     for _, row in rows:
         if row.get("assessor") in (None, assessor):
             is_current[str(row["question"]), str(row["answer"]), row.get("doc")] = not row.get("withdrawn")
-    current_answers: dict[str, dict[str, None]] = {}
-    for (question, answer, _), current in is_current.items():
+    current_answers: dict[str, list[tuple[str, str | None]]] = {}
+    for (question, answer, doc), current in is_current.items():
         if current:
-            current_answers.setdefault(question, {})[answer] = None
-    return {question: list(answers) for question, answers in current_answers.items()}
+            current_answers.setdefault(question, []).append((answer, doc))
+    return current_answers
 
 
 def _references(evaluation: Evaluation) -> dict[str, str]:

@@ -4,11 +4,12 @@ import { besideDocument, documentPanel } from "./document.js";
 import { answerText, contextList, goldAnswers } from "./free_text.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
-import { knownAnswerList } from "./known_answers.js";
-import { labelInWords, verdictInWords } from "./labels.js";
+import { confirmAgainstKnown, knownAnswerList } from "./known_answers.js";
+import { verdictButton, verdictInWords } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
+import { showLast } from "./surroundings.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -38,6 +39,8 @@ let at = Math.max(0, all.findIndex((disagreement) => disagreement.left));
 const ADOPT = "/api/adjudication/adopt";
 // Where the last ruling is remembered from one question to the next.
 const LAST = `qassay-ruling-${page.assessor}`;
+// Notes that no ruling has taken yet.
+const NOTES = `qassay-ruling-notes-${page.assessor}`;
 const STATES = /** @type {Record<string, string>} */ ({
   saved: "Saved",
   saving: "Saving…",
@@ -120,12 +123,16 @@ function rule(label) {
 /**
  * @param {Disagreement} disagreement
  * @param {Verdict} verdict
+ * @param {{stay?: boolean}} [options]  `stay`: what is shown stays.
  */
-function save(disagreement, verdict) {
+async function save(disagreement, verdict, { stay = false } = {}) {
+  if (verdict.judgment === "W" && !(await confirmAgainstKnown(`${disagreement.item}/${disagreement.part}`, disagreement.shown.text, page.known))) return;
+  if (all[at] !== disagreement) return;
   const field = document.getElementById("note");
   const note = field instanceof HTMLTextAreaElement ? field.value.trim() : "";
   const ruling = note ? { ...verdict, note } : verdict;
-  if (isSame(disagreement.ruling, ruling)) return goOn(); // it says so already
+  keepNote(disagreement, null);
+  if (isSame(disagreement.ruling, ruling)) return stay ? undefined : goOn(); // it says so already
   steps.push({ index: at, before: disagreement.version, ruling: disagreement.ruling });
   remember(LAST, [{ question: page.question.id, item: disagreement.item, part: disagreement.part, version: disagreement.version + 1, before: disagreement.version }], { tab: true });
   outbox.post("/api/adjudication/rulings", {
@@ -139,7 +146,36 @@ function save(disagreement, verdict) {
   disagreement.version += 1;
   disagreement.left = false;
   announce(`Ruled: ${verdictInWords(verdict)}`);
-  goOn();
+  if (!stay) goOn();
+}
+
+/**
+ * Keep a note in the browser until a ruling takes it.
+ * @param {Disagreement} disagreement
+ * @param {string | null} note
+ */
+function keepNote(disagreement, note) {
+  const others = recall(NOTES).filter((/** @type {any} */ draft) => draft.question !== page.question.id || draft.item !== disagreement.item || draft.part !== disagreement.part);
+  remember(NOTES, note === null ? others : [...others, { question: page.question.id, item: disagreement.item, part: disagreement.part, note }].slice(-500));
+}
+
+/**
+ * The field of a note: it is kept while it is typed, and saved on leaving where there is a ruling already.
+ * @param {Disagreement} disagreement
+ */
+function noteField(disagreement) {
+  const stored = recall(NOTES).find((/** @type {any} */ draft) => draft.question === page.question.id && draft.item === disagreement.item && draft.part === disagreement.part);
+  const field = h("textarea", { id: "note", rows: "2", maxlength: "2000", dir: "auto", value: stored?.note ?? disagreement.ruling?.note ?? "" });
+  field.addEventListener("input", () => keepNote(disagreement, field.value));
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) stage.focus({ preventScroll: true });
+  });
+  field.addEventListener("blur", () => {
+    if (disagreement.ruling === null || disagreement.ruling.settled || field.value.trim() === (disagreement.ruling.note ?? "")) return;
+    const { note, ...verdict } = disagreement.ruling;
+    void save(disagreement, verdict, { stay: true });
+  });
+  return field;
 }
 
 /**
@@ -210,7 +246,14 @@ function complain(message) {
 
 function draw() {
   const disagreement = all[at];
-  byId("position").textContent = disagreement ? `Disagreement ${at + 1} of ${all.length}, ${all.filter((other) => other.left).length} left` : "";
+  const left = all.filter((other) => other.left).length;
+  byId("position").textContent = disagreement ? `Disagreement ${at + 1} of ${all.length}, ${left} left` : "";
+  const bar = byId("progress", HTMLProgressElement);
+  bar.hidden = all.length === 0;
+  bar.max = Math.max(all.length, 1);
+  bar.value = all.length - left;
+  const last = all[steps.at(-1)?.index ?? -1];
+  showLast(last?.ruling ? { label: words(last, last.ruling), about: last.shown.text ?? "" } : undefined);
   limitMoves(at, at + 1 < all.length ? all.length : 0);
   if (!disagreement) {
     fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled automatically."), onward());
@@ -242,10 +285,19 @@ function verdicts(disagreement) {
     disagreement.ruling !== null && (disagreement.kind === "lists" ? disagreement.ruling.adopted === place : words(disagreement, verdict) === words(disagreement, disagreement.ruling));
   return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, disagreement.verdicts.map((verdict, place) =>
     h("li", null,
-      h("button", { type: "button", class: "verdict", "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
+      h("button", { type: "button", class: "verdict", dataset: { label: labelOf(disagreement, verdict) }, "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
         h("span", { class: "said" }, disagreement.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(disagreement, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
+}
+
+/**
+ * The label of a verdict, for its colour; nothing where it has none.
+ * @param {Disagreement} disagreement
+ * @param {Verdict} verdict
+ */
+function labelOf(disagreement, verdict) {
+  return String(verdict[choices[disagreement.kind]?.field] ?? "");
 }
 
 /** The known answers of the question, with their documents. */
@@ -274,7 +326,12 @@ function newRuling(disagreement) {
   const parts = [];
   const { labels } = choices[disagreement.kind];
   if (labels.length) {
-    parts.push(labels.map(({ label }) => button(`adjudicate.${label}`, label, () => rule(label))));
+    parts.push(h("div", { class: "decisions", role: "group", "aria-label": "Another ruling" }, labels.map((choice) =>
+      verdictButton({ ...choice, meaning: "" }, {
+        key: keyFor(`adjudicate.${choice.label}`),
+        pressed: disagreement.ruling !== null && labelOf(disagreement, disagreement.ruling) === choice.label,
+        choose: () => rule(choice.label),
+      }))));
     if (disagreement.kind === "list") {
       const known = [...new Set(disagreement.verdicts.map((verdict) => verdict.answer).filter(Boolean)), disagreement.shown.text];
       parts.push(h("label", null, "Answer, if correct", h("input", { id: "class", type: "text", maxlength: "500", value: known[0], list: "classes" }),
@@ -287,7 +344,7 @@ function newRuling(disagreement) {
   }
   return h("fieldset", null, h("legend", null, "Another ruling"),
     h("div", { class: "own-ruling" }, parts.flat()),
-    h("label", { class: "note" }, "Note (optional)", h("textarea", { id: "note", rows: "2", maxlength: "2000", value: disagreement.ruling?.note ?? "" })));
+    h("label", { class: "note" }, "Note (optional)", noteField(disagreement)));
 }
 
 /** @param {Disagreement} disagreement */
@@ -309,15 +366,6 @@ function nuggetChoices(disagreement) {
   return h("div", null,
     h("ul", { class: "nugget-choices" }, boxes.map((box) => h("li", null, h("label", null, box, " ", h("span", { dir: "auto" }, nuggets.get(box.value) ?? ""))))),
     h("button", { type: "button", onclick: () => save(disagreement, { nuggets: boxes.filter((box) => box.checked).map((box) => box.value) }) }, "Save decision"));
-}
-
-/**
- * @param {string} name
- * @param {string} label
- * @param {() => void} act
- */
-function button(name, label, act) {
-  return h("button", { type: "button", onclick: act }, h("kbd", null, keyFor(name)), ` ${labelInWords(label)}`);
 }
 
 function following() {

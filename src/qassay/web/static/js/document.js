@@ -110,6 +110,6 @@ export function marked(view) {
 export function reveal(box) {
   requestAnimationFrame(() => {
     const mark = box.querySelector("mark");
-    if (mark) box.scrollTop = mark.offsetTop - box.offsetTop - box.clientHeight / 3;
+    if (mark) box.scrollTop += mark.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
   });
 }

@@ -2,6 +2,7 @@
 import { besideDocument } from "./document.js";
 import { fill, h } from "./dom.js";
 import { isFree, keyFor, register } from "./keys.js";
+import { verdictButton } from "./labels.js";
 import { NoteField } from "./notes.js";
 import { Workbench } from "./workbench.js";
 
@@ -44,14 +45,8 @@ export function freeTextScreen(screen, { gold }) {
    */
   function draw(here, view) {
     const { verdict } = view.parts[0];
-    const buttons = labels.map(({ label, name, meaning }) =>
-      h("button", {
-        type: "button",
-        class: "decision",
-        "aria-pressed": String(verdict?.[field] === label),
-        dataset: { label },
-        onclick: () => decide(label),
-      }, h("kbd", null, keyFor(shortcut(label))), h("span", { dir: "auto" }, name, meaning ? `: ${meaning}` : "")));
+    const buttons = labels.map((choice) =>
+      verdictButton(choice, { key: keyFor(shortcut(choice.label)), pressed: verdict?.[field] === choice.label, choose: () => decide(choice.label) }));
     const answer = h("div", { class: "judge-answer" },
       h("h2", null, "Answer"),
       answerText(view.body.text),

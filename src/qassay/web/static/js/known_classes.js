@@ -2,6 +2,7 @@
 import { ApiError, freshKey, get, post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { classChooser } from "./class_chooser.js";
+import { documentsOf } from "./known_answers.js";
 
 /** @typedef {import("./class_chooser.js").KnownClass} KnownClass */
 
@@ -60,6 +61,7 @@ export class KnownClasses {
 
   /** @param {KnownClass} known */
   line(known) {
+    const documents = documentsOf(this.bench.sheet.known).get(known.name) ?? [];
     const button = () =>
       h(
         "button",
@@ -69,7 +71,7 @@ export class KnownClasses {
     return h(
       "li",
       null,
-      h("bdi", null, known.name),
+      h("span", { class: "class-name" }, h("bdi", null, known.name), documents.length ? h("small", { class: "faint" }, " ", h("bdi", null, documents.join(", "))) : null),
       known.developed ? h("span", { class: "badge accent", title: "Known from question development" }, "known") : button(),
     );
   }

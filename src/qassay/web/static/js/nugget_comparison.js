@@ -51,7 +51,7 @@ function shown(cell, name, row) {
   const differing = row.cells.find((other) => other && other.vital !== cell.vital);
   return h("td", { dataset: { of: name } },
     h("span", { dir: "auto" }, h("bdi", null, cell.words.flatMap(marked))), " ",
-    h("span", { class: cell.vital ? "badge accent" : "badge" }, cell.vital ? "vital" : "okay", differing ? h("span", { class: "visually-hidden" }, " (others say otherwise)") : null), " ",
+    h("span", { class: cell.vital ? "badge weight accent" : "badge weight" }, cell.vital ? "vital" : "okay", differing ? h("span", { class: "visually-hidden" }, " (others say otherwise)") : null), " ",
     h("span", { class: "faint small" }, `no. ${cell.place + 1}, in ${plural(cell.responses, "response")}`));
 }
 

@@ -16,8 +16,9 @@ export function scale({ label, from, to, value, active, ends, choose, disabled =
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return h("fieldset", { class: active ? "scale active" : "scale", disabled },
     h("legend", null, label, active ? h("span", { class: "faint" }, " (keys go here)") : null),
-    h("div", { class: "scale-buttons" },
-      numbers.map((number) =>
-        h("button", { type: "button", "aria-pressed": String(value === number), onclick: () => choose(number) }, number))),
-    h("p", { class: "scale-ends faint" }, h("span", null, ends[0]), h("span", null, ends[1])));
+    h("div", { class: "scale-row" },
+      h("div", { class: "scale-buttons" },
+        numbers.map((number) =>
+          h("button", { type: "button", "aria-pressed": String(value === number), onclick: () => choose(number) }, number))),
+      h("p", { class: "scale-ends faint" }, h("span", null, ends[0]), h("span", null, ends[1]))));
 }

@@ -43,14 +43,19 @@ export function showLock({ locked }) {
 /**
  * @param {Sheet} sheet
  * @param {number} current  The item shown.
+ * @param {import("./supply.js").ItemView | null} [view]
  */
-export function showProgress({ items, job }, current) {
+export function showProgress({ items, job }, current, view = null) {
   const at = items.findIndex((item) => item.id === current);
+  // An answer that takes many decisions: those of it that are made.
+  const required = view?.id === current ? view.parts.filter((part) => part.required) : [];
+  const decided = required.filter((part) => part.verdict !== null).length;
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
+  byId("decisions").textContent = required.length > 1 ? `${decided} of ${required.length} decisions` : "";
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
-  bar.value = job.done;
+  bar.value = job.done + (required.length > decided ? decided / required.length : 0);
   const left = job.minutes_left === null || job.done >= job.total ? "" : `, about ${duration(job.minutes_left)} left`;
   byId("progress-text").textContent = `${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}${left}`;
 }
@@ -68,7 +73,7 @@ export function duration(minutes) {
 
 /**
  * The last decision, beside the button that undoes it.
- * @param {import("./steps.js").Step | undefined} step
+ * @param {{label?: string, about?: string} | undefined} step
  */
 export function showLast(step) {
   const shown = document.getElementById("last");

@@ -10,6 +10,7 @@ import { announce, byId, notify, pageData } from "./dom.js";
 import { walkThrough } from "./moves.js";
 import { after, firstOpen, openStage } from "./order.js";
 import { Outbox, UNSAVED } from "./outbox.js";
+import { recall, remember } from "./remembered.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
 import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
@@ -23,8 +24,12 @@ import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion,
  * @typedef {object} Screen
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
+ * @property {(part: string) => string} [about]  What a part of the item shown is about, where it is not one of its strings.
  * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
  */
+
+// The question that ended on the page before.
+const ENDED = "qassay-question-ended";
 
 export class Workbench {
   /** @param {Screen} screen */
@@ -69,6 +74,13 @@ export class Workbench {
     this.outbox.tell();
     if (first) await this.open(first.id);
     else this.finished();
+    this.markEnd(recall(ENDED, { tab: true })[0]);
+  }
+
+  /** @param {string | undefined} question  One that is finished: the assessor learns that another one begins. */
+  markEnd(question) {
+    remember(ENDED, [], { tab: true });
+    if (question !== undefined && this.view) notify(`Question ${question} is finished. This is question ${this.sheet.question.id}.`);
   }
 
   begin() {
@@ -137,17 +149,23 @@ export class Workbench {
   /** Go on to the next question that has something open; what was fetched ahead may have been finished meanwhile. */
   async nextQuestion() {
     const seen = new Set([this.sheet.assignment]);
+    const { question: before, items } = this.sheet;
+    const ended = items.every((item) => item.complete) ? before.id : undefined;
     let number = this.sheet.next;
     while (number !== null && !seen.has(number)) {
       seen.add(number);
       const sheet = await this.supply.next(number).catch(() => null);
       if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
       const open = openStage(sheet);
-      if (open && sheet.screen !== this.sheet.screen) return this.leave(`/judge/${sheet.assignment}`);
+      if (open && sheet.screen !== this.sheet.screen) {
+        remember(ENDED, ended === undefined ? [] : [ended], { tab: true });
+        return this.leave(`/judge/${sheet.assignment}`);
+      }
       const first = firstOpen(sheet);
       if (open && first) {
         this.turnTo(sheet);
-        return this.open(first.id);
+        await this.open(first.id);
+        return this.markEnd(ended);
       }
       number = sheet.next;
     }
@@ -207,7 +225,7 @@ export class Workbench {
     const { assignment, screen, question: { id: question } } = this.sheet;
     const { part } = partView;
     const about = this.aboutItem(view.id, part);
-    this.steps.push({ assignment, screen, question, item: view.id, part, before: partView.version, verdict: partView.verdict, about, label: verdictShortly(verdict, this.sheet.choices) });
+    this.steps.push({ assignment, screen, question, item: view.id, part, before: partView.version, verdict: partView.verdict, about, label: verdictShortly(verdict, this.sheet.choices, part) });
     const body = { item: view.id, part, expected: partView.version, verdict, seconds: Math.round((Date.now() - this.shown) / 1000) };
     this.outbox.post(`/api/judge/${assignment}/decisions`, body, question);
     this.shown = Date.now();
@@ -222,9 +240,10 @@ export class Workbench {
   aboutItem(id, part = "") {
     const at = this.sheet.items.findIndex((item) => item.id === id);
     const label = this.sheet.items[at]?.label;
-    const own = this.view?.id === id ? this.view : null;
-    const place = own?.parts.findIndex((candidate) => candidate.part === part) ?? -1;
-    return own?.body.elements?.[place]?.text || label || `item ${at + 1}`;
+    const body = this.view?.id === id ? this.view.body : null;
+    // Parts of lists and of responses are numbered like their strings.
+    const element = /^\d+$/.test(part) ? body?.elements?.[Number(part)]?.text : null;
+    return (body && this.screen.about?.(part)) || element || label || body?.text || body?.justification || `item ${at + 1}`;
   }
 
   /**
@@ -314,7 +333,7 @@ export class Workbench {
   }
 
   tellProgress() {
-    showProgress(this.sheet, this.current);
+    showProgress(this.sheet, this.current, this.view);
     showLast(this.steps.last);
     showFlag(this.sheet, this.current);
   }

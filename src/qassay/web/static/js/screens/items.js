@@ -1,9 +1,9 @@
 // Judging answers to factoid and passage questions: the string, its document, four decisions in their order.
 import { post } from "../api.js";
-import { confirmed } from "../forms.js";
 import { announce, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
-import { knownAnswerList } from "../known_answers.js";
+import { confirmAgainstKnown, knownAnswerList } from "../known_answers.js";
+import { verdictButton } from "../labels.js";
 import { besideDocument, documentPanel } from "../document.js";
 import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
@@ -13,8 +13,6 @@ import { Workbench } from "../workbench.js";
 const bench = new Workbench({ draw });
 const decisions = bench.sheet.choices?.labels ?? [];
 const notes = new NoteField(bench);
-/** @type {Set<number>} Items whose verdict against a known answer was confirmed. */
-const confirmedItems = new Set();
 
 for (const decision of decisions) register(`items.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
 register("items.note", "m", "Write a note on this item", () => notes.focus());
@@ -23,24 +21,9 @@ register("items.note", "m", "Write a note on this item", () => notes.focus());
 async function decide(label) {
   const { view } = bench;
   if (!view || bench.moving || bench.isLocked()) return;
-  const known = label === "W" ? contradicted(view) : null;
-  if (known !== null && !confirmedItems.has(view.id)) {
-    confirmedItems.add(view.id); // asked once
-    const name = decisions.find((decision) => decision.label === label)?.name ?? label;
-    if (!(await confirmed(`“${known}” is a known answer of this question. Judge it ${name.toLowerCase()} anyway?`, `Judge ${name.toLowerCase()}`))) return;
-    if (bench.view !== view) return;
-  }
+  if (label === "W" && !(await confirmAgainstKnown(`${view.id}`, view.body.text, bench.sheet.known))) return;
+  if (bench.view !== view) return;
   bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, message: label });
-}
-
-/**
- * The known answer that the string of an item equals, but for case, spaces and punctuation; nothing where it equals none.
- * @param {ItemView} view
- */
-function contradicted(view) {
-  const plain = (/** @type {string} */ text) => text.normalize("NFKC").toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
-  const own = plain(String(view.body.text ?? ""));
-  return own === "" ? null : (bench.sheet.known.find((known) => plain(known.answer) === own)?.answer ?? null);
 }
 
 /**
@@ -50,18 +33,11 @@ function contradicted(view) {
 function draw(here, view) {
   const { verdict } = view.parts[0];
   const buttons = decisions.map((decision) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: `decision ${decision.tone}`,
-        "aria-pressed": String(verdict?.judgment === decision.label),
-        dataset: { label: decision.label },
-        onclick: () => void decide(decision.label),
-      },
-      h("span", null, decision.name),
-      h("kbd", null, keyFor(`items.${decision.label}`)),
-    ),
+    verdictButton(decision, {
+      key: keyFor(`items.${decision.label}`),
+      pressed: verdict?.judgment === decision.label,
+      choose: () => void decide(decision.label),
+    }),
   );
   const answer = view.kind === "extract"
     ? h("p", { class: "answer-string" }, "The marked passage")

@@ -4,7 +4,9 @@ import { Choices } from "../choices.js";
 import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { confirmAgainstKnown } from "../known_answers.js";
 import { KnownClasses } from "../known_classes.js";
+import { verdictButton } from "../labels.js";
 import { NoteField } from "../notes.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
@@ -39,20 +41,13 @@ bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
   return refused(...refusal);
 };
 const decisions = bench.sheet.choices?.labels ?? [];
-for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => decide(decision.label));
+for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Previous element", () => box.move(-1));
 register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
 register("judge.undo", "z", "Undo the last decision", () => void undo());
-const buttons = decisions.map((decision) =>
-  h(
-    "button",
-    { type: "button", class: `decision ${decision.tone}`, dataset: { label: decision.label }, onclick: () => decide(decision.label) },
-    h("span", null, decision.name),
-    h("kbd", null, keyFor(`lists.${decision.label}`)),
-  ),
-);
+const buttons = decisions.map((decision) => verdictButton(decision, { key: keyFor(`lists.${decision.label}`), choose: () => void decide(decision.label) }));
 
 function begin() {
   known.show([]);
@@ -142,9 +137,13 @@ function turn() {
 }
 
 /** @param {string} label */
-function decide(label) {
+async function decide(label) {
   if (!drawn) return;
-  if (label !== "R") return save(label, null);
+  if (label !== "R") {
+    const [view, index] = [drawn, box.at];
+    if (label === "W" && !(await confirmAgainstKnown(`${view.id}/${index}`, view.body.elements[index].text, bench.sheet.known))) return box.focus();
+    return drawn === view && box.at === index ? save(label, null) : undefined;
+  }
   const { text } = drawn.body.elements[box.at];
   const { verdict } = drawn.parts[box.at];
   const chooser = classChooser({

@@ -143,7 +143,7 @@ function mark() {
         "li",
         { class: here ? "linked" : null, "aria-selected": String(here) },
         h("span", { class: "line-number" }, index < 9 ? h("kbd", null, keyFor(`matches.nugget-${index + 1}`)) : `${index + 1}`),
-        h("span", { class: nugget.vital ? "badge accent" : "badge" }, nugget.vital ? "vital" : "okay"),
+        h("span", { class: nugget.vital ? "badge weight accent" : "badge weight" }, nugget.vital ? "vital" : "okay"),
         h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
         part === undefined ? null : h("span", { class: here ? "badge good" : "badge" }, part === "" ? "in the response" : here ? "linked" : `in ${Number(part) + 1}`),
       );

@@ -8,6 +8,7 @@ import { keyFor, register } from "../keys.js";
 import { offerMoves } from "../moves.js";
 import { editNugget, mergeNuggets, responsesAgain, splitNugget } from "../nugget_dialogs.js";
 import { NuggetList } from "../nugget_list.js";
+import { showProgress, showQuestion } from "../surroundings.js";
 
 /** @typedef {import("../nugget_list.js").Nugget} Nugget */
 /** @typedef {{text: string, doc: string | null}} Line */
@@ -184,7 +185,7 @@ function nuggetLine(nugget, index) {
     "li",
     { class: nugget.nugget ? null : "pending", draggable: "true" },
     h("span", { class: "line-number faint" }, `${index + 1}`),
-    h("span", { class: nugget.vital ? "badge accent" : "badge" }, nugget.vital ? "vital" : "okay"),
+    h("span", { class: nugget.vital ? "badge weight accent" : "badge weight" }, nugget.vital ? "vital" : "okay"),
     h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
     nugget.linked > 0 ? h("span", { class: "faint small" }, `in ${nugget.linked}`) : null,
   );
@@ -254,8 +255,8 @@ function drawEarlier(earlier) {
 
 async function start() {
   byId("stage").before(byId("context"));
-  // The question of a series that has no text of its own is headed by its target.
-  if (!sheet.question.text) fill(byId("question-more"));
+  showQuestion(sheet);
+  showProgress(sheet, -1);
   fill(
     byId("stage"),
     h(

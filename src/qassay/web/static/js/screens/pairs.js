@@ -42,7 +42,7 @@ function draw(here, view) {
           "aria-pressed": String(verdict?.judgment === label),
           dataset: { label },
           onclick: () => decide(label),
-        }, h("kbd", null, keyFor(`pairs.${label}`)), h("span", null, h("strong", null, label), ` ${meaning}`)))),
+        }, h("span", null, h("strong", null, label), ` ${meaning}`), h("kbd", null, keyFor(`pairs.${label}`))))),
   );
 }
 

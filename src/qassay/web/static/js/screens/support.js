@@ -13,7 +13,7 @@ let nuggets = new Map();
 let chosen = "";
 let drawn = 0;
 
-const bench = new Workbench({ draw, begin });
+const bench = new Workbench({ draw, begin, about });
 
 const levels = bench.sheet.choices?.labels ?? [];
 
@@ -68,6 +68,16 @@ function citation(part) {
 }
 
 /**
+ * What is judged, in words: a nugget, or a sentence with the document that it cites.
+ * @param {string} part
+ */
+function about(part) {
+  if (!part.startsWith("citation:")) return nuggets.get(part.slice("nugget:".length)) ?? part;
+  const { sentence, doc } = citation(part);
+  return `sentence ${sentence + 1}, ${doc}`;
+}
+
+/**
  * @param {Workbench} here
  * @param {ItemView} view
  */
@@ -98,9 +108,9 @@ function draw(here, view) {
         narrow ? null : source),
       h("div", { class: "judge-answer" },
         facts.length ? h("h2", null, "Nuggets") : null,
-        list(facts, (part) => nuggets.get(part.part.slice("nugget:".length)) ?? part.part, null),
+        list(facts, (part) => about(part.part), null),
         cites.length ? h("h2", null, "Citations") : null,
-        list(cites, (part) => `sentence ${citation(part.part).sentence + 1}, ${citation(part.part).doc}`, beside))),
+        list(cites, (part) => about(part.part), beside))),
   );
   here.stage.querySelector(".part.current")?.scrollIntoView({ block: "nearest" });
 }
@@ -119,7 +129,7 @@ function list(parts, name, beside) {
         levels.map((level) =>
           h("button", {
             type: "button",
-            class: "small",
+            class: `small ${level.tone}`,
             "aria-pressed": String(part.verdict?.support === level.label),
             onclick: () => decide(part.part, level.label),
           }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));

@@ -1,6 +1,6 @@
 // Judgments out of the sheet as a file of JSON lines, and back in, on another machine.
 import { itemOf, questionOf } from "./local_server.js";
-import { data, decidedOn, keep, keepKnown, knownAnswers, write } from "./storage.js";
+import { data, decidedOn, flagged, keep, keepFlags, keepKnown, knownAnswers, write } from "./storage.js";
 
 /** @typedef {import("./storage.js").Entry} Entry */
 
@@ -21,6 +21,9 @@ export function rows() {
   });
   for (const { question, answer, doc, at } of knownAnswers()) {
     list.push({ sheet: data.sheet, question, known_answer: answer, ...(doc ? { doc } : {}), at });
+  }
+  for (const [item, { reason, at }] of Object.entries(flagged())) {
+    list.push({ sheet: data.sheet, item: Number(item), flag: reason, at });
   }
   return list.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
@@ -60,7 +63,8 @@ export function load(text) {
   const places = new Map(data.questions.flatMap((_, index) => questionOf(index + 1).items.map((item) => [item.id, index + 1])));
   const wrong = list.find((row) => !fits(row, places));
   if (wrong) return { added: 0, problem: `A line of this file fits nothing on this sheet: ${JSON.stringify(wrong).slice(0, 200)}` };
-  return { added: loadDecisions(list, places) + loadKnown(list), problem: null };
+  const decisions = list.filter((row) => !("flag" in row));
+  return { added: loadDecisions(decisions, places) + loadKnown(list) + loadFlags(list), problem: null };
 }
 
 /**
@@ -71,6 +75,7 @@ function fits(row, places) {
   if (typeof row.at !== "string") return false;
   if ("known_answer" in row) return typeof row.known_answer === "string" && typeof row.question === "string";
   const number = places.get(row.item);
+  if ("flag" in row) return number !== undefined && typeof row.flag === "string";
   const isVerdict = row.verdict === null || (typeof row.verdict === "object" && !Array.isArray(row.verdict));
   return number !== undefined && isVerdict && itemOf(number, row.item).parts.some((part) => part.part === row.part);
 }
@@ -102,6 +107,14 @@ function loadDecisions(list, places) {
     if (added > before) keep(number, decided);
   }
   return added;
+}
+
+/** @param {any[]} list */
+function loadFlags(list) {
+  const flags = flagged();
+  const fresh = list.filter((row) => "flag" in row && row.at > (flags[row.item]?.at ?? ""));
+  if (fresh.length) keepFlags({ ...flags, ...Object.fromEntries(fresh.map(({ item, flag, at }) => [item, { reason: flag, at }])) });
+  return fresh.length;
 }
 
 /** @param {any[]} list */

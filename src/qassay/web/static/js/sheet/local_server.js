@@ -1,7 +1,7 @@
 // What the server does for a judging screen, done here: questions, items and documents out of the file, decisions kept.
 import { ApiError } from "../api.js";
 import { byId } from "../dom.js";
-import { data, decidedOn, keep, knownAnswers, now } from "./storage.js";
+import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./storage.js";
 
 /**
  * @typedef {import("./storage.js").Verdict} Verdict
@@ -17,6 +17,7 @@ import { data, decidedOn, keep, knownAnswers, now } from "./storage.js";
  * @property {{nugget: string, text: string, vital?: boolean}[]} nuggets
  * @property {string | null} reference
  * @property {string[]} answers
+ * @property {{answer: string, doc: string | null}[]} known
  * @property {Record<string, Shown>} documents
  */
 
@@ -102,6 +103,7 @@ export function sheetOf(number, wanted = null) {
     .map(({ screen, own }) => ({ screen, title: data.titles[screen], done: own.filter((place) => place.complete).length, total: own.length, open: true }));
   const shown = stages.find((stage) => stage.screen === wanted) ?? stages.find((stage) => stage.done < stage.total) ?? stages[stages.length - 1];
   const { done, total } = progressOf(number);
+  const flags = flagged();
   return {
     assignment: number,
     screen: shown.screen,
@@ -119,9 +121,9 @@ export function sheetOf(number, wanted = null) {
     next: nextOpen(number),
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,
-    known: [...here.answers.map((answer) => ({ answer, doc: null })), ...added],
+    known: [...here.known, ...added],
     job: { ...wholeProgress(), minutes_left: null },
-    flags: null, // nobody but the assessor would see them
+    flags: Object.fromEntries(here.items.filter((item) => flags[item.id]?.reason).map((item) => [item.id, flags[item.id].reason])),
   };
 }
 
@@ -159,6 +161,26 @@ export function viewOf(number, id) {
  */
 export function decide(number, sent) {
   return append(number, sent, () => sent.verdict);
+}
+
+/**
+ * Keep a doubt about an item; one without a reason removes it.
+ * @param {number} number
+ * @param {{item: number, reason: string}} sent
+ */
+export function flag(number, { item, reason }) {
+  itemOf(number, item);
+  keepFlags({ ...flagged(), [item]: { reason, at: now() } }, number);
+  return null;
+}
+
+/** The items that are flagged, each with its question and its reason. */
+export function allFlags() {
+  const flags = flagged();
+  return data.questions.flatMap((question, index) =>
+    questionOf(index + 1).items
+      .filter((item) => flags[item.id]?.reason)
+      .map((item) => ({ number: index + 1, question: question.id, item: item.id, label: item.label, reason: flags[item.id].reason })));
 }
 
 /**

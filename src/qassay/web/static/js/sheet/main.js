@@ -3,7 +3,8 @@ import { announce, byId, fill, h, plural } from "../dom.js";
 import { register, unregisterAll } from "../keys.js";
 import { go, last, want } from "./address.js";
 import { ownShortcuts } from "./api.js";
-import { nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
+import { asks } from "../surroundings.js";
+import { allFlags, nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
 import { load, rows, save } from "./files.js";
 import { data, isFailing, unsaved } from "./storage.js";
 import { STATES } from "./outbox.js";
@@ -86,6 +87,8 @@ function judge(sheet, run) {
   }
   // What is sent to a server has no place here.
   for (const form of document.querySelectorAll("#main form[data-action]")) (form.closest("details") ?? form).remove();
+  // The guidelines stand open, as in the application.
+  document.querySelector("#main details.rules")?.setAttribute("open", "");
   run(`screens/${sheet.screen}.js`);
 }
 
@@ -99,14 +102,15 @@ function work(from) {
   const first = from ?? Math.floor(((next ?? 1) - 1) / SHOWN) * SHOWN + 1;
   fill(byId("main"),
     h("h1", null, "Your work"),
-    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done} of ${plural(total, "item")} judged.`),
+    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done.toLocaleString("en")} of ${plural(total, "item")} judged.`),
     next === null
       ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to the person who gave you this sheet.")
       : h("p", null, "Your decisions are kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to the person who gave you this sheet; to go on with another browser or machine, load that file there."),
     h("div", { class: "row sheet-actions" },
       next === null ? null : h("a", { class: "button primary", id: "go-on", href: `/judge/${next}` }, done ? "Go on judging" : "Begin judging")),
     turning(first),
-    table(first));
+    table(first),
+    doubts());
   byId("save-state").dataset.state = isFailing() ? "waiting" : "saved";
   byId("save-state").textContent = isFailing() ? STATES.waiting : "";
   byId("main").focus({ preventScroll: true });
@@ -119,15 +123,26 @@ function table(first) {
     return h("tr", null,
       h("td", null, h("a", { href: `/judge/${first + index}` }, question.id)),
       h("td", null, question.type),
-      h("td", { class: "asks", dir: "auto" }, question.target ? h("span", { class: "faint" }, question.target, question.text ? ": " : "") : null, question.text),
+      h("td", { class: "asks", dir: "auto" }, question.target && asks(question) === question.text ? h("span", { class: "faint" }, h("bdi", null, question.target), ": ") : null, asks(question)),
       h("td", { class: "number nowrap", dataset: { of: "Judged" } }, `${own.done} of ${own.total}`),
-      h("td", null, own.done === own.total ? h("span", { class: "badge good" }, "finished") : null));
+      h("td", null, own.done === own.total ? h("span", { class: "badge state good" }, "finished") : null));
   });
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
     h("table", { class: "lines" },
-      h("thead", null, h("tr", null, ["Question", "Type", "Asks", "Judged", "State"].map((name) =>
+      h("thead", null, h("tr", null, ["Question", "Type", "Text", "Judged", "State"].map((name) =>
         h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
       h("tbody", null, rows)));
+}
+
+/** The flagged answers; nothing where there are none. */
+function doubts() {
+  const all = allFlags();
+  if (!all.length) return null;
+  return h("section", { role: "region", "aria-label": "Flagged answers" },
+    h("h2", null, "Flagged answers"),
+    h("ul", { class: "plain-list" }, all.map((flag) =>
+      h("li", null, h("a", { href: `/judge/${flag.number}?item=${flag.item}` }, flag.question), " ", h("bdi", null, flag.label.slice(0, 80)), " ",
+        h("span", { class: "faint" }, h("bdi", null, flag.reason))))));
 }
 
 /**

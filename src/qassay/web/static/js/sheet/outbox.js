@@ -1,7 +1,7 @@
 // In a sheet the outbox has nobody to send to: a decision is kept in the browser before the next one is shown.
 import { ApiError, freshKey } from "../api.js";
 import { keepRefusal, refusals, showRefusals } from "../refusals.js";
-import { decide, takeBack } from "./local_server.js";
+import { decide, flag, takeBack } from "./local_server.js";
 import { isFailing } from "./storage.js";
 
 /**
@@ -47,7 +47,8 @@ export class Outbox {
     /** @type {any} */
     const sent = body;
     try {
-      const answer = deed === "undo" ? takeBack(Number(number), sent) : decide(Number(number), sent);
+      const deeds = /** @type {Record<string, (number: number, sent: any) => any>} */ ({ undo: takeBack, flags: flag });
+      const answer = (deeds[deed] ?? decide)(Number(number), sent);
       // The workbench first shows what was decided, then hears that it is kept.
       queueMicrotask(() => this.events.delivered(letter, answer));
     } catch (error) {

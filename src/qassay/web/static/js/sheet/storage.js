@@ -92,6 +92,24 @@ export function keepKnown(known) {
   dispatchEvent(new CustomEvent("sheet-changed", { detail: 0 }));
 }
 
+/**
+ * The doubts of the assessor by item, each with its moment; a reason that is empty removes a flag.
+ * @returns {Record<string, {reason: string, at: string}>}
+ */
+export function flagged() {
+  return read("flags", {});
+}
+
+/**
+ * @param {Record<string, {reason: string, at: string}>} flags
+ * @param {number} [question]
+ */
+export function keepFlags(flags, question = 0) {
+  write("flags", flags);
+  write("unsaved", unsaved() + 1);
+  dispatchEvent(new CustomEvent("sheet-changed", { detail: question }));
+}
+
 /** How many changes are in no file yet. @returns {number} */
 export function unsaved() {
   return read("unsaved", 0);
