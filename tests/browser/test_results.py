@@ -75,7 +75,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     expect(page.locator("caption").filter(has_text="items open").first).to_be_visible()
     page.get_by_label("Title (optional)").fill("First figures")
     page.get_by_role("button", name="Publish as provisional").click()
-    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish as provisional").click()
     expect(page.get_by_role("link", name="First figures")).to_be_visible(timeout=60_000)
 
     reader = visit(server, one, "Rea")
@@ -94,7 +94,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     accessible(judging)
 
     page.get_by_role("button", name="Withdraw").click()
-    page.get_by_role("dialog").get_by_role("button", name="Yes").click()
+    page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
     expect(page.get_by_text("Nothing is published")).to_be_visible(timeout=60_000)
 
 

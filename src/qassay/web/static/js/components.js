@@ -11,7 +11,7 @@ function count() {
 
 const label = () => (byId("count-key").textContent = keyFor("components.count"));
 byId("count").addEventListener("click", count);
-byId("ask").addEventListener("click", () => void confirmed("Is everything where it belongs?"));
+byId("ask").addEventListener("click", () => void confirmed("Remove this example?", "Remove"));
 register("components.count", "c", "Count one", count);
 register("components.reset", "0", "Start over", () => {
   times = -1;

@@ -26,12 +26,12 @@ export function takeOver() {
  */
 export async function send(form, submitter = null) {
   if (form.dataset.busy) return;
+  const button = submitter instanceof HTMLButtonElement ? submitter : form.querySelector("button[type=submit]");
   const question = submitter?.dataset.confirm ?? form.dataset.confirm;
-  if (question && !(await confirmed(question))) return;
+  if (question && !(await confirmed(question, button?.textContent?.trim() || "Continue"))) return;
   const [method, path] = (form.dataset.action ?? "").split(" ", 2);
   clear(form);
   form.dataset.busy = "yes";
-  const button = submitter instanceof HTMLButtonElement ? submitter : form.querySelector("button[type=submit]");
   button?.setAttribute("aria-disabled", "true");
   try {
     const answer = await call(/** @type {Method} */ (method), path, values(form));
@@ -115,12 +115,12 @@ export function clear(form) {
  * Ask before something that is hard to undo.
  *
  * @param {string} question
- * @param {string} [yes] what the button that agrees says
+ * @param {string} verb  The text of the button that does it: the verb of the question, never yes or no.
  * @returns {Promise<boolean>}
  */
-export function confirmed(question, yes = "Yes") {
+export function confirmed(question, verb) {
   return new Promise((resolve) => {
-    const agree = h("button", { type: "submit", class: "primary", value: "yes" }, yes);
+    const agree = h("button", { type: "submit", class: "primary", value: "yes" }, verb);
     const dialog = h(
       "dialog",
       { "aria-labelledby": "confirm-question" },
