@@ -128,12 +128,16 @@ class Sender:
         self.turn = cycle((True, False))
         self.statuses: dict[int, int] = {}
         self.forbidden: set[str] = set()
+        self.replaced = False
 
     def send(self, case: Any) -> Any:
+        self.replaced = False
         if next(self.turn):
             for given in (case.path_parameters, case.body):
                 if isinstance(given, dict):
-                    given |= {name: next(values) for name, values in self.known.items() if name in given}
+                    known = {name: next(values) for name, values in self.known.items() if name in given}
+                    given |= known
+                    self.replaced |= bool(known)
         case.headers = {"Authorization": f"Bearer {self.token}"}
         case.cookies = {}
         sent = case.as_transport_kwargs(base_url="http://testserver")
@@ -169,9 +173,11 @@ def _faults(sender: Sender, case: Any) -> list[str]:
     except httpx.InvalidURL:
         return []  # an address that is longer than what the client sends
     # A body that is too long is refused too, and a queue without room (`Idle`) is a documented answer: the library
-    # counts neither among refusals.
-    left_out = {413: "negative_data_rejection", 503: "not_a_server_error"}.get(answer.status_code)
-    checks = [CHECKS.get_one(name) for name in CHECKED if name != left_out]
+    # counts neither among refusals. Where a known value took the place of a wrong one, the case may be right.
+    left_out = {{413: "negative_data_rejection", 503: "not_a_server_error"}.get(answer.status_code)}
+    if sender.replaced:
+        left_out.add("negative_data_rejection")
+    checks = [CHECKS.get_one(name) for name in CHECKED if name not in left_out]
     try:
         case.validate_response(answer, checks=checks)
     except (Failure, FailureGroup) as error:

@@ -319,8 +319,9 @@ def describe(
     of questions also gets its ranking by series and by type, and under other weights.
 
     >>> import qassay
-    >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")
-    Description: at least half of the 10 runs score 0 on 4 of 16 questions (list_f)
+    >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")  # doctest: +NORMALIZE_WHITESPACE
+    Description: the hardest question is 9.6 (mean 0.000), the easiest 5.6 (mean 0.886);
+    more than half of the 10 runs score 0 on 4 of 16 questions
     """
     from qassay.analysis.descriptions import Description, describe_evaluation
     from qassay.meta.distributions import score_distributions
@@ -366,7 +367,7 @@ def agreement(
     >>> import qassay
     >>> study = qassay.agreement(qassay.open(qassay.demo_folder()), sets=["first", "second"], resamples=0)
     >>> study[0]
-    Agreement: first, second agree on 92.8% of 1,135 items, Cohen's kappa 0.876
+    Agreement: the sets first and second agree on 92.8% of 1,135 items
     """
     from qassay.analysis.agreements import agreement_study
 
@@ -404,8 +405,10 @@ def stability(
     from `reference`: by default the settled judgments, or the first entry of a mapping.
 
     >>> import qassay
-    >>> qassay.stability(qassay.open(qassay.demo_folder()), sets=["adjudicated", "first"])
-    Stability: adjudicated and the other set: mean tau 0.956, 1 swap of 10 runs, series_score
+    >>> evaluation = qassay.open(qassay.demo_folder())
+    >>> qassay.stability(evaluation, sets=["adjudicated", "first"])  # doctest: +NORMALIZE_WHITESPACE
+    Stability: compared with adjudicated, first reverses 1 of 45 pairs of runs;
+    the largest difference that is reversed is 0.041
     """
     evaluation = _evaluation(scores)
     if evaluation is not None:
@@ -452,7 +455,7 @@ def reuse(
 
     >>> import qassay
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
-    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); tau 0.837
+    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); 3 of 45 pairs of runs change places
     """
     from qassay.meta.reuse import reuse as leave_out
 

@@ -50,7 +50,7 @@ def reuse(
 
     >>> import qassay
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
-    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); tau 0.837
+    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); 3 of 45 pairs of runs change places
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), "match(normalise=true)", component="factoid")
     Reuse: ...
     """

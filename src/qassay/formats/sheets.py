@@ -87,7 +87,7 @@ def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
         raise InputError(Problem("configuration", message, file, line))
     try:
         key = msgspec.json.decode(path.read_bytes(), type=SheetKey)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(Problem("syntax", f"is not the key of a sheet: {error}", folder.name(path))) from None
     if fault := _key_fault(key):
         message = f"is not the key of a sheet as it was written: {fault}. Put the file back as it was"

@@ -113,7 +113,7 @@ def test_a_study_that_takes_too_much_memory_is_interrupted_and_the_next_one_is_n
         job = waited(small, small.submit(request(), "a"))
         assert job.condition == "broken"
         assert "more than 1 MiB of memory" in job.message
-        small._memory = 1 << 40
+        small._job_memory = 1 << 40
         assert waited(small, small.submit(request(), "b", fresh=True)).condition == "found"
     finally:
         small.close()
