@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
-import httpx
+import httpx2
 import hypothesis
 import pytest
 import requests
@@ -170,7 +170,7 @@ def _faults(sender: Sender, case: Any) -> list[str]:
     """Where the answer to a case is not what is documented."""
     try:
         answer = sender.send(case)
-    except httpx.InvalidURL:
+    except httpx2.InvalidURL:
         return []  # an address that is longer than what the client sends
     # A body that is too long is refused too, and a queue without room (`Idle`) is a documented answer: the library
     # counts neither among refusals. Where a known value took the place of a wrong one, the case may be right.
