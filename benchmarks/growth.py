@@ -67,7 +67,7 @@ def grown(part: Part) -> Table:
     """Steps of ten until one is too long or too large."""
     steps: list[Step] = []
     for size in part.sizes:
-        steps.append(measured(size, part.prepare(size)))
+        steps.append(measured(size, _prepared(part, size)))
         if steps[-1].failed or steps[-1].seconds > LONGEST or steps[-1].memory > MOST_MEMORY:
             break
     columns: list[Column | str] = [
@@ -78,6 +78,22 @@ def grown(part: Part) -> Table:
         Column("grows with the power", ".2f"),
     ]
     return table(part.name, columns, [_row(step, before) for step, before in zip(steps, [None, *steps], strict=False)])
+
+
+def _prepared(part: Part, size: int) -> Command:
+    """Write the input in a process of its own: a command begins with the peak memory of the process that starts it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, json.dumps(part.prepare(size)).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        command: Command = json.loads(answer.read())
+    os.waitpid(child, 0)
+    return command
 
 
 def _row(step: Step, before: Step | None) -> list[Cell]:
