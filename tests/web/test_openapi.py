@@ -128,20 +128,22 @@ class Sender:
         self.turn = cycle((True, False))
         self.statuses: dict[int, int] = {}
         self.forbidden: set[str] = set()
-        self.replaced = False
+        self.harmless = False
 
     def send(self, case: Any) -> Any:
-        self.replaced = False
+        self.harmless = False
         if next(self.turn):
             for given in (case.path_parameters, case.body):
                 if isinstance(given, dict):
                     known = {name: next(values) for name, values in self.known.items() if name in given}
                     given |= known
-                    self.replaced |= bool(known)
+                    self.harmless |= bool(known)
         case.headers = {"Authorization": f"Bearer {self.token}"}
         case.cookies = {}
         sent = case.as_transport_kwargs(base_url="http://testserver")
         made = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
+        # An empty list or object leaves nothing in an address, and the header is always this person's token.
+        self.harmless |= not case.path_parameters and "?" not in str(made.url) and not made.body
         answer = self.client.request(made.method, made.url, headers=dict(made.headers), content=made.body)
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         if answer.status_code == 403:
@@ -173,9 +175,9 @@ def _faults(sender: Sender, case: Any) -> list[str]:
     except httpx2.InvalidURL:
         return []  # an address that is longer than what the client sends
     # A body that is too long is refused too, and a queue without room (`Idle`) is a documented answer: the library
-    # counts neither among refusals. Where a known value took the place of a wrong one, the case may be right.
+    # counts neither among refusals. Where nothing wrong was sent after all, the case may be right.
     left_out = {{413: "negative_data_rejection", 503: "not_a_server_error"}.get(answer.status_code)}
-    if sender.replaced:
+    if sender.harmless:
         left_out.add("negative_data_rejection")
     checks = [CHECKS.get_one(name) for name in CHECKED if name not in left_out]
     try:
