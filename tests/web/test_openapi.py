@@ -142,8 +142,8 @@ class Sender:
         case.cookies = {}
         sent = case.as_transport_kwargs(base_url="http://testserver")
         made = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
-        # An empty list or object leaves nothing in an address, and the header is always this person's token.
-        self.harmless |= not case.path_parameters and "?" not in str(made.url) and not made.body
+        # A list or an object may leave nothing in an address, and the header is always this person's token.
+        self.harmless |= any(isinstance(value, (list, dict)) for value in (case.query or {}).values())
         answer = self.client.request(made.method, made.url, headers=dict(made.headers), content=made.body)
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         if answer.status_code == 403:
