@@ -31,7 +31,7 @@ from qassay.store.assignment.progress import (
     unassigned_questions,
     workloads,
 )
-from qassay.store.engine import Store, open_store
+from qassay.store.engine import Store, open_store, using_named_database
 from qassay.store.schema import KEPT_BY_TRIGGERS, item, metadata
 
 ROUNDS = 50
@@ -180,7 +180,8 @@ def counters() -> list[Row]:
                 server.mkdir()
                 (server / "qassay.toml").write_text(f'database = "{url}"\nname = "Large"\ntask = "confidence"\n')
                 (server / "questions.jsonl").write_text("")
-                rows += _rows("PostgreSQL", _copied(store, open_store(server, create=True)))
+                with using_named_database():
+                    rows += _rows("PostgreSQL", _copied(store, open_store(server, create=True)))
         store.close()
     return rows
 
