@@ -139,7 +139,7 @@ def measured(one: Evaluation) -> Measured:
 
 # Any page may add up what has changed of the questions, to know whether what it keeps of them is current, and count
 # those of a kind over an index: a few steps per question, however many items. Only an order or a person takes more.
-STEPS_A_QUESTION, STEPS_OF_A_FILTER = 40, 80
+STEPS_A_QUESTION, STEPS_OF_A_FILTER = 30, 80
 FILTERS = ("organiser /assignments?sort", "organiser /assignments?person")
 # A question's own sheet shows all of its items.
 BY_ITEM = (
