@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, ColumnElement, Connection, and_, case, func, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, case, func, not_, or_, select
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
@@ -262,10 +262,15 @@ def read_gate(connection: Connection) -> Gate:
     )
 
 
-def finished_questions(connection: Connection) -> int:
-    """How many questions are finished: without open work, assigned, and without disagreements to rule on."""
-    in_test_set = question_progress.c.ordinal.is_not(None)
-    return _count(connection, in_test_set) - _count(connection, and_(in_test_set, _UNFINISHED))
+def finished_questions(connection: Connection, gate: Gate) -> int:
+    """How many questions are finished: without open work, assigned, and without disagreements to rule on.
+
+    A question lacks at most one of these, and the gate has counted what lacks each. The others are finished, except for
+    those outside the test set, which an index finds.
+    """
+    unfinished = gate.open_questions + gate.unassigned_questions + gate.unruled_questions
+    outside = _count(connection, question_progress.c.ordinal.is_(None), not_(_UNFINISHED))
+    return _count(connection) - unfinished - outside
 
 
 def unfinished_questions(connection: Connection) -> tuple[str, ...]:

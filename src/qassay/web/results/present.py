@@ -222,7 +222,7 @@ def snapshot(site: Site, *, finished: bool = False) -> Snapshot:
     with site.store.read() as connection:
         gate, state = read_gate(connection), f"{fingerprint(connection)} {configuration}"
         shown_early = bool(get_setting(connection, SHOWN_EARLY))
-        ready = finished_questions(connection) if gate.is_open else 0
+        ready = finished_questions(connection, gate) if gate.is_open else 0
         others = unfinished_questions(connection) if ready and (finished or shown_early) else ()
         return Snapshot(gate, state, _old_pool(connection), ready, others, shown_early)
 
