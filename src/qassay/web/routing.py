@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from fastapi import Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -155,7 +155,9 @@ def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable
     hints = typing.get_type_hints(view, include_extras=True)
     signature = inspect.signature(view)
     parameters = [
-        parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
+        parameter.replace(
+            annotation=_from_form(hints.get(name, parameter.annotation)), kind=inspect.Parameter.KEYWORD_ONLY
+        )
         for name, parameter in signature.parameters.items()
     ]
     request_parameter = inspect.Parameter("the_request", inspect.Parameter.KEYWORD_ONLY, annotation=TheRequest)
@@ -173,3 +175,19 @@ def _as_html(view: Callable[..., Any], template: str, *, data: bool) -> Callable
     rendered.__signature__ = inspect.Signature([request_parameter, *parameters], return_annotation=Response)  # type: ignore[attr-defined]
     rendered.__annotations__ = {parameter.name: parameter.annotation for parameter in (request_parameter, *parameters)}
     return rendered
+
+
+def _from_form(annotation: Any) -> Any:
+    """The parameters of a page's address, where what a form sends empty is left out; a program leaves it out itself."""
+    model = getattr(annotation, "__origin__", None)
+    if not (inspect.isclass(model) and issubclass(model, BaseModel)):
+        return annotation
+    without_empty = model_validator(mode="before")(_without_empty)
+    made = create_model(model.__name__, __base__=model, __validators__={"without_empty": without_empty})
+    return Annotated[made, *annotation.__metadata__]
+
+
+def _without_empty(sent: Any) -> Any:
+    if not isinstance(sent, dict):
+        return sent
+    return {name: value for name, value in sent.items() if value not in ("", [""])}

@@ -30,7 +30,7 @@ from qassay.web.results.finding import (
     offered_measures,
 )
 from qassay.web.results.present import table_view
-from qassay.web.results.views import LEADERBOARD, OF_DOWNLOADS, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
+from qassay.web.results.views import LEADERBOARD, ONCE, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -67,7 +67,7 @@ def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view
     # Of a key that is not there nothing is computed.
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
     assert shown["view"] == view.name
-    assert set(shown["asked"]) == set(view.parameters.model_fields) - OF_DOWNLOADS
+    assert set(shown["asked"]) == set(view.parameters.model_fields) - ONCE
     assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
 
 
@@ -87,8 +87,22 @@ def test_a_name_that_is_not_there_is_reported_with_the_nearest(demos) -> None:
 def test_an_empty_field_of_a_form_is_as_if_it_were_not_there(demos) -> None:
     organiser = demos["series"].client("organiser")
     demos["series"].page("/results")
-    asked = organiser.get("/api/results?key=&measure=&component=&unjudged=stop&missing=stop").json()["asked"]
-    assert asked == organiser.get("/api/results").json()["asked"]
+    empty = "?key=&measure=&component=&unjudged=&missing=stop"
+    assert organiser.get(f"/results{empty}").text == organiser.get("/results").text
+    # A program sends no form.
+    for query in (empty, "?key=", "?unjudged="):
+        assert organiser.get(f"/api/results{query}").status_code == 422, query
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_parameters_of_downloads_are_not_those_of_pages(demos, view: View) -> None:
+    organiser = demos["series"].client("organiser")
+    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
+    for query in ({"table": "x"}, {"figure": "x"}, {"form": "svg"}):
+        for path in (view.path, f"/api{view.path}"):
+            assert organiser.get(path, params={**needed, **query}).status_code == 422, (path, query)
+    assert organiser.get(view.csv, params={**needed, "form": "svg"}).status_code == 422
+    assert organiser.get(view.figure, params={**needed, "table": "x"}).status_code == 422
 
 
 @pytest.mark.parametrize("name", names())

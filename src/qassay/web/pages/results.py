@@ -73,17 +73,18 @@ def _serve(view: View) -> None:
     async def page(site: TheSite, parameters: Parameters) -> ResultsPage:
         return await present(site, view, parameters)
 
-    async def download(site: TheSite, parameters: Parameters) -> Response:
-        return await _download(site, view, parameters)
+    async def download(site: TheSite, parameters: Any) -> Response:
+        return await _download(site, view, parameters, parameters.table or view.name)
 
-    async def figure(site: TheSite, parameters: Parameters) -> Response:
-        return await _save(site, view, parameters)
+    async def figure(site: TheSite, parameters: Any) -> Response:
+        return await _save(site, view, parameters, parameters.figure, parameters.form)
 
     # The API is described by the names and sentences of its views, and by the parameters of each.
     page.__name__, page.__doc__ = view.name, view.about
     download.__name__, figure.__name__ = f"{view.name}_csv", f"{view.name}_figure"
-    for served in (page, download, figure):
-        served.__annotations__["parameters"] = Annotated[view.parameters, Query()]
+    page.__annotations__["parameters"] = Annotated[view.parameters, Query()]
+    download.__annotations__["parameters"] = Annotated[view.table_parameters, Query()]
+    figure.__annotations__["parameters"] = Annotated[view.figure_parameters, Query()]
     if view is not LEADERBOARD:
         router.page(view.path, template=view.template, roles=ORGANISERS)(page)
     router.download(view.csv, roles=ORGANISERS)(download)
@@ -117,11 +118,10 @@ async def progress(site: TheSite, job: str) -> Progress:
     )
 
 
-async def _download(site: Site, view: View, parameters: Parameters) -> Response:
+async def _download(site: Site, view: View, parameters: Parameters, name: str) -> Response:
     """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
     now, leave = await _leave(site, view, parameters)
     parameters = leave.parameters
-    name = parameters.table or view.name
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
     folder, mark, unfinished = str(site.folder.path), leave.mark, leave.unfinished
     if not view.windowed:
@@ -146,17 +146,17 @@ async def _download(site: Site, view: View, parameters: Parameters) -> Response:
     return FileResponse(file, media_type=CSV, headers=headers, background=BackgroundTask(file.unlink, missing_ok=True))
 
 
-async def _save(site: Site, view: View, parameters: Parameters) -> Response:
+async def _save(site: Site, view: View, parameters: Parameters, name: str | None, form: Form) -> Response:
     """A figure of the page as a file: the one that the page shows."""
-    if not parameters.figure:
+    if not name:
         raise Refusal(422, "the address does not say which figure: figure=NAME, as on the page")
     now, leave = await _leave(site, view, parameters)
     request = view.request(str(site.folder.path), leave.parameters, unfinished=leave.unfinished)
     result = await _result(site, request, now.state, fresh=parameters.fresh)
-    picture = result.finding.picture(parameters.figure) if result.finding else None
+    picture = result.finding.picture(name) if result.finding else None
     if picture is None:
-        raise Refusal(404, f"this page has no figure {parameters.figure!r}")
-    return await saved_figure(picture, parameters.form, provisional=leave.mark)
+        raise Refusal(404, f"this page has no figure {name!r}")
+    return await saved_figure(picture, form, provisional=leave.mark)
 
 
 async def _leave(site: Site, view: View, parameters: Parameters) -> tuple[Snapshot, Leave]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 BETAS = (1, 3, 5)
 Progress: TypeAlias = Callable[[int, int], None]
 # Options of studies, as an address may name them.
-Name: TypeAlias = Annotated[str, Field(max_length=200)]
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=50)]
 Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
 Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]

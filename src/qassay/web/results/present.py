@@ -23,7 +23,7 @@ from qassay.web.results.finding import About, Form, Part, Picture, ScoringOption
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import SHOWN_EARLY, Publication
 from qassay.web.results.saving import forms_of
-from qassay.web.results.views import OF_DOWNLOADS, TRUST, Parameters, View, query, tabs
+from qassay.web.results.views import ONCE, TRUST, Parameters, View, query, tabs
 from qassay.web.routing import Context
 from qassay.web.site import Site
 
@@ -264,7 +264,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         path=view.path,
         heading=_heading(view, parameters),
         state="closed",
-        asked=parameters.model_dump(mode="json", exclude=set(OF_DOWNLOADS)),
+        asked=parameters.model_dump(mode="json", exclude=set(ONCE)),
         choice=parameters.choice().changed(),
         tabs=[Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()],
         beside=[

@@ -24,8 +24,8 @@ from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
 WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
-# Parameters of downloads only, which the address of a page does not have.
-OF_DOWNLOADS = frozenset({"fresh", "table", "figure", "form"})
+# Parameters for one request: the addresses on a page do not repeat them.
+ONCE = frozenset({"fresh"})
 
 
 class Parameters(Input):
@@ -45,17 +45,6 @@ class Parameters(Input):
     provisional: bool = False
     finished: bool = False
     fresh: bool = False
-    table: Name | None = None
-    figure: Name | None = None
-    form: Form = "svg"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_empty(cls, sent: Any) -> Any:
-        """Leave out what a form sends empty."""
-        if not isinstance(sent, dict):
-            return sent
-        return {name: value for name, value in sent.items() if value not in ("", [""])}
 
     def choice(self) -> Choice:
         """How runs are scored; provisional results count unjudged items as wrong, and say so."""
@@ -72,7 +61,7 @@ class Parameters(Input):
         own = {
             name: getattr(self, name)
             for name, field in type(self).model_fields.items()
-            if name not in OF_DOWNLOADS and getattr(self, name) != field.get_default(call_default_factory=True)
+            if name not in ONCE and getattr(self, name) != field.get_default(call_default_factory=True)
         }
         return query({**own, **changes})
 
@@ -144,6 +133,17 @@ class View:
         """The parameters of the page: those of all pages, and the options of its study."""
         own = {name: option for name, option in self.options.items() if name != "whole"}
         return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
+
+    @cached_property
+    def table_parameters(self) -> type[Parameters]:
+        """The parameters of the CSV: those of the page, and the name of the table."""
+        return create_model(f"{self.label}TableParameters", __base__=self.parameters, table=(Name | None, None))
+
+    @cached_property
+    def figure_parameters(self) -> type[Parameters]:
+        """The parameters of a saved figure: those of the page, the name of the figure, and the form of the file."""
+        own: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
+        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **own)
 
     def request(
         self,
