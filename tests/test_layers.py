@@ -195,15 +195,47 @@ def test_the_store_decides_nothing() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+HANDLING = ("formats", "store", "evaluation", "analysis", "client", "assessors", "web")
+
+
+def test_the_scales_of_opinions_are_named_by_their_kind_alone() -> None:
+    """Who averages or shows ratings asks the record for their fields; measures and schemas are named like them."""
+    from qassay.judging import OPINIONS
+
+    wrong = []
+    for path in _modules("store", "evaluation", "analysis", "assessors"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [getattr(node, part, None) for part in ("value", "attr", "id", "arg")]
+            wrong += [f"{_name(path)}:{node.lineno} names {name}" for name in names if name in tuple(OPINIONS.fields)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nobody_else_takes_the_class_of_a_kind() -> None:
+    """`ListItem.name` is a name written out: the register has the record, and says which has what attribute."""
+    from qassay.judging import KINDS
+
+    classes = {type(record).__name__ for record in KINDS.values()}
+    wrong = [
+        f"{_name(path)}:{line} imports {name}"
+        for path in _modules(*FLOORS)
+        for line, name in _imports(path)
+        if _floor(path) != "judging" and name.startswith("qassay.judging.") and name.rpartition(".")[2] in classes
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_nobody_compares_the_name_of_a_kind() -> None:
     """What differs from kind to kind is an attribute or a method of the record; a comparison of names escapes it."""
     from qassay.judging import KINDS
 
     wrong = []
-    for path in _modules("formats", "store", "evaluation", "analysis", "client", "assessors", "web"):
+    for path in _modules(*HANDLING):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("KINDS", "ROW_KINDS"):
+                asked_for = node.slice.value if isinstance(node.slice, ast.Constant) else None
+                wrong += [f"{_name(path)}:{node.lineno}: {ast.unparse(node)}"] if asked_for in KINDS else []
             sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-            asked = [side for side in sides if isinstance(side, ast.Attribute) and side.attr == "kind"]
+            asked = [side for side in sides if isinstance(side, ast.Attribute) and side.attr in ("kind", "kinds")]
             names = {each.value for side in sides for each in ast.walk(side) if isinstance(each, ast.Constant)}
             # A type of input has a kind too: "nuggets" and "judgments" are not kinds of judgment.
             wrong += [f"{_name(path)}:{node.lineno}: {ast.unparse(node)}" for _ in asked if names & set(KINDS)]

@@ -27,7 +27,7 @@ from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.judging import JUDGMENT_COLUMNS, SETTLED_SETS
+from qassay.judging import JUDGMENT_COLUMNS, OPINIONS, PAIRS, SETTLED_SETS
 from qassay.judging import sets as judgment_sets
 from qassay.judging.keys import (
     DISAGREEMENT_UNKNOWN,
@@ -44,7 +44,6 @@ from qassay.judging.keys import (
     two_way_key,
     voted,
 )
-from qassay.judging.pair import EntailmentPair
 from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
@@ -220,7 +219,7 @@ class Evaluation:
         if name == "reference" and self.question_file.reference:
             rows = [(0, row) for row in reference_rows(self.question_file)]
             table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
-            return JudgmentSet(name, {EntailmentPair.name: table})
+            return JudgmentSet(name, {PAIRS.name: table})
         if name in BY_ROLE and name in self.role_sets:
             return self._by_role(name)[0]
         raise unknown("judgment set", name, self.sets)
@@ -484,8 +483,7 @@ class Evaluation:
 
     def _justification_ratings(self) -> pl.DataFrame:
         """Ratings of justifications from all sets together; holistic scores are not among them."""
-        rows = self.ratings(self.sets)
-        return rows.drop_nulls("understandability") if "understandability" in rows.columns else rows
+        return OPINIONS.given(self.ratings(self.sets))
 
     def _mixed_key(self, name: str) -> Key:
         """A key of several sets, earlier ones first; those of programs judge only what people did not."""

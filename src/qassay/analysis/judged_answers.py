@@ -12,11 +12,10 @@ from typing import Any
 import polars as pl
 
 from qassay.evaluation import Evaluation
-from qassay.judging import ROW_KINDS, kind_of_type
+from qassay.judging import OPINIONS, PAIRS, ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
 from qassay.judging.keys import Key
-from qassay.judging.pair import EntailmentPair, label_row
-from qassay.judging.rating import JustificationRating
+from qassay.judging.pair import label_row
 from qassay.judging.sets import RATED, JudgmentSet
 from qassay.matrix import defined
 from qassay.questions import Question
@@ -97,7 +96,7 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
     has_pairs = evaluation.task.has("decision", "justified")
     if key.ratings is not None:
         return judgment_lookup(
-            JudgmentSet(key.name, {JustificationRating.name: _ratings(key)}), questions, key.pair_labels()
+            JudgmentSet(key.name, {OPINIONS.name: _ratings(key)}), questions, key.pair_labels()
         )
     return judgment_lookup(key.judgments, questions, key.pair_labels() if has_pairs else None)
 
@@ -154,7 +153,7 @@ def judgment_lookup(
         identity = _identity(record)
         rows[name] = {tuple(row[field] for field in identity): row for row in table.iter_rows(named=True)}
     if pairs is not None:
-        rows[EntailmentPair.name] = {(question,): label_row(question, label) for question, label in pairs.items()}
+        rows[PAIRS.name] = {(question,): label_row(question, label) for question, label in pairs.items()}
     return JudgmentLookup(rows)
 
 

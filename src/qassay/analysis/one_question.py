@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from qassay.errors import UsageError, unknown
-from qassay.judging import ROW_KINDS
+from qassay.judging import OPINIONS, ROW_KINDS
 from qassay.matrix import ScoreMatrix, document
 from qassay.questions import Question
 from qassay.results import Result
@@ -31,14 +31,13 @@ _ITEM = ("doc", "text", "start", "length")
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One judge's scores of a justification; correctness is None where it was not asked for."""
+    """One judge's scores of a justification, by scale; None where a score was not asked for."""
 
     judge: str
-    understandability: int | None
-    correctness: int | None
+    scores: Mapping[str, int | None]
 
     def __str__(self) -> str:
-        return f"{_dash(self.understandability)}/{_dash(self.correctness)}"
+        return "/".join(map(_dash, self.scores.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class JudgedResponse:
     ratings: tuple[Rating, ...] = ()
 
     def mean(self, scale: str) -> float | None:
-        """The mean over the judges; an unassigned correctness counts as 0 [RTE08]."""
-        known = [getattr(rating, scale) or 0 for rating in self.ratings if rating.understandability is not None]
+        """The mean over the judges; a score that was not asked for counts as 0 [RTE08]."""
+        known = [rating.scores[scale] or 0 for rating in self.ratings]
         return sum(known) / len(known) if known else None
 
 
@@ -113,15 +112,15 @@ class OneQuestion(Result):
     def _justifications(self) -> Table:
         judges = list(dict.fromkeys(rating.judge for response in self.responses for rating in response.ratings))
         columns = [Column("run", left=True), Column("decision", left=True), *(Column(j, left=True) for j in judges)]
-        columns += [Column("mean understandability", ".2f"), Column("mean correctness", ".2f")] if judges else []
+        columns += [Column(f"mean {scale}", ".2f") for scale in OPINIONS.fields] if judges else []
         rows: list[tuple[Cell, ...]] = []
         for response in self.responses:
             rating_of = {rating.judge: str(rating) for rating in response.ratings}
-            means = (response.mean("understandability"), response.mean("correctness")) if judges else ()
+            means = map(response.mean, OPINIONS.fields) if judges else ()
             rows.append(
                 (response.run, response.decision, *map(rating_of.get, judges), *means, _cut(response.justification))
             )
-        note = "Judges: understandability/correctness, 1 to 5; correctness is asked from an understandability of 3."
+        note = f"Judges: {OPINIONS.scales}."
         title = f"All responses to pair {self.question.id}, with the scores of all judges"
         notes = [note] if judges else ["No judge rated the justifications of this pair."]
         return table(title, [*columns, Column("justification", left=True)], rows, notes)
@@ -156,8 +155,9 @@ class OneQuestion(Result):
         result = document(response, "run", "score")
         if response.decision is None:
             return result | document(response, "items") | {"judgments": dict(response.judgments or {})}
-        means = {name: response.mean(name) for name in ("understandability", "correctness")}
-        return result | document(response, "decision", "justification", "ratings") | {"mean": means}
+        ratings = [{"judge": rating.judge, **rating.scores} for rating in response.ratings]
+        means = {scale: response.mean(scale) for scale in OPINIONS.fields}
+        return result | document(response, "decision", "justification") | {"ratings": ratings, "mean": means}
 
 
 def one_question(
@@ -252,12 +252,10 @@ def _items(group: pl.DataFrame, run: str, verdicts: Mapping[str, _Verdicts]) -> 
 
 def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
     """The ratings of each run's justification by every judge."""
-    rows = evaluation.ratings(evaluation.sets)
-    if "understandability" not in rows.columns:
-        return {}
+    rows = OPINIONS.given(evaluation.ratings(evaluation.sets))
     ratings_of: dict[str, list[Rating]] = {}
-    for row in rows.filter(pl.col("question") == question).drop_nulls("understandability").iter_rows(named=True):
-        rating = Rating(row["assessor"], row["understandability"], row["correctness"])
+    for row in rows.filter(pl.col("question") == question).iter_rows(named=True):
+        rating = Rating(row["assessor"], {scale: row[scale] for scale in OPINIONS.fields})
         ratings_of.setdefault(row["run"], []).append(rating)
     return ratings_of
 

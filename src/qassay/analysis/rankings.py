@@ -10,7 +10,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.evaluation import Evaluation
-from qassay.judging import ROW_KINDS, SETTLED_SETS
+from qassay.judging import OPINIONS, ROW_KINDS, SETTLED_SETS
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
@@ -19,8 +19,6 @@ from qassay.meta.stability import Stability, stability
 from qassay.scoring import Missing, Unjudged
 from qassay.tables import plural
 
-# Ratings of justifications, each judge's in a set of their own.
-RATED = ("correctness", "understandability")
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,9 @@ class Scoring:
 
     def matrix(self, name: str, measure: str | None) -> ScoreMatrix:
         """The score matrix under one set."""
-        if self.evaluation.task.has("justified") and (measure or "correctness") in RATED:
-            return self.rated(name, measure or "correctness")
+        scale = measure or OPINIONS.ranked_by
+        if self.evaluation.task.has("justified") and scale in OPINIONS.fields:
+            return self.rated(name, scale)
         scores = self.evaluation.score(
             name, measure=measure, component=self.component, unjudged=self.unjudged, missing=self.missing
         )
@@ -43,9 +42,8 @@ class Scoring:
 
     def rated(self, name: str, scale: str) -> ScoreMatrix:
         """The ratings of justifications in one set: scoring itself uses those of all sets together."""
-        rating = pl.col("correctness").fill_null(0) if scale == "correctness" else pl.col(scale)
-        rows = self.evaluation.ratings([name]).drop_nulls("understandability")
-        cells = rows.group_by("question", "run", maintain_order=True).agg(rating.mean().alias("value"))
+        rows = OPINIONS.averaged(self.evaluation.ratings([name]))
+        cells = rows.group_by("question", "run", maintain_order=True).agg(pl.col(scale).mean().alias("value"))
         wide = cells.pivot("question", index="run", values="value")
         units, runs = wide.columns[1:], tuple(wide["run"])
         values = wide.select(units).to_numpy().astype(float)
@@ -95,8 +93,8 @@ def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[st
         message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     names = [name for name in evaluation.sets if name not in evaluation.two_way_sets] or list(evaluation.sets)
-    if evaluation.task.has("justified") and all(measure in RATED for measure in measures or RATED[:1]):
-        return [name for name in names if "rating" in evaluation.judgment_set(name).kinds] or names
+    if evaluation.task.has("justified") and all(measure in OPINIONS.fields for measure in measures):
+        return [name for name in names if OPINIONS.name in evaluation.judgment_set(name).kinds] or names
     return names
 
 

@@ -59,6 +59,13 @@ KINDS: Final[Mapping[str, Kind]] = {
 ROW_KINDS: Final[Mapping[str, Kind]] = {name: record for name, record in KINDS.items() if record.rows == name}
 _kind.IDENTITY.update({name: record.identity for name, record in ROW_KINDS.items()})
 
+# The one kind for which each of these holds, and all kinds of answers: others ask for them by this, not by their names.
+(PAIRS,) = (record for record in ROW_KINDS.values() if not record.of_runs)
+(OPINIONS,) = (record for record in ROW_KINDS.values() if record.by_assessor)
+(CLASSED,) = (record for record in ROW_KINDS.values() if record.has_classes)
+(LINKED,) = (record for record in ROW_KINDS.values() if record.linked)
+ANSWERS: Final = tuple(name for name, record in ROW_KINDS.items() if record.has_answers)
+
 # The written schema of a judgment set; a kind of judgment uses some of the columns.
 JUDGMENT_COLUMNS: Final[Mapping[str, Any]] = {
     **_kind.SUBJECT_COLUMNS,
@@ -151,9 +158,14 @@ def kinds_of_rows(types: Mapping[str, str], task: Task) -> pl.Expr:
 
 __all__ = [
     "ADJUDICATED",
+    "ANSWERS",
+    "CLASSED",
     "JUDGMENT_COLUMNS",
     "KINDS",
     "LABEL_FIELDS",
+    "LINKED",
+    "OPINIONS",
+    "PAIRS",
     "ROW_KINDS",
     "SETTLED_SETS",
     "STRINGS",

@@ -47,6 +47,7 @@ class AnswerItem(Kind):
     pooled: ClassVar[tuple[str, ...]] = ("question", "doc", "text")
     fields = {"judgment": pl.String}
     blank = {"judgment": ""}
+    has_answers = True
 
     def labels(self, task: Task) -> tuple[Label, ...]:
         """W, U, X, R, as far as the task has them."""

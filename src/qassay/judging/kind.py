@@ -168,6 +168,8 @@ class Kind(ABC):
     linked: ClassVar[bool] = False
     # Whether correct items belong to classes of equal answers, which several assessors may name differently.
     has_classes: ClassVar[bool] = False
+    # Whether a correct item is an answer to the question.
+    has_answers: ClassVar[bool] = False
     # Whether its labels are the task's own, with values, in place of R, X, U and W.
     has_values: ClassVar[bool] = False
     # What an organiser may ask for beside it: the names of fields of `Wanted`.
@@ -176,6 +178,9 @@ class Kind(ABC):
     of_runs: ClassVar[bool] = True
     # Whether a judgment by any assessor of a set completes the item for all of them: the subject names the assessor.
     by_assessor: ClassVar[bool] = False
+    # Of opinions on scales: the field whose mean ranks the runs unless another is named, and what its fields mean.
+    ranked_by: ClassVar[str] = ""
+    scales: ClassVar[str] = ""
 
     @property
     def rows(self) -> str:
@@ -249,6 +254,15 @@ class Kind(ABC):
             shown = ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
             words.append(shown if self.fields[name] == pl.String else f"{name} {shown}")
         return "; ".join(words)
+
+    def given(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a table of several kinds that have a verdict of this one."""
+        main = next(iter(self.fields))
+        return table.drop_nulls(main) if main in table.columns else table.clear()
+
+    def averaged(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The same, with the numbers that a mean is taken of."""
+        return self.given(table)
 
     def labels_of(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
         """The labels of a table of judgments, for comparing assessors: columns question, item and label."""

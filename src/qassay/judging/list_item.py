@@ -37,6 +37,7 @@ class ListItem(Kind):
     file_fields = {"distinct": pl.Boolean}
     blank = {"judgment": "", "answer": None}
     has_classes = True
+    has_answers = True
 
     def labels(self, task: Task) -> tuple[Label, ...]:
         """W, U, X, R, as far as the task has them."""

@@ -34,6 +34,11 @@ class JustificationRating(Kind):
     blank = {"understandability": None, "correctness": None}
     settles = False
     by_assessor = True
+    ranked_by = "correctness"
+    scales = (
+        f"understandability/correctness, {LOWEST} to {HIGHEST}; correctness is asked from an understandability of "
+        f"{UNDERSTOOD}"
+    )
 
     def fault(self, verdict: Verdict, task: Task) -> str | None:
         """Both lie within 1-5; correctness is given only from understandability 3 up.
@@ -49,6 +54,10 @@ class JustificationRating(Kind):
         if correct is not None and not is_whole(correct, LOWEST, HIGHEST):
             return f"correctness is a whole number from {LOWEST} to {HIGHEST}"
         return None
+
+    def averaged(self, table: pl.DataFrame) -> pl.DataFrame:
+        """An unassigned correctness counts as 0 [RTE08]."""
+        return self.given(table).with_columns(pl.col("correctness").fill_null(0))
 
     def drafts(self, rows: pl.DataFrame, wanted: Wanted) -> Iterator[Draft]:
         """One item for each justification."""

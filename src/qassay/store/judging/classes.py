@@ -14,9 +14,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import InputError, Problem, QassayError, UsageError
-from qassay.judging import Row
-from qassay.judging.item import AnswerItem
-from qassay.judging.list_item import ListItem, class_of, fault_of_class, is_right, with_class
+from qassay.judging import ANSWERS, CLASSED, Row
+from qassay.judging.list_item import class_of, fault_of_class, is_right, with_class
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.assignment.counting import recount_question
@@ -43,7 +42,7 @@ class ClassGoneError(QassayError):
 def known_classes(connection: Connection, assignment: Assignment) -> list[KnownClass]:
     """The classes of a question that an assessor may choose from: those of development first, then by name."""
     developed = list(dict.fromkeys(developed_answers(connection, assignment.question, assignment.account)))
-    counts = Counter(class_of(row) for _, row in _right(connection, assignment, ListItem.name))
+    counts = Counter(class_of(row) for _, row in _right(connection, assignment, CLASSED.name))
     own = sorted((name for name in counts if name not in developed), key=str.casefold)
     return [
         *(KnownClass(name, True, counts[name]) for name in developed),
@@ -53,7 +52,7 @@ def known_classes(connection: Connection, assignment: Assignment) -> list[KnownC
 
 def right_answers(connection: Connection, assignment: Assignment) -> list[str]:
     """The answers to a question that the assessor judged correct: strings, and classes of list items."""
-    return [class_of(row) for _, row in _right(connection, assignment, AnswerItem.name, ListItem.name)]
+    return [class_of(row) for _, row in _right(connection, assignment, *ANSWERS)]
 
 
 def rename_class(act: Act, assignment: Assignment, before: str, after: str) -> int:
@@ -75,12 +74,12 @@ def rename_class(act: Act, assignment: Assignment, before: str, after: str) -> i
     check_open(act, assignment)
     if before in developed_answers(act.connection, assignment.question, assignment.account):
         raise UsageError("this answer is known from question development; merge the other one into it instead")
-    rows = [row for row in _right(act.connection, assignment, ListItem.name) if class_of(row[1]) == before]
+    rows = [row for row in _right(act.connection, assignment, CLASSED.name) if class_of(row[1]) == before]
     if not rows:
         raise ClassGoneError(f"there is no class {before!r} any more; it was renamed or merged in the meantime")
     for number, (version, row) in enumerate(rows):
         renamed = {**with_class(row, name), "assessor": act.name, "at": act.at}
-        judgments.append(act.step(f"c{number}"), assignment.set, ListItem.name, renamed, expected=version)
+        judgments.append(act.step(f"c{number}"), assignment.set, CLASSED.name, renamed, expected=version)
     _note(act, assignment, "rename-class", before=before, after=name, judgments=len(rows))
     return len(rows)
 

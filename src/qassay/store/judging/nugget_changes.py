@@ -14,9 +14,9 @@ import msgspec
 from sqlalchemy import Connection, or_, select, update
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.judging import KINDS, Item
+from qassay.judging import KINDS, LINKED, Item
 from qassay.judging.items import parts_of
-from qassay.judging.match import NuggetMatch, relinked
+from qassay.judging.match import relinked
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, keep_others_out, lock_assignments
 from qassay.store.assignment.counting import recount_question
@@ -145,13 +145,13 @@ class NuggetChange:
         changed = list(relinked(match_rows(self.act.connection, *self._place), removed, into))
         for number, (version, row) in enumerate(changed):
             body = {**row, "assessor": self.act.name, "at": self.act.at}
-            judgments.append(self.act.step(f"l{number}"), self.assignment.set, NuggetMatch.name, body, expected=version)
+            judgments.append(self.act.step(f"l{number}"), self.assignment.set, LINKED.name, body, expected=version)
         return len(changed)
 
 
 def match_rows(connection: Connection, set_name: str, question: str) -> list[tuple[int, Mapping[str, Any]]]:
     """The current nugget matches of a question in a set: version and row."""
-    return [*judgments.rows_of_kind(connection, set_name, question, NuggetMatch.name)]
+    return [*judgments.rows_of_kind(connection, set_name, question, LINKED.name)]
 
 
 def begin_list(act: Act, assignment: Assignment) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 from sqlalchemy import Connection
 
-from qassay.judging import SETTLED_SETS, subject
-from qassay.judging.pair import EntailmentPair
+from qassay.judging import PAIRS, SETTLED_SETS, subject
 from qassay.store.judging.classes import ClassGoneError, KnownClass, known_classes, rename_class, undo_renaming
 from qassay.store.judging.judgments import current_rows
 from qassay.store.judging.nuggets import list_for
@@ -73,11 +72,11 @@ def keep_impressions(person: ThePerson, site: TheSite, sent: Impressions) -> Kep
 
 def _reference(connection: Connection, question: str) -> str | None:
     """The label of a pair in the key."""
-    pair = subject(EntailmentPair.name, {"question": question})
+    pair = subject(PAIRS.name, {"question": question})
     for key in SETTLED_SETS:
         _, row = current_rows(connection, key, [pair]).get(pair, (0, None))
         if row is not None:
-            return EntailmentPair().in_words(row)
+            return PAIRS.in_words(row)
     return None
 
 
