@@ -82,6 +82,16 @@ class Store:
                 yield connection
 
     @contextmanager
+    def ask(self) -> Iterator[Connection]:
+        """A connection for one query, which sees one state by itself: nothing is sent before it or after it."""
+        with self.engine.connect() as connection:
+            if self.is_file:
+                connection.execution_options(alone=True)
+            else:
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """A connection that may write: committed when the block ends, rolled back where it fails."""
         with self._turn if self.is_file else nullcontext(), self.engine.connect() as connection:
@@ -258,8 +268,9 @@ def _sqlite(url: str | URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("alone", False):
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")
 
     return engine
 

@@ -5,8 +5,9 @@ Everything an assessor can fetch goes through `own_assignment`: somebody else's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -16,7 +17,7 @@ from qassay.judging import KINDS, Item, Label, Part
 from qassay.judging.items import verdict_of
 from qassay.judging.kind import REMARKS
 from qassay.store.acts import Act
-from qassay.store.assignment.assignments import Assignment, assignment_with_number
+from qassay.store.assignment.assignments import Assignment, assignment_with_number, hold
 from qassay.store.judging.decisions import LockedError
 from qassay.store.judging.judgments import ConflictError, Judgment, KeyReusedError, by_key, current_rows
 from qassay.store.judging.nuggets import Nugget, NuggetConflictError
@@ -82,37 +83,55 @@ def choices_of(kind: str, task: Task) -> Choices:
     return Choices(field=next(iter(record.fields)), labels=list(record.labels(task)))
 
 
-def own_assignment(connection: Connection, person: Person, number: int, *, key: str | None = None) -> Assignment:
-    """An assignment of this person; anybody else's does not exist.
+NOT_YOURS, NO_ITEM = "this is not assigned to you", "this question has no such item"
 
-    With the key of a save that was answered, also one that was theirs when they saved: it is answered again.
-    """
+
+def own_assignment(connection: Connection, person: Person, number: int) -> Assignment:
+    """An assignment of this person; anybody else's does not exist."""
     assignment = assignment_with_number(connection, number)
-    if assignment is None or (
-        assignment.account != person.id and not _saved_before(connection, person, assignment, key)
-    ):
-        raise Refusal(404, "this is not assigned to you")
+    if assignment is None or assignment.account != person.id:
+        raise Refusal(404, NOT_YOURS)
     return assignment
 
 
-def item_of(connection: Connection, question: str, number: int, *, again: Callable[[], bool] = lambda: False) -> Item:
-    """An item of a question that is to be judged, or that was when the same save came before (`again`)."""
+def item_of(connection: Connection, question: str, number: int) -> Item:
+    """An item of a question that is to be judged."""
     item = item_with_number(connection, number)
-    if item is None or item.question != question or not (item.active or again()):
-        raise Refusal(404, "this question has no such item")
+    if item is None or item.question != question or not item.active:
+        raise Refusal(404, NO_ITEM)
     return item
 
 
-def saved_item(connection: Connection, person: Person, assignment: Assignment, number: int, key: str) -> Item:
-    """The item of a save: one to be judged, or the one that was judged under this key, whatever became of it."""
-    return item_of(
-        connection, assignment.question, number, again=lambda: _saved_before(connection, person, assignment, key)
-    )
+@dataclass(frozen=True, slots=True)
+class HeldItem:
+    """The item of a save, the assignment that it belongs to, and all assignments of the question, which are locked."""
+
+    item: Item
+    assignment: Assignment
+    assignments: list[Assignment]
 
 
-def _saved_before(connection: Connection, person: Person, assignment: Assignment, key: str | None) -> bool:
+def held_item(connection: Connection, person: Person, number: int, sent: OnPart) -> HeldItem:
+    """The item of a save, in an assignment of this person; anybody else's does not exist.
+
+    A save that was answered is answered again, whatever became of the assignment and the item since.
+    """
+    assignments, item = hold(connection, number, sent.item)
+    assignment = next((held for held in assignments if held.id == number), None)
+    if assignment is None:
+        raise Refusal(404, NOT_YOURS)
+    if assignment.account != person.id and not _saved_before(connection, person, assignment, sent.key):
+        raise Refusal(404, NOT_YOURS)
+    if item is None or item.question != assignment.question:
+        raise Refusal(404, NO_ITEM)
+    if not item.active and not _saved_before(connection, person, assignment, sent.key):
+        raise Refusal(404, NO_ITEM)
+    return HeldItem(item, assignment, assignments)
+
+
+def _saved_before(connection: Connection, person: Person, assignment: Assignment, key: str) -> bool:
     """Whether this person saved something under this key, in the set of the assignment."""
-    saved = None if key is None else by_key(connection, key)
+    saved = by_key(connection, key)
     return saved is not None and (saved.account, saved.set) == (person.id, assignment.set)
 
 

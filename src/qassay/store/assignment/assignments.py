@@ -17,10 +17,11 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats.times import later, now
-from qassay.judging import sharing
+from qassay.judging import Item, sharing
 from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 from qassay.store.acts import Act
+from qassay.store.pool.items import as_item
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment as table
 from qassay.store.schema import item, judgment, nugget
@@ -255,6 +256,17 @@ def lock_assignments(connection: Connection, question: str) -> list[Assignment]:
     return sorted((Assignment(*row) for row in rows), key=lambda assignment: assignment.slot)
 
 
+def hold(connection: Connection, number: int, item_number: int) -> tuple[list[Assignment], Item | None]:
+    """The assignments of the question of one of them, locked as above, and an item, whatever its question: one query.
+
+    Both are empty where there is no such assignment.
+    """
+    rows = connection.execute(_HELD, {"number": number, "item": item_number}).all()
+    assignments = sorted((Assignment(*row[: len(_NAMES)]) for row in rows), key=lambda assignment: assignment.slot)
+    shown = rows[0][len(_NAMES) :] if rows else (None,)
+    return assignments, None if shown[0] is None else as_item(shown)
+
+
 def keep_others_out(connection: Connection) -> None:
     """On PostgreSQL, where writers do not wait for each other: nobody takes, locks or is given work meanwhile.
 
@@ -293,6 +305,13 @@ _BEGUN = or_(
     ),
 )
 _NUMBERED = _ROWS.where(table.c.id == bindparam("number"))
+_own = table.alias("own")
+_HELD = (
+    _ROWS.add_columns(*item.c)
+    .outerjoin_from(table, item, item.c.id == bindparam("item"))
+    .where(table.c.question == select(_own.c.question).where(_own.c.id == bindparam("number")).scalar_subquery())
+    .with_for_update(key_share=True, of=table)
+)
 _LOCKED = _ROWS.where(table.c.question == bindparam("asked")).with_for_update(key_share=True)
 
 

@@ -55,30 +55,35 @@ def decide(
     *,
     expected: int,
     seconds: int = 0,
+    held: Sequence[Assignment] | None = None,
 ) -> SavedJudgment:
-    """Save a verdict on a part of an item; `expected` is the version that the assessor has seen."""
-    assignments = lock_assignments(act.connection, assignment.question)
+    """Save a verdict on a part of an item; `expected` is the version that the assessor has seen.
+
+    `held` are the assignments of the question, where the caller has locked them.
+    """
+    assignments = lock_assignments(act.connection, assignment.question) if held is None else held
     row = row_of(part, verdict, assessor=act.name, at=act.at)
-    nuggets = nuggets_for(act.connection, assignment.set, item)
-    if earlier := judgments.repeated(act, assignment.set, part.kind, row, row):
-        return _again(act, earlier, assignments, assignment, item, nuggets)
-    check_verdict(part, verdict, act.task, nuggets=nuggets)
-    save = _Save(item, part, row, row, expected, min(max(seconds, 0), LONGEST_SECONDS))
-    return _save(act, save, assignments, assignment, nuggets)
+    save = _Save(item, part, verdict, row, row, expected, min(max(seconds, 0), LONGEST_SECONDS))
+    return _save(act, save, assignments, assignment)
 
 
-def undo(act: Act, assignment: Assignment, item: Item, part: Part, *, expected: int, to: int) -> SavedJudgment:
+def undo(
+    act: Act,
+    assignment: Assignment,
+    item: Item,
+    part: Part,
+    *,
+    expected: int,
+    to: int,
+    held: Sequence[Assignment] | None = None,
+) -> SavedJudgment:
     """Put back the judgment of an earlier version (0: none); the undoing is itself recorded."""
-    assignments = lock_assignments(act.connection, assignment.question)
+    assignments = lock_assignments(act.connection, assignment.question) if held is None else held
     history = judgments.history(act.connection, assignment.set, part.subject)
     body = judgments.body_at(history, to, assignment.question)
     row = dict(part.row) if body is None else body
-    nuggets = nuggets_for(act.connection, assignment.set, item)
-    if earlier := judgments.repeated(act, assignment.set, part.kind, row, body):
-        return _again(act, earlier, assignments, assignment, item, nuggets)
-    if body is not None:  # the rules may have changed since
-        check_verdict(part, KINDS[part.kind].verdict(body), act.task, nuggets=nuggets)
-    return _save(act, _Save(item, part, row, body, expected), assignments, assignment, nuggets)
+    verdict = None if body is None else KINDS[part.kind].verdict(body)  # the rules may have changed since
+    return _save(act, _Save(item, part, verdict, row, body, expected), assignments, assignment)
 
 
 def is_locked(connection: Connection, question: str) -> bool:
@@ -106,28 +111,35 @@ def check_open(act: Act, assignment: Assignment) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Save:
-    """A judgment to append: a body of None undoes the judgment of the subject in `row`."""
+    """A judgment to append: a body of None, which has no verdict, undoes the judgment of the subject in `row`."""
 
     item: Item
     part: Part
+    verdict: Verdict | None
     row: Mapping[str, Any]
     body: Mapping[str, Any] | None
     expected: int
     seconds: int = 0
 
 
-def _save(
-    act: Act, save: _Save, assignments: Sequence[Assignment], assignment: Assignment, nuggets: Sequence[str]
-) -> SavedJudgment:
+def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: Assignment) -> SavedJudgment:
     """Append while the question is locked; the save that completes the last item of the last assessor settles it."""
+    nuggets = nuggets_for(act.connection, assignment.set, save.item)
+    parts = parts_of(save.item, nuggets=nuggets, assessor=act.name)
+    before = look(act.connection, assignment.set, parts, also=save.part.subject)
+    place = (assignment.set, save.part.kind, save.row, save.body)
+    # A save that was made before has made the version that it expects an old one.
+    if before.version != save.expected and (earlier := judgments.repeated(act, *place)):
+        return _again(act, earlier, assignments, assignment, save.item, nuggets)
+    act.check_key()
+    if save.verdict is not None:
+        check_verdict(save.part, save.verdict, act.task, nuggets=nuggets)
     current = _own(assignments, assignment, act)
     if all(other.closed for other in assignments) and is_locked(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))
-    parts = parts_of(save.item, nuggets=nuggets, assessor=act.name)
-    before = look(act.connection, assignment.set, parts, also=save.part.subject)
-    saved = judgments.append_next(
-        act, assignment.set, save.part.kind, save.row, save.body, current=before.version, expected=save.expected
-    )
+    saved = judgments.append_next(act, *place, current=before.version, expected=save.expected)
+    if saved.version <= before.version:  # sent again as if it had seen what it saved
+        return _again(act, saved, assignments, assignment, save.item, nuggets)
     after = _after(act.connection, assignment.set, parts, before, save)
     done = current.done + after - before.complete
     closed = closed_at(current, done, current.total, act.at)

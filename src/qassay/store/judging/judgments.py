@@ -93,13 +93,14 @@ def append_next(
     number: int | None = None
     if expected is None or expected == current:
         values = _values(set_name, new, at=act.at, key=act.key, account=act.account)
-        number = act.connection.execute(_INSERT[act.connection.dialect.name], values).scalar_one_or_none()
+        number = act.connection.execute(_APPEND[act.connection.dialect.name], values).scalar_one_or_none()
     if number is None:
         # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
         if earlier := repeated(act, set_name, kind, row, body):
             return earlier
         raise ConflictError(last(act.connection, set_name, new.subject))
-    _make_current(act.connection, set_name, [(number, new)])
+    if act.connection.dialect.name == "sqlite":  # PostgreSQL writes both rows in one statement
+        _make_current(act.connection, set_name, [(number, new)])
     return Judgment(
         number, set_name, new.subject, current + 1, None if body is None else dict(body), act.account, act.at
     )
@@ -293,11 +294,10 @@ def _make_latest_current(connection: Connection, set_name: str, *, after: int) -
         )
         .exists()
     )
-    names = ("set", "subject", "question", "kind", "judgment", "version", "body")
-    latest = select(*(judgment.c["id" if name == "judgment" else name] for name in names)).where(
+    latest = select(*(judgment.c[name] for name in _COPIED.values())).where(
         judgment.c.set == set_name, judgment.c.id > after, ~newer
     )
-    connection.execute(insert(current_judgment).from_select(names, latest))
+    connection.execute(insert(current_judgment).from_select(list(_COPIED), latest))
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -352,15 +352,16 @@ _LAST = (
     _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject")).order_by(_c.version.desc()).limit(1)
 )
 
+# The columns of the current judgment, and those of the judgment that they are copied from.
+_COPIED = {name: name for name in ("set", "subject", "question", "kind", "version", "body")} | {"judgment": "id"}
 _DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
-_INSERT = {
-    name: dialect.insert(judgment).on_conflict_do_nothing().returning(judgment.c.id)
-    for name, dialect in _DIALECTS.items()
-}
 
 
-def _upsert(dialect: Any) -> Any:
+def _upsert(dialect: Any, source: Any = None) -> Any:
+    """Put judgments in the place of the current ones: those that are given, or the rows of a source."""
     statement = dialect.insert(current_judgment)
+    if source is not None:
+        statement = statement.from_select(list(_COPIED), select(*(source.c[_COPIED[name]] for name in _COPIED)))
     changed = {name: statement.excluded[name] for name in ("judgment", "version", "body")}
     return statement.on_conflict_do_update(
         index_elements=[current_judgment.c.set, current_judgment.c.subject], set_=changed
@@ -368,6 +369,19 @@ def _upsert(dialect: Any) -> Any:
 
 
 _CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
+
+
+def _append(dialect: Any) -> Any:
+    """Append one judgment, unless its key or its version is taken; the number of the new row, or nothing."""
+    names = ("set", "question", "kind", "subject", "version", "body", "key", "account", "at")
+    statement = dialect.insert(judgment).values({name: bindparam(name) for name in names}).on_conflict_do_nothing()
+    if dialect is sqlite:
+        return statement.returning(_c.id)
+    new = statement.returning(*(_c[name] for name in _COPIED.values())).cte("new")
+    return _upsert(dialect, new).returning(current_judgment.c.judgment)
+
+
+_APPEND = {name: _append(dialect) for name, dialect in _DIALECTS.items()}
 _listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
 _AMONG: dict[str, Any] = {
     "sqlite": current_judgment.c.subject.in_(select(_listed.c.value)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,26 +37,26 @@ def order_seed(connection: Connection) -> str:
 def item_with_number(connection: Connection, number: int) -> Item | None:
     """The item with this number, or None."""
     row = connection.execute(_NUMBERED, {"number": number}).one_or_none()
-    return None if row is None else _read(row)
+    return None if row is None else as_item(row)
 
 
 def items_of(connection: Connection, question: str) -> list[Item]:
     """The items of a question in their order."""
     c = item.c
     rows = connection.execute(select(item).where(c.question == question, c.active).order_by(c.kind, c.ordinal, c.id))
-    return [_read(row) for row in rows]
+    return [as_item(row) for row in rows]
 
 
 def pooled_after(connection: Connection, number: int, *, limit: int) -> list[Item]:
     """Items of the pool in the order of their numbers, from the one after this on."""
     rows = connection.execute(select(item).where(item.c.active, item.c.id > number).order_by(item.c.id).limit(limit))
-    return [_read(row) for row in rows]
+    return [as_item(row) for row in rows]
 
 
-def _read(row: Any) -> Item:
-    return Item(
-        row.id, row.question, row.kind, row.run, row.ordinal, msgspec.json.decode(row.body), row.parts, row.active
-    )
+def as_item(row: Sequence[Any]) -> Item:
+    """A row of the table as an item."""
+    number, question, kind, run, ordinal, body, parts, active = row
+    return Item(number, question, kind, run, ordinal, msgspec.json.decode(body), parts, active)
 
 
 # ---- bringing them up to date ---------------------------------------------------------------------------------------

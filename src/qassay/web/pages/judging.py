@@ -28,14 +28,15 @@ from qassay.web.judging import (
     SCREENS,
     TITLES,
     Choices,
+    HeldItem,
     ItemView,
     OnPart,
     acting,
     choices_of,
+    held_item,
     item_of,
     item_view,
     own_assignment,
-    saved_item,
 )
 from qassay.web.pages.assignments import progress_of
 from qassay.web.pages.documents import check_document
@@ -236,8 +237,9 @@ def show_item(person: ThePerson, site: TheSite, assignment: Number, item: Number
 def save(person: ThePerson, site: TheSite, assignment: Number, sent: Decision) -> SavedView:
     """Save a verdict. It is on the disk when this answers; sent again under its key, it answers the same."""
     with acting(site, person, sent.key) as act:
-        assigned, item, part = _sought(act.connection, person, assignment, sent)
-        decided = decide(act, assigned, item, part, sent.verdict, expected=sent.expected, seconds=sent.seconds)
+        held, part = _sought(act.connection, person, assignment, sent)
+        how = {"expected": sent.expected, "seconds": sent.seconds}
+        decided = decide(act, held.assignment, held.item, part, sent.verdict, **how, held=held.assignments)
     return _decided(sent.item, sent.part, decided)
 
 
@@ -245,8 +247,9 @@ def save(person: ThePerson, site: TheSite, assignment: Number, sent: Decision) -
 def undo_decision(person: ThePerson, site: TheSite, assignment: Number, sent: Undoing) -> SavedView:
     """Undo a decision; the undoing is kept as well."""
     with acting(site, person, sent.key) as act:
-        assigned, item, part = _sought(act.connection, person, assignment, sent)
-        decided = undo(act, assigned, item, part, expected=sent.expected, to=sent.to)
+        held, part = _sought(act.connection, person, assignment, sent)
+        how = {"expected": sent.expected, "to": sent.to}
+        decided = undo(act, held.assignment, held.item, part, **how, held=held.assignments)
     return _decided(sent.item, sent.part, decided)
 
 
@@ -324,13 +327,12 @@ def current_stage(stages: list[Stage]) -> Stage:
     return next((stage for stage in stages if stage.done < stage.total), stages[-1])
 
 
-def _sought(connection: Connection, person: Person, assignment: int, sent: OnPart) -> tuple[Assignment, Item, Part]:
+def _sought(connection: Connection, person: Person, assignment: int, sent: OnPart) -> tuple[HeldItem, Part]:
     """The subject of a decision: a part of an item of an own assignment."""
-    assigned = own_assignment(connection, person, assignment, key=sent.key)
-    item = saved_item(connection, person, assigned, sent.item, sent.key)
-    for part in parts_for(connection, assigned.set, item, person.name):
+    held = held_item(connection, person, assignment, sent)
+    for part in parts_for(connection, held.assignment.set, held.item, person.name):
         if part.name == sent.part:
-            return assigned, item, part
+            return held, part
     raise Refusal(404, f"this item has no part {sent.part!r}")
 
 
