@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import label_of, parts_of
 from qassay.store.assignment.assignments import Assignment, next_open
-from qassay.store.assignment.counting import completed, parts_for, recount
+from qassay.store.assignment.counting import count_decisions, parts_for, recount
 from qassay.store.assignment.progress import workloads
 from qassay.store.development.answers import answers_with_documents
 from qassay.store.development.answers import note_answer as keep_answer
@@ -54,6 +54,8 @@ class PlaceView(Context):
 
     id: int
     complete: bool
+    # How many of its decisions are made.
+    made: int
     kind: str
     label: str = ""
     verdict: str | None = None
@@ -84,7 +86,7 @@ class KnownView(Context):
 
 
 class JobView(Context):
-    """How far an assessor is with everything that is assigned to them, and how long the rest takes at their pace."""
+    """How many decisions of all that is assigned to an assessor are made, and how long the rest takes at their pace."""
 
     done: int
     total: int
@@ -92,7 +94,7 @@ class JobView(Context):
 
 
 class Sheet(Context):
-    """One assessor's work on one question."""
+    """One assessor's work on one question; `done` and `total` are decisions."""
 
     assignment: int
     screen: str
@@ -153,9 +155,14 @@ def judge(person: ThePerson, site: TheSite, assignment: Number, stage: str | Non
         verdicts = _labels_given(connection, site.configuration.task, assigned, items)
         places = [
             PlaceView(
-                id=item.id, kind=item.kind, complete=complete, label=label_of(item), verdict=verdicts.get(item.id)
+                id=item.id,
+                kind=item.kind,
+                complete=decisions.complete,
+                made=decisions.made,
+                label=label_of(item),
+                verdict=verdicts.get(item.id),
             )
-            for item, complete in zip(items, completed(connection, assigned, items), strict=True)
+            for item, decisions in zip(items, count_decisions(connection, assigned, items), strict=True)
         ]
         answers = answers_with_documents(connection, assigned.question, person.id)
         job = progress_of(workloads(connection, person.id))
@@ -256,7 +263,7 @@ def finish_again(person: ThePerson, site: TheSite, assignment: Number) -> SavedV
     with acting(site, person) as act:
         done, total, closed = recount(act, own_assignment(act.connection, person, assignment))
     if not closed:
-        raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
+        raise Refusal(409, f"{total - done:,} of {plural(total, 'decision')} not made yet")
     return SavedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
 
 
