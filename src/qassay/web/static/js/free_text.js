@@ -17,8 +17,7 @@ import { Workbench } from "./workbench.js";
 export function freeTextScreen(screen, { gold }) {
   const bench = new Workbench({ draw });
   const { field, labels } = bench.sheet.choices ?? { field: "judgment", labels: [] };
-  const notes = new NoteField(bench);
-  register(`${screen}.note`, "m", "Write a note on this answer", () => notes.focus());
+  const notes = new NoteField(bench, { on: "this answer" });
   for (const { label, name, key } of labels) {
     register(shortcut(label), isFree(key) ? key : spareKey(), name, () => decide(label));
   }

@@ -125,9 +125,15 @@ export class Workbench {
 
   draw() {
     if (!this.view) return;
+    const focused = document.activeElement;
+    const within = this.stage.contains(focused);
     this.complain("");
     this.screen.draw(this, this.view);
     this.tellProgress();
+    // What is drawn again may have had the focus: a note goes on, and in place of a button that is gone, the stage has it.
+    if (within && document.activeElement !== focused) {
+      (focused instanceof HTMLElement && focused.isConnected ? focused : this.stage).focus({ preventScroll: true });
+    }
   }
 
   /** @param {number} by */

@@ -15,7 +15,6 @@ const decisions = bench.sheet.choices?.labels ?? [];
 const notes = new NoteField(bench);
 
 for (const decision of decisions) register(`items.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
-register("items.note", "m", "Write a note on this item", () => notes.focus());
 
 /** @param {string} label */
 async function decide(label) {

@@ -3,6 +3,7 @@ import { get } from "../api.js";
 import { fill, h } from "../dom.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -15,6 +16,7 @@ let drawn = 0;
 
 const bench = new Workbench({ draw, begin, about });
 
+const notes = new NoteField(bench, { on: "this nugget or citation", folded: true });
 const levels = bench.sheet.choices?.labels ?? [];
 
 for (const level of levels) register(`support.${level.label}`, level.key, level.name, () => decide(chosen, level.label));
@@ -27,12 +29,15 @@ register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1))
  */
 function decide(name, support) {
   const view = bench.view;
-  if (!view || !view.parts.some((part) => part.part === name)) return;
+  const own = view?.parts.find((part) => part.part === name);
+  if (!view || !own || bench.moving || bench.isLocked()) return;
+  notes.show(view, own);
+  const note = notes.taken();
   const left = view.parts.filter((part) => part.required && part.verdict === null && part.part !== name);
   const at = view.parts.findIndex((part) => part.part === name);
   const next = left.find((part) => view.parts.indexOf(part) > at) ?? left[0];
   if (next) chosen = next.part;
-  bench.decide(name, { support }, { advance: left.length === 0, message: support });
+  bench.decide(name, { support, ...note }, { advance: left.length === 0, message: support });
 }
 
 /** @param {number} by */
@@ -96,6 +101,8 @@ function draw(here, view) {
   const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: sentence } }) : null;
   // In one column, the text that a citation is judged by is shown with it.
   const narrow = matchMedia("(max-width: 46rem)").matches;
+  const own = parts.find((part) => part.part === chosen);
+  if (own) notes.show(view, own);
   const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, sentence), source] : null;
   const facts = parts.filter((part) => part.kind === "support");
   const cites = parts.filter((part) => part.kind === "citation");
@@ -132,7 +139,8 @@ function list(parts, name, beside) {
             class: `small ${level.tone}`,
             "aria-pressed": String(part.verdict?.support === level.label),
             onclick: () => decide(part.part, level.label),
-          }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));
+          }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))),
+      part.part === chosen ? notes.element : part.verdict?.note ? h("p", { class: "faint small", dir: "auto" }, part.verdict.note) : null)));
 }
 
 void bench.start();
