@@ -281,7 +281,7 @@ def test_doubts_are_kept_listed_and_handed_over(
     page = sheet(folder, "--questions", "1.1")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.locator("details.rules")).to_have_attribute("open", "")
-    expect(page.locator(".known-answers")).to_contain_text("Warsaw demo-curie-1")
+    expect(page.locator(".known-answers")).to_contain_text("Warsaw Marie Curie as a student demo-curie-1")
     string = page.locator(".answer-string").inner_text()
     page.keyboard.press("f")
     page.keyboard.type("two cities in one")

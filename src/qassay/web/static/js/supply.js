@@ -6,8 +6,8 @@ import { decisionsOn, firstOpen } from "./order.js";
 /**
  * @typedef {Record<string, any>} Verdict
  * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
- * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean}} ItemView
- * @typedef {{id: number, complete: boolean, made: number, kind: string, label: string, verdict: string | null}} Place
+ * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean, titles?: Record<string, string>}} ItemView
+ * @typedef {{id: number, complete: boolean, made: number, kind: string, label: string, doc: string | null, verdict: string | null}} Place
  * @typedef {object} Sheet
  * @property {number} assignment
  * @property {string} screen
@@ -25,6 +25,7 @@ import { decisionsOn, firstOpen } from "./order.js";
  * @property {number | null} next  The assignment after this one that has open work.
  * @property {{id: number, name: string}} assessor
  * @property {{answer: string, doc: string | null}[]} known  Known answers of the question.
+ * @property {Record<string, string>} titles  Of the documents of known answers, by their ids.
  * @property {{done: number, total: number, minutes_left: number | null}} job  All decisions that are assigned to the assessor.
  * @property {Record<number, string> | null} flags  Items that the assessor flagged, with their reasons.
  */

@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
 import { NoteField } from "../notes.js";
+import { documentName, documentNames, titleOf } from "../titles.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -79,7 +80,7 @@ function citation(part) {
 function about(part) {
   if (!part.startsWith("citation:")) return nuggets.get(part.slice("nugget:".length)) ?? part;
   const { sentence, doc } = citation(part);
-  return `sentence ${sentence + 1}, ${doc}`;
+  return `sentence ${sentence + 1}, ${titleOf(doc)}`;
 }
 
 /**
@@ -96,7 +97,7 @@ function draw(here, view) {
   const sentences = view.body.elements.map((/** @type {any} */ element, /** @type {number} */ index) =>
     h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
       h("bdi", null, element.text),
-      (element.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${element.citations.join(", ")}]`) : null));
+      (element.citations ?? []).length ? h("span", { class: "faint cites" }, " [", documentNames(element.citations), "]") : null));
   const sentence = cited ? view.body.elements[cited.sentence].text : "";
   const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: sentence } }) : null;
   // In one column, the text that a citation is judged by is shown with it.
@@ -117,7 +118,7 @@ function draw(here, view) {
         facts.length ? h("h2", null, "Nuggets") : null,
         list(facts, (part) => about(part.part), null),
         cites.length ? h("h2", null, "Citations") : null,
-        list(cites, (part) => about(part.part), beside))),
+        list(cites, (part) => about(part.part), beside, (part) => [`Sentence ${citation(part.part).sentence + 1}: `, documentName(citation(part.part).doc)]))),
   );
   here.stage.querySelector(".part.current")?.scrollIntoView({ block: "nearest" });
 }
@@ -126,11 +127,12 @@ function draw(here, view) {
  * @param {PartView[]} parts
  * @param {(part: PartView) => string} name
  * @param {(Node | null)[] | null} beside  Elements shown with the chosen one.
+ * @param {(part: PartView) => string | (string | Node)[]} [shown]  The name as it is shown.
  */
-function list(parts, name, beside) {
+function list(parts, name, beside, shown = name) {
   return h("ol", { class: "parts" }, parts.map((part) =>
     h("li", { class: part.part === chosen ? "part current" : "part", "aria-current": part.part === chosen ? "true" : null },
-      h("p", { dir: "auto" }, name(part)),
+      h("p", { dir: "auto" }, shown(part)),
       part.part === chosen ? beside : null,
       h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
         levels.map((level) =>

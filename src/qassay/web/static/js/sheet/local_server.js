@@ -8,7 +8,7 @@ import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./
  * @typedef {import("./storage.js").Verdict} Verdict
  * @typedef {import("./storage.js").Decided} Decided
  * @typedef {{part: string, kind: string, required: boolean}} PartData
- * @typedef {{id: number, kind: string, label: string, body: Record<string, any>, parts: PartData[]}} ItemData
+ * @typedef {{id: number, kind: string, label: string, doc: string | null, body: Record<string, any>, parts: PartData[]}} ItemData
  * @typedef {[number, [number, number][], number, number, string | null]} Shown
  *   Of a document: the number of its text, marks, where the text begins, how long the whole is, how the string was found.
  * @typedef {object} QuestionData
@@ -20,6 +20,7 @@ import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./
  * @property {string[]} answers
  * @property {{answer: string, doc: string | null}[]} known
  * @property {Record<string, Shown>} documents
+ * @property {Record<string, string>} titles  Of the documents that are named, by their ids.
  */
 
 /** @type {Map<number, QuestionData>} */
@@ -93,11 +94,11 @@ export function sheetOf(number, wanted = null) {
   const decided = decidedOn(number);
   current = number;
   const places = here.items.map((item) => {
-    const { id, kind, label, parts } = item;
+    const { id, kind, label, doc, parts } = item;
     const field = data.choices[data.screens[kind]]?.field;
     const own = parts.length === 1 && field ? decided[`${id}/${parts[0].part}`]?.at(-1)?.[0]?.[field] : null;
     const { made, needed } = decisionsOn(withVerdicts(item, decided));
-    return { id, kind, label, complete: made === needed, made, verdict: own ?? null };
+    return { id, kind, label, doc, complete: made === needed, made, verdict: own ?? null };
   });
   const added = knownAnswers().filter((known) => known.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
   const stages = [...new Set(Object.values(data.screens))]
@@ -125,6 +126,7 @@ export function sheetOf(number, wanted = null) {
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,
     known: [...here.known, ...added],
+    titles: here.titles,
     job: { ...wholeProgress(), minutes_left: null },
     flags: Object.fromEntries(here.items.filter((item) => flags[item.id]?.reason).map((item) => [item.id, flags[item.id].reason])),
   };
