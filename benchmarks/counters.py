@@ -84,8 +84,8 @@ def _plain_gate(connection: Connection) -> Any:
 def _gate_by_counters(connection: Connection) -> Any:
     gate = read_gate(connection)
     return (
-        [(question.question, question.assessors, question.items) for question in gate.open],
-        *(gate.open_items, gate.open_assignments, gate.open_questions),
+        [(question.question, question.assessors, question.decisions) for question in gate.open],
+        *(gate.open_decisions, gate.open_assignments, gate.open_questions),
         (list(gate.unassigned), gate.unassigned_questions),
         (list(gate.unjudged), gate.unjudged_questions),
         (list(gate.unruled), gate.unruled_questions),

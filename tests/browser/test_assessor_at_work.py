@@ -114,7 +114,7 @@ def test_the_end_says_that_all_is_done_with_counts(ada: Any) -> None:
             "address => location.href !== address || document.querySelector('.notice-done')", arg=before
         )
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
-    expect(page.locator(".notice-done")).to_contain_text("You have judged all 9 answers assigned to you.")
+    expect(page.locator(".notice-done")).to_contain_text("You have made all 9 decisions assigned to you.")
 
 
 def test_a_mark_says_that_a_question_ends(ada: Any) -> None:

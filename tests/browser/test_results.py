@@ -72,7 +72,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     accessible(page)
     page.get_by_role("link", name="Show provisional results anyway").click()
     _computed(page)
-    expect(page.locator("caption").filter(has_text="items open").first).to_be_visible()
+    expect(page.locator("caption").filter(has_text="decisions open").first).to_be_visible()
     page.get_by_label("Title (optional)").fill("First figures")
     page.get_by_role("button", name="Publish as provisional").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish as provisional").click()
@@ -84,7 +84,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     expect(
         reader.get_by_role("cell", name="harbor*").or_(reader.get_by_role("rowheader", name="harbor*"))
     ).to_be_visible()
-    expect(reader.get_by_text(re.compile(r"^Provisional: \d+ items open$"))).to_be_visible()
+    expect(reader.get_by_text(re.compile(r"^Provisional: \d+ decisions open$"))).to_be_visible()
     accessible(reader)
 
     judging = visit(server, one, "Ada")

@@ -209,10 +209,25 @@ class Desk:
         """The counts of assignments are what counting gives."""
         for one in all_assignments(connection):
             items = items_of(connection, one.question)
-            assert one.total == len(items)
-            assert one.done == sum(completed(connection, one, items))
+            needed = [parts_needed(connection, one, item_) for item_ in items]
+            assert one.total == sum(len(parts) or 1 for parts in needed)
+            judged = set(connection.execute(_judged_by(one)).scalars())
+            if all(item_.kind != "rating" for item_ in items):  # whose subjects name their assessors
+                assert one.done == sum(subject in judged for parts in needed for subject in parts)
+                assert completed(connection, one, items) == [bool(parts) and parts <= judged for parts in needed]
             assert one.closed is None or one.done == one.total
         check_sums(connection)
+
+
+def parts_needed(connection: Connection, one: Assignment, pooled: Item) -> set[str]:
+    """The subjects that an item takes decisions on; an answer that waits for its nuggets has none."""
+    parts = parts_for(connection, one.set, pooled, None)
+    return {part.subject for part in parts if part.required}
+
+
+def _judged_by(one: Assignment) -> Any:
+    c = current_judgment.c
+    return select(c.subject).where(c.set == one.set, c.question == one.question, c.body.is_not(None))
 
 
 def make_desk(

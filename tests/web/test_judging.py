@@ -294,7 +294,7 @@ def test_work_tells_how_far_it_is(judging: Any) -> None:
     assert page["minutes_left"] == round(30 * left / 60)
     with judging["place"].store.write() as connection:
         connection.execute(text("UPDATE assignment SET seconds = 0.001 WHERE seconds > 0"))
-    assert "takes about 1 min." in " ".join(judging["mine"].get("/work").text.split())
+    assert "about 1 min left at your pace." in " ".join(judging["mine"].get("/work").text.split())
     assert "finished" in judging["mine"].get("/work", params={"page": 2}).text
     assert judging["mine"].post("/api/take").status_code == 404
 

@@ -15,7 +15,7 @@ import os
 import shutil
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -95,6 +95,10 @@ class Collection:
         if document is None:
             raise KeyError(doc_id)
         return document
+
+    def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:
+        """The titles of some documents by their doc-ids, where they have one; no text is read."""
+        return self._store.titles(list(doc_ids))
 
     def lengths(self) -> Mapping[str, int]:
         """Characters of every document, in the order of the collection."""

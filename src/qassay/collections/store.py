@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,17 @@ class Store:
             return None
         rows = self._rows(f"SELECT {_COLUMNS} FROM documents WHERE id = ?", (doc_id,))  # noqa: S608
         return self._unpack(rows[0]) if rows else None
+
+    def titles(self, doc_ids: Collection[str]) -> dict[str, str]:
+        """The titles of the documents that have one."""
+        wanted, step = [doc_id for doc_id in dict.fromkeys(doc_ids) if _storable(doc_id)], 500
+        found: dict[str, str] = {}
+        for begin in range(0, len(wanted), step):
+            part = wanted[begin : begin + step]
+            places = ", ".join("?" * len(part))
+            query = f"SELECT id, title FROM documents WHERE id IN ({places}) AND title <> ''"  # noqa: S608
+            found.update(self._rows(query, part))
+        return found
 
     def numbered(self, number: int) -> Document | None:
         """The document with this number."""

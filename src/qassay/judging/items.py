@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -89,11 +90,12 @@ def is_allowed(part: Part, row: Mapping[str, Any], task: Task, nuggets: Collecti
     return record.fault(verdict, task) is None and not unlisted
 
 
-def label_of(item: Item, longest: int = 80) -> str:
-    """The identity of an item among the others of its question; an extract by its place."""
+def label_of(item: Item, titles: Mapping[str, str] = MappingProxyType({}), longest: int = 80) -> str:
+    """The identity of an item among the others of its question; an extract by its place in a document."""
     if item.run is not None:
         return ""
-    text = str(item.body.get("text") or item.body.get("doc") or "")[:longest]
+    doc = str(item.body.get("doc") or "")
+    text = str(item.body.get("text") or titles.get(doc, doc))[:longest]
     return f"{text}, from character {item.body['start'] + 1:,}" if "start" in item.body else text
 
 

@@ -42,8 +42,10 @@ from qassay.store.settings import EVALUATION, get_setting
 # How long a writer of another process is waited for.
 BUSY_MILLISECONDS = 15_000
 # The version that this release reads and writes: the name of the last file in migrations/versions.
-HEAD = "0004"
+HEAD = "0005"
 VERSION_TABLE = "qassay_version"
+# From this version on assignments count decisions.
+_COUNTS_DECISIONS = "0005"
 # Any number of our own: the connection that has this lock on PostgreSQL is the one that migrates.
 _LOCK = 7_117_400_101
 _FAULTS = {
@@ -332,8 +334,18 @@ def migrate(engine: Engine) -> None:
         with connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-            if store_version(connection) != HEAD:  # nobody else was faster
+            before = store_version(connection)
+            if before != HEAD:  # nobody else was faster
                 _upgrade(connection)
+                if before is not None and before < _COUNTS_DECISIONS:
+                    _count_decisions(connection)
+
+
+def _count_decisions(connection: Connection) -> None:
+    """Count the decisions of assignments, where their items were counted: only the kinds of judgment know them."""
+    from qassay.store.assignment.counting import count_all_again  # it builds on this module
+
+    count_all_again(connection)
 
 
 def store_version(connection: Connection) -> str | None:

@@ -200,7 +200,7 @@ assignment = Table(
     Column("account", ForeignKey("account.id"), index=True),  # null: the first to ask for work
     Column("leased", At),  # until when a taken question stays with somebody who has judged nothing of it
     Column("step", Integer, nullable=False, server_default="1"),  # nuggets: writing the list, then matching
-    Column("total", Integer, nullable=False),
+    Column("total", Integer, nullable=False),  # decisions: an item may take many
     Column("done", Integer, nullable=False, server_default="0"),
     Column("closed", At),
     Column("seconds", Integer, nullable=False, server_default="0"),  # spent so far, for the estimate of time left
@@ -279,7 +279,7 @@ question_progress = Table(  # how far a question is; kept by triggers
     Column("first", Sequence),  # its first assignment
     Column("pooled", Boolean, nullable=False, server_default=false()),  # it has items to judge
     Column("judged", Boolean, nullable=False, server_default=false()),  # it has judgments
-    # `waiting` are the items still to be judged in open assignments.
+    # `waiting` are the decisions still to be made in open assignments.
     *(_sum(name) for name in ("assessors", "open", "done", "waiting", "seconds", "unruled")),
     sqlite_with_rowid=False,
 )

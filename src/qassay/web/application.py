@@ -84,6 +84,7 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
         for value in site.memory.values():
             if callable(close := getattr(value, "close", None)):
                 close()
+        site.memory.clear()
         if store is None:
             site.store.close()
 

@@ -68,6 +68,8 @@ class ItemView(Context):
     body: dict[str, Any]
     parts: list[PartView]
     complete: bool
+    # Titles of the documents that it names, by their ids.
+    titles: dict[str, str] = Field(default_factory=dict)
 
 
 class Choices(Context):

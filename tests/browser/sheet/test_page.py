@@ -80,10 +80,10 @@ def test_work_goes_on_with_another_browser(folder: Path, sheet: Make, handed: Ma
     expect(page.locator("#position")).to_have_text("Item 3 of 5")
     file = handed(page)
     other = sheet(folder)
-    expect(other.locator("#sheet-progress")).to_have_text("0 of 9 judged")
+    expect(other.locator("#sheet-progress")).to_have_text("0 of 9 decisions")
     other.locator("#load-file").set_input_files(file)
     expect(other.locator("#told")).to_contain_text("2 decisions loaded")
-    expect(other.locator("#sheet-progress")).to_have_text("2 of 9 judged")
+    expect(other.locator("#sheet-progress")).to_have_text("2 of 9 decisions")
     other.locator("#load-file").set_input_files(file)
     expect(other.locator("#told")).to_contain_text("here already")
     other.get_by_role("link", name="Go on judging").click()
@@ -249,7 +249,7 @@ def test_many_questions_are_turned_over(tmp_path: Path, sheet: Make) -> None:
     page.keyboard.press("1")
     expect(page.locator("#question-id")).to_have_text("1")
     page.keyboard.press("o")
-    expect(page.locator("#sheet-progress")).to_have_text("1 of 502 judged")
+    expect(page.locator("#sheet-progress")).to_have_text("1 of 502 decisions")
 
 
 def test_without_judgments_there_is_no_file(folder: Path, sheet: Make) -> None:
@@ -281,7 +281,7 @@ def test_doubts_are_kept_listed_and_handed_over(
     page = sheet(folder, "--questions", "1.1")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.locator("details.rules")).to_have_attribute("open", "")
-    expect(page.locator(".known-answers")).to_contain_text("Warsaw demo-curie-1")
+    expect(page.locator(".known-answers")).to_contain_text("Warsaw Marie Curie as a student demo-curie-1")
     string = page.locator(".answer-string").inner_text()
     page.keyboard.press("f")
     page.keyboard.type("two cities in one")

@@ -148,9 +148,9 @@ def test_a_series_is_judged_by_keyboard_and_scores_as_from_files(
     ada.judge("item", ada.items[str((_place(page) or {})["item"])][""]["row"])
     page.reload()
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
-    expect(page.locator("#sheet-progress")).to_have_text("1 of 41 judged")
+    expect(page.locator("#sheet-progress")).to_have_text("1 of 70 decisions")
     ada.judge_all()
-    expect(page.locator("#sheet-progress")).to_have_text("41 of 41 judged")
+    expect(page.locator("#sheet-progress")).to_have_text("70 of 70 decisions")
     file = handed(page)
     page.keyboard.press("o")
     expect(page.get_by_text("Everything is judged")).to_be_visible()
@@ -219,7 +219,7 @@ def test_free_text_answers_and_their_contexts(free_text: Path, sheet: Make, hand
         accessible(page)
         contexts = page.locator("[data-screen=contexts]").count()
         page.keyboard.press("2" if contexts else "x")
-        expect(page.locator("#sheet-progress")).to_have_text(f"{place} of 8 judged")
+        expect(page.locator("#sheet-progress")).to_have_text(f"{place} of 8 decisions")
     expect(page.locator(".notice-done")).to_be_visible()
     assert main(["import", str(free_text), str(handed(page))]) == 0
     rows = _rows(free_text / "judgments" / "ada.jsonl")
@@ -242,7 +242,7 @@ def test_holistic_scores_are_a_stage_beside_matching(folder: Path, sheet: Make, 
     page.keyboard.press("Enter")
     expect(page.locator("#position")).to_have_text("Item 2 of 10")
     page.reload()
-    expect(page.locator("#sheet-progress")).to_have_text("3 of 20 judged")
+    expect(page.locator("#sheet-progress")).to_have_text("3 of 20 decisions")
     assert main(["import", str(folder), str(handed(page))]) == 0
     rows = _rows(folder / "judgments" / "ada.jsonl")
     assert [(row["content"], row["organization"]) for row in rows if "content" in row] == [(8, 6), (10, 0)]

@@ -133,8 +133,8 @@ def test_a_provisional_figure_says_so_in_its_file(at_work) -> None:
     browser = at_work.client("organiser")
     assert browser.get("/results/leaderboard/figure?figure=leaderboard").status_code == 409
     figure = at_work.page("/results", provisional=1)["figures"][0]
-    assert "(provisional: 30 items open)" in browser.get(figure["files"]["svg"]).text
-    assert browser.get(figure["files"]["csv"]).text.splitlines()[1].endswith(",30 items open")
+    assert "(provisional: 264 decisions open)" in browser.get(figure["files"]["svg"]).text
+    assert browser.get(figure["files"]["csv"]).text.splitlines()[1].endswith(",264 decisions open")
 
 
 def test_a_picture_that_cannot_be_converted_is_a_sentence() -> None:

@@ -33,9 +33,9 @@ def test_nothing_is_scored_while_assigned_work_is_open(at_work, path: str) -> No
     assert page["state"] == "closed"
     assert page["tables"] == []
     assert page["document"] == {}
-    assert page["gate"]["open_items"] == 30
+    assert page["gate"]["open_decisions"] == 264
     assert page["gate"]["open_questions"] == 10
-    assert {"question": "r1", "assessors": 1, "items": 3} in page["gate"]["open"]
+    assert {"question": "r1", "assessors": 1, "decisions": 30} in page["gate"]["open"]
     shown = at_work.client("organiser").get(path).text
     assert "There are no results while assigned work is unfinished" in shown
     assert "provisional=1" in shown
@@ -46,25 +46,25 @@ def test_no_file_either(at_work, sheet: str) -> None:
     asked = {"run": {"run": "harbor"}, "question": {"question": "r1"}}.get(sheet, {})
     sent = at_work.client("organiser").get(f"/results/{sheet}.csv", params=asked)
     assert sent.status_code == 409
-    assert "30 items open" in sent.text
+    assert "264 decisions open" in sent.text
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_provisional_results_say_so_everywhere(at_work, path: str) -> None:
     page = at_work.page(path, provisional=1)
     assert page["state"] == "found", page["message"]
-    assert page["provisional"] == "30 items open"
-    assert path == "/results/units" or page["document"]["provisional"] == "30 items open"
-    assert all(table["provisional"] == "30 items open" for table in page["tables"])
+    assert page["provisional"] == "264 decisions open"
+    assert path == "/results/units" or page["document"]["provisional"] == "264 decisions open"
+    assert all(table["provisional"] == "264 decisions open" for table in page["tables"])
     shown = at_work.html(path, provisional=1)
     captions = re.findall(r"<caption><span>.*?</caption>", shown, re.DOTALL)
     assert len(captions) == len(page["tables"]) > 0
-    assert all("provisional: 30 items open" in caption for caption in captions)
-    assert "Provisional: 30 items open" in shown
+    assert all("provisional: 264 decisions open" in caption for caption in captions)
+    assert "Provisional: 264 decisions open" in shown
     assert '<option value="wrong" selected>count as wrong' in shown  # what is done, not what was asked for
     sent = at_work.client("organiser").get(page["tables"][-1]["csv"])
     rows = list(csv.DictReader(io.StringIO(sent.text)))
-    assert all(row["provisional"] == "30 items open" for row in rows)
+    assert all(row["provisional"] == "264 decisions open" for row in rows)
 
 
 def test_done_work_is_scored_and_says_nothing(rag) -> None:
@@ -84,7 +84,7 @@ def test_work_is_open_though_no_item_is_left(rag) -> None:
     with rag.store.write() as connection:
         connection.execute(update(assignment).values(done=assignment.c.total))
     page = rag.client("organiser").get("/api/results").json()
-    assert (page["state"], page["gate"]["open_items"]) == ("closed", 0)
+    assert (page["state"], page["gate"]["open_decisions"]) == ("closed", 0)
 
 
 def test_questions_that_were_forgotten_are_named(rag) -> None:
@@ -155,7 +155,7 @@ def test_no_page_of_the_demonstration_is_locked_or_fails(half_way, path: str) ->
     page = half_way.page(path, **({"run": "hobby"} if path == "/results/run" else {}))
     assert page["state"] == "found", page["message"]
     assert page["tables"] or path == "/results/people"  # the judgments of the demonstration name nobody
-    assert page["provisional"] in ("90 of 109 questions finished", "144 items open")
+    assert page["provisional"] in ("90 of 109 questions finished", "436 decisions open")
     assert path in ("/results/facts", "/results/people") or page["figures"]
     assert page["answer"].endswith(".")
 
@@ -215,9 +215,9 @@ def test_where_nothing_is_finished_the_page_says_what_is_open(at_work) -> None:
 
 def test_agreement_is_open_while_judging_goes_on(at_work) -> None:
     page = at_work.page("/results/agreement")
-    assert (page["state"], page["provisional"]) == ("found", "30 items open")
-    assert "Judging goes on: 30 items open." in at_work.html("/results/agreement")
-    assert "30 items open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text
+    assert (page["state"], page["provisional"]) == ("found", "264 decisions open")
+    assert "Judging goes on: 264 decisions open." in at_work.html("/results/agreement")
+    assert "264 decisions open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text
 
 
 def test_what_is_published_comes_before_what_is_open(half_way) -> None:
@@ -225,6 +225,6 @@ def test_what_is_published_comes_before_what_is_open(half_way) -> None:
     assert organiser.delete("/api/results/early").status_code == 200
     try:
         page = organiser.get("/results").text
-        assert page.index("The first 12 series") < page.index("still to be judged") < page.index("finished=1")
+        assert page.index("The first 12 series") < page.index("still to be made") < page.index("finished=1")
     finally:
         assert organiser.post("/api/results/early").status_code == 200

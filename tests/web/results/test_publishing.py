@@ -101,11 +101,11 @@ def test_publishing_waits_for_open_work_unless_it_is_said_to_be_provisional(rag)
     rag.give_out()
     refused = publish(rag)
     assert refused.status_code == 409
-    assert "30 items open" in refused.json()["message"]
+    assert "264 decisions open" in refused.json()["message"]
     made = publish(rag, provisional=True)
-    assert made.json()["provisional"] == "30 items open"
+    assert made.json()["provisional"] == "264 decisions open"
     shown = rag.client("reader").get(f"/results/published/{made.json()['id']}").text
-    assert "provisional: 30 items open" in shown
+    assert "provisional: 264 decisions open" in shown
     sheet = rag.client("reader").get(f"/results/published/{made.json()['id']}/sheet.csv?table=leaderboard").text
     assert sheet.splitlines()[0].endswith(",provisional")
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func
 
 from qassay.errors import InputError, Problem, unknown
 from qassay.formats.times import later, now
-from qassay.judging import Item, sharing
+from qassay.judging import KINDS, Item, sharing
 from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 from qassay.store.acts import Act
@@ -28,6 +28,8 @@ from qassay.store.schema import item, judgment, nugget
 from qassay.store.settings import forget_settled, note_action
 
 LEASE = timedelta(minutes=30)
+# Kinds of item that take a decision for each nugget of a list.
+COUNTED_BY_NUGGETS = [name for name, kind in KINDS.items() if kind.by_nuggets and not kind.linked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +92,24 @@ def assign(
         note_action(
             connection, "assign", account=act.account, assessors=assessors, accounts=list(accounts), new=len(rows)
         )
-        _count_earlier_judgments(act, rows)
+        _count_again(act, rows)
     return len(rows)
 
 
-def _count_earlier_judgments(act: Act, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Count the judgments that a set has before anybody is assigned to it: imported, or another person's."""
+def _count_again(act: Act, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Count the judgments that a set has before anybody is assigned to it (imported, or another person's), and answers
+    that are judged by the nuggets of the set.
+    """
     from qassay.store.assignment.counting import recount_question  # it builds on this module
 
     c = judgment.c
     earlier = select(c.question, c.set).distinct().where(c.set.in_({row["set"] for row in rows}))
     judged = {(question, name) for question, name in act.connection.execute(earlier)}
-    for question in dict.fromkeys(row["question"] for row in rows if (row["question"], row["set"]) in judged):
+    by_nuggets = select(item.c.question).distinct().where(item.c.active, item.c.kind.in_(COUNTED_BY_NUGGETS))
+    bound = set(act.connection.execute(by_nuggets).scalars())
+    for question in dict.fromkeys(
+        row["question"] for row in rows if row["question"] in bound or (row["question"], row["set"]) in judged
+    ):
         recount_question(act, question)
 
 
@@ -283,9 +291,9 @@ def is_closed(connection: Connection, question: str) -> bool:
 
 
 def pool_sizes(connection: Connection) -> dict[str, int]:
-    """How many items each question has to judge."""
-    counted = select(item.c.question, func.count()).where(item.c.active).group_by(item.c.question)
-    return {row[0]: row[1] for row in connection.execute(counted)}
+    """How many decisions each question takes; of answers that are judged by nuggets, how many there are."""
+    counted = select(item.c.question, func.sum(item.c.parts)).where(item.c.active).group_by(item.c.question)
+    return {row[0]: int(row[1]) for row in connection.execute(counted)}
 
 
 def _read(connection: Connection, *where: Any) -> list[Assignment]:

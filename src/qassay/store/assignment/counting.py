@@ -1,23 +1,40 @@
-"""How much of an item, and of a question, is judged: what the counts of assignments rest on."""
+"""How much of an item, and of a question, is judged: what the counts of assignments rest on.
+
+Assignments count decisions and not items: a list of ten elements takes ten, an answer one for each nugget.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, or_, select, update
 
 from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import parts_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import Assignment, lock_assignments
+from qassay.store.assignment.assignments import COUNTED_BY_NUGGETS, Assignment, lock_assignments
 from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import current_judgment
+from qassay.store.schema import item as item_table
 from qassay.store.settings import forget_settled
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The decisions that an item takes, and how many of them are made."""
+
+    needed: int
+    made: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part that needs a verdict has one."""
+        return self.made == self.needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +86,8 @@ def judged_runs(connection: Connection, set_name: str, question: str, kind: str)
     return {str(row["run"]) for _, row in rows_of_kind(connection, set_name, question, kind)}
 
 
-def completed(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[bool]:
-    """Which of the items of an assignment need nothing more: a few queries for all of them.
+def count_decisions(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[Decisions]:
+    """The decisions on each item of an assignment: a few queries for all of them.
 
     Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
     """
@@ -85,19 +102,24 @@ def completed(connection: Connection, assignment: Assignment, items: Sequence[It
         if KINDS[name].by_assessor
     }
     return [
-        str(item.run) in judged[item.kind]
+        Decisions(1, int(str(item.run) in judged[item.kind]))
         if item.kind in judged
-        else _all_judged(parts_of(item, nuggets=nuggets), subjects)
+        else _decisions(parts_of(item, nuggets=nuggets), subjects)
         for item in items
     ]
 
 
+def completed(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[bool]:
+    """Which of the items of an assignment need nothing more."""
+    return [decisions.complete for decisions in count_decisions(connection, assignment, items)]
+
+
 def recount(act: Act, assignment: Assignment) -> tuple[int, int, bool]:
-    """Count the finished items of an assignment again, after its nuggets have changed, or to close it."""
+    """Count the decisions of an assignment again, after its nuggets have changed, or to close it."""
     assignments = lock_assignments(act.connection, assignment.question)
     current = next((other for other in assignments if other.id == assignment.id), assignment)
     items = items_of(act.connection, assignment.question)
-    done, total = sum(completed(act.connection, current, items)), len(items)
+    done, total = _sums(act.connection, current, items)
     closed = (current.closed or act.at) if done >= total else None
     _keep(act.connection, current, done, total, closed)
     others_closed = all(other.closed for other in assignments if other.id != current.id)
@@ -111,10 +133,21 @@ def recount_question(act: Act, question: str) -> None:
     items = items_of(act.connection, question)
     closed = []
     for assignment in assignments:
-        done, total = sum(completed(act.connection, assignment, items)), len(items)
+        done, total = _sums(act.connection, assignment, items)
         closed.append(closed_at(assignment, done, total, act.at))
         _keep(act.connection, assignment, done, total, closed[-1])
     _settle_or_wait(act, question, is_closed=bool(closed) and all(closed))
+
+
+def count_all_again(connection: Connection) -> None:
+    """Count the assignments of questions whose items take several decisions, in a store that counted items."""
+    c = item_table.c
+    several = or_(c.parts > 1, c.kind.in_(COUNTED_BY_NUGGETS))
+    questions = select(c.question).where(c.active, several).distinct()
+    for question in connection.execute(questions).scalars().all():
+        items = items_of(connection, question)
+        for assignment in lock_assignments(connection, question):
+            _keep(connection, assignment, *_sums(connection, assignment, items), assignment.closed)
 
 
 def closed_at(assignment: Assignment, done: int, total: int, at: str) -> str | None:
@@ -141,6 +174,13 @@ def _settle_or_wait(act: Act, question: str, *, is_closed: bool) -> None:
         forget_settled(act.connection, question)
 
 
-def _all_judged(parts: Sequence[Part], subjects: Collection[str]) -> bool:
+def _sums(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> tuple[int, int]:
+    """The decisions of an assignment that are made, and all of them."""
+    counts = count_decisions(connection, assignment, items)
+    return sum(decisions.made for decisions in counts), sum(decisions.needed for decisions in counts)
+
+
+def _decisions(parts: Sequence[Part], subjects: Collection[str]) -> Decisions:
+    """The decisions on some parts; an item that waits for its nuggets counts as one to be made."""
     needed = [part.subject for part in parts if part.required]
-    return bool(needed) and all(subject in subjects for subject in needed)
+    return Decisions(len(needed) or 1, sum(subject in subjects for subject in needed))

@@ -19,6 +19,7 @@ from qassay.store.development.answers import in_parts
 from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress, workload
 from qassay.store.schema import assignment as table
 from qassay.store.settings import note_action
+from qassay.tables import plural
 
 # What a question lacks that is not finished.
 _UNFINISHED = or_(OPEN, UNASSIGNED, UNRULED)
@@ -28,7 +29,7 @@ _UNFINISHED = or_(OPEN, UNASSIGNED, UNRULED)
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The work of one account (None: nobody's yet) in one slot, summed up."""
+    """The work of one account (None: nobody's yet) in one slot, summed up: `total`, `done` and `left` are decisions."""
 
     slot: int
     set: str
@@ -37,10 +38,10 @@ class Workload:
     closed: int
     total: int
     done: int
-    # Items still to be judged in assignments that are not closed.
+    # Decisions still to be made in assignments that are not closed.
     left: int
     seconds: int
-    # The items of `done` that took those seconds: judgments from a file took none.
+    # The decisions of `done` that took those seconds: judgments from a file took none.
     timed: int
 
 
@@ -199,11 +200,11 @@ NAMED = 30
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A question on which somebody's work is open: how many assessors', and how many items in all."""
+    """A question on which somebody's work is open: how many assessors', and how many decisions in all."""
 
     question: str
     assessors: int
-    items: int
+    decisions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class Gate:
     numbers back: what a key lacks stops scoring by itself.
     """
 
-    open_items: int
+    open_decisions: int
     open_assignments: int
     open_questions: int
     unassigned_questions: int
@@ -236,20 +237,20 @@ class Gate:
         """The mark of every number while assigned work is open."""
         if not self.is_open:
             return None
-        return f"{self.open_items:,} {'item' if self.open_items == 1 else 'items'} open"
+        return f"{plural(self.open_decisions, 'decision')} open"
 
 
 def read_gate(connection: Connection) -> Gate:
     """Read what is not complete in the evaluation; the first few questions are named."""
     c = question_progress.c
     sums = select(func.sum(c.waiting), func.sum(c.open), func.sum(c.assessors))
-    items, assignments, assigned = (int(value or 0) for value in connection.execute(sums).one())
+    waiting, assignments, assigned = (int(value or 0) for value in connection.execute(sums).one())
     rows = select(c.question, c.open, c.waiting).where(OPEN, c.ordinal.is_not(None)).order_by(c.ordinal).limit(NAMED)
     unjudged, first_unjudged = _lacking(connection, UNJUDGED, c.ordinal)
     unassigned, first_unassigned = _lacking(connection, UNASSIGNED, c.ordinal) if assigned else (0, ())
     unruled, first_unruled = _lacking(connection, UNRULED, c.first)
     return Gate(
-        open_items=items,
+        open_decisions=waiting,
         open_assignments=assignments,
         open_questions=_count(connection, OPEN) if assignments else 0,
         unassigned_questions=unassigned,

@@ -140,21 +140,23 @@ def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: 
     saved = judgments.append_next(act, *place, current=before.version, expected=save.expected)
     if saved.version <= before.version:  # sent again as if it had seen what it saved
         return _again(act, saved, assignments, assignment, save.item, nuggets)
-    after = _after(act.connection, assignment.set, parts, before, save)
-    done = current.done + after - before.complete
+    missing = _missing_after(act.connection, assignment.set, parts, before, save)
+    done = current.done + len(before.missing) - len(missing)
     closed = closed_at(current, done, current.total, act.at)
     counts = {"new_done": done, "new_closed": closed, "new_seconds": current.seconds + save.seconds}
     act.connection.execute(_COUNTS, {"number": current.id, **counts})
     if closed and all(other.closed for other in assignments if other.id != current.id):
         settle(act, assignment.question)
-    return SavedJudgment(saved, after, done, current.total, closed is not None)
+    return SavedJudgment(saved, before.needs and not missing, done, current.total, closed is not None)
 
 
-def _after(connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save) -> bool:
-    """Whether the item is complete now."""
+def _missing_after(
+    connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save
+) -> frozenset[str]:
+    """The subjects of the item that have no verdict now."""
     if save.body is not None:
-        return before.needs and not before.missing - {save.part.subject}
-    return is_complete(connection, set_name, parts) if save.part.required else before.complete
+        return before.missing - {save.part.subject}
+    return look(connection, set_name, parts).missing if save.part.required else before.missing
 
 
 _c = assignment_table.c

@@ -22,6 +22,7 @@ from qassay.store.development.answers import known_answers
 from qassay.store.judging.nuggets import list_for
 from qassay.web.errors import Refusal
 from qassay.web.judging import Choices, Key, OnPart, acting, choices_of, item_of
+from qassay.web.pages.documents import documents_shown, titles_of
 from qassay.web.questions import QuestionView, earlier_in_series, question_named, questions_of
 from qassay.web.routing import ADJUDICATORS, Context, Done, Input, Router, ThePerson, TheSite
 from qassay.web.similar_strings import NuggetRow, compared
@@ -100,6 +101,8 @@ class AdjudicationSheet(Context):
     assessor: int
     has_collection: bool
     known: list[KnownAnswerView]
+    # Titles of the documents that the page names, by their ids.
+    titles: dict[str, str]
 
 
 class OnQuestionPart(OnPart):
@@ -172,6 +175,8 @@ def sheet(person: ThePerson, site: TheSite, id: Id) -> AdjudicationSheet:  # noq
         nuggets = list_for(connection, ADJUDICATED, id)[1]
         following = next_to_rule(connection, after=id)
         answers = [answer for answer in known_answers(connection, [id]).get(id, ()) if not answer.withdrawn]
+    views = [_view(disagreement) for disagreement in found_disagreements]
+    docs = [doc for view in views for doc in (view.shown.get("doc"), *documents_shown(view.shown))]
     return AdjudicationSheet(
         question=QuestionView.model_validate(question),
         earlier=[QuestionView.model_validate(earlier) for earlier in earlier_in_series(site, question)],
@@ -181,12 +186,13 @@ def sheet(person: ThePerson, site: TheSite, id: Id) -> AdjudicationSheet:  # noq
             for kind in dict.fromkeys(disagreement.kind for disagreement in found_disagreements)
             if kind != LISTS
         },
-        disagreements=[_view(disagreement) for disagreement in found_disagreements],
+        disagreements=views,
         nuggets=[NuggetText(nugget=nugget.nugget, text=nugget.text) for nugget in nuggets],
         next=following,
         assessor=person.id,
         has_collection=site.folder.collection.is_dir(),
         known=[KnownAnswerView.build(answer) for answer in answers],
+        titles=titles_of(site, [*docs, *(answer.doc for answer in answers)]),
     )
 
 

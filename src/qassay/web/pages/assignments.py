@@ -42,7 +42,7 @@ from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePe
 
 QUESTIONS_A_PAGE = 50
 LONGEST_TEXT = 300
-# Items judged here from which on a pace is estimated: the first few are slow, and vary.
+# Decisions made here from which on a pace is estimated: the first few are slow, and vary.
 ENOUGH = 10
 router = Router()
 JUDGES = ("assessor", "adjudicator", "organiser")
@@ -116,12 +116,12 @@ class AssignedQuestion(Context):
 
 
 class WorkProgress(Context):
-    """How far the work is, and the time that the rest takes; None where too few items are timed to say."""
+    """How far the work is, in decisions, and the time that the rest takes; None where too few are timed to say."""
 
     done: int
     total: int
     minutes_left: int | None
-    # Items that were judged here, and so took a time that is known.
+    # Decisions that were made here, and so took a time that is known.
     timed: int
 
 
@@ -132,7 +132,7 @@ def progress_of(work: Sequence[Workload]) -> WorkProgress:
 
 
 def pace_of(work: Sequence[Workload]) -> float | None:
-    """Seconds per item, of all that was judged here so far; None where that is too little to estimate from."""
+    """Seconds per decision, of all that were made here so far; None where that is too little to estimate from."""
     timed = sum(workload.timed for workload in work)
     return sum(workload.seconds for workload in work) / timed if timed >= ENOUGH else None
 

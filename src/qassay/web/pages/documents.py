@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 
@@ -23,7 +24,7 @@ LONGEST = 200_000
 MOST_MARKS = 500
 _opening = threading.Lock()
 router = Router()
-INDEX = "index"
+INDEX, OPENING = "index", "opening"
 # How long a page waits for the index before it says that it is being made: a small collection is ready by then.
 PATIENCE = 1.0
 LONGEST_PASSAGE = 5_000
@@ -56,6 +57,35 @@ def collection_of(site: Site) -> Collection:
                 raise Refusal(404, "this evaluation has no collection of documents")
             collection = site.memory["collection"] = open_collection(site.folder.collection)
     return collection
+
+
+def titles_of(site: Site, docs: Iterable[str | None]) -> dict[str, str]:
+    """The titles of documents, by their ids, where the collection has them.
+
+    A collection that is still being read when a page has waited a little gives none: the page shows ids.
+    """
+    wanted = [doc for doc in docs if doc]
+    if not wanted or not site.folder.collection.is_dir():
+        return {}
+    if "collection" not in site.memory:
+        job = job_named(site, OPENING) or start(site, OPENING, "The documents are being read.", lambda _: _open(site))
+        job.ended.wait(PATIENCE)
+        if job.state != "done":
+            return {}
+    return collection_of(site).titles(wanted)
+
+
+def _open(site: Site) -> str:
+    collection_of(site)
+    return ""
+
+
+def documents_shown(body: Mapping[str, Any]) -> Iterator[str]:
+    """The documents that a screen names, of what an item shows: of a passage, of contexts and of citations."""
+    if body.get("start") is not None:
+        yield body["doc"]
+    yield from (context["doc"] for context in body.get("contexts") or () if context.get("doc"))
+    yield from (doc for element in body.get("elements") or () for doc in element.get("citations") or ())
 
 
 def check_document(site: Site, doc: str | None) -> None:

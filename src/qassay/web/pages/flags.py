@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import Connection
 
+from qassay.judging import Item
 from qassay.judging.items import label_of
 from qassay.store.judging.flags import Flag, flags
 from qassay.store.pool.items import item_with_number
+from qassay.web.pages.documents import titles_of
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Router, TheSite
+from qassay.web.site import Site
 
 router = Router()
 # Flags that a page shows, the latest first.
@@ -22,6 +27,8 @@ class FlagView(Context):
     text: str
     item: int
     answer: str
+    # The document of a passage, where the answer has its title.
+    doc: str | None
     reason: str
     by: str
     at: str
@@ -40,14 +47,30 @@ def show(site: TheSite) -> FlagsPage:
     with site.store.read() as connection:
         current = flags(connection)
         questions = questions_of(site, connection).by_id
-        views = [
-            flag_view(connection, flag, questions[flag.question].text if flag.question in questions else "")
-            for flag in current[:MOST_SHOWN]
-        ]
+        items = flagged_items(connection, current[:MOST_SHOWN])
+    views = [
+        FlagView.build(view, text=questions[view.question].text if view.question in questions else "")
+        for view in flag_views(site, current[:MOST_SHOWN], items)
+    ]
     return FlagsPage(flags=views, total=len(current))
 
 
-def flag_view(connection: Connection, flag: Flag, text: str) -> FlagView:
-    """A flag as pages show it."""
-    item = item_with_number(connection, flag.item)
-    return FlagView.build(flag, text=text, answer="" if item is None else label_of(item))
+def flagged_items(connection: Connection, shown: Sequence[Flag]) -> dict[int, Item]:
+    """The items that flags are on, by their numbers."""
+    items = (item_with_number(connection, flag.item) for flag in shown)
+    return {item.id: item for item in items if item is not None}
+
+
+def flag_views(site: Site, shown: Sequence[Flag], items: Mapping[int, Item]) -> list[FlagView]:
+    """Flags as pages show them."""
+    by_place = {item.id: str(item.body["doc"]) for item in items.values() if item.body.get("start") is not None}
+    titles = titles_of(site, by_place.values())
+    return [
+        FlagView.build(
+            flag,
+            text="",
+            answer=label_of(items[flag.item], titles) if flag.item in items else "",
+            doc=by_place[flag.item] if by_place.get(flag.item) in titles else None,
+        )
+        for flag in shown
+    ]

@@ -172,7 +172,7 @@ def _judging(work: Sequence[Workload], settled: Overview) -> Step:
     says = "Begins when work is assigned."
     if work:
         done, total = sum(workload.done for workload in work), sum(workload.total for workload in work)
-        says = f"{done:,} of {plural(total, 'item')} judged"
+        says = f"{done:,} of {plural(total, 'decision')}"
         says += f"; {plural(settled.waiting, 'question')} with assessors." if settled.waiting else "."
     return _step("Judging", says, "See the progress", "/assignments#questions", done=bool(work) and not settled.waiting)
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import label_of, parts_of
 from qassay.store.assignment.assignments import Assignment, next_open
-from qassay.store.assignment.counting import completed, parts_for, recount
+from qassay.store.assignment.counting import count_decisions, parts_for, recount
 from qassay.store.assignment.progress import workloads
 from qassay.store.development.answers import answers_with_documents
 from qassay.store.development.answers import note_answer as keep_answer
@@ -39,7 +39,7 @@ from qassay.web.judging import (
     own_assignment,
 )
 from qassay.web.pages.assignments import progress_of
-from qassay.web.pages.documents import check_document
+from qassay.web.pages.documents import check_document, documents_shown, titles_of
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Done, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import BY_PERSON, Person
@@ -55,8 +55,12 @@ class PlaceView(Context):
 
     id: int
     complete: bool
+    # How many of its decisions are made.
+    made: int
     kind: str
     label: str = ""
+    # The document of a passage, where the label has its title.
+    doc: str | None = None
     verdict: str | None = None
 
 
@@ -85,7 +89,7 @@ class KnownView(Context):
 
 
 class JobView(Context):
-    """How far an assessor is with everything that is assigned to them, and how long the rest takes at their pace."""
+    """How many decisions of all that is assigned to an assessor are made, and how long the rest takes at their pace."""
 
     done: int
     total: int
@@ -93,7 +97,7 @@ class JobView(Context):
 
 
 class Sheet(Context):
-    """One assessor's work on one question."""
+    """One assessor's work on one question; `done` and `total` are decisions."""
 
     assignment: int
     screen: str
@@ -114,6 +118,8 @@ class Sheet(Context):
     assessor: AssessorView
     has_collection: bool
     known: list[KnownView]
+    # Titles of the documents of known answers, by their ids.
+    titles: dict[str, str]
     job: JobView
     # Items that this assessor flagged, with their reasons.
     flags: dict[int, str]
@@ -152,17 +158,26 @@ def judge(person: ThePerson, site: TheSite, assignment: Number, stage: str | Non
         assigned = own_assignment(connection, person, assignment)
         items = items_of(connection, assigned.question)
         verdicts = _labels_given(connection, site.configuration.task, assigned, items)
-        places = [
-            PlaceView(
-                id=item.id, kind=item.kind, complete=complete, label=label_of(item), verdict=verdicts.get(item.id)
-            )
-            for item, complete in zip(items, completed(connection, assigned, items), strict=True)
-        ]
+        counts = count_decisions(connection, assigned, items)
         answers = answers_with_documents(connection, assigned.question, person.id)
         job = progress_of(workloads(connection, person.id))
         flagged = {flag.item: flag.reason for flag in flags(connection, account=person.id, question=assigned.question)}
         following = next_open(connection, assigned)
         locked = is_locked(connection, assigned.question)
+    by_place = {item.id: str(item.body["doc"]) for item in items if item.body.get("start") is not None}
+    titles = titles_of(site, [*by_place.values(), *(doc for _, doc in answers)])
+    places = [
+        PlaceView(
+            id=item.id,
+            kind=item.kind,
+            complete=decisions.complete,
+            made=decisions.made,
+            label=label_of(item, titles),
+            doc=by_place[item.id] if by_place.get(item.id) in titles else None,
+            verdict=verdicts.get(item.id),
+        )
+        for item, decisions in zip(items, counts, strict=True)
+    ]
     stages = stages_of(places, assigned.step)
     current = next((candidate for candidate in stages if candidate.screen == stage), None) or current_stage(stages)
     question = question_named(site, assigned.question)
@@ -182,6 +197,7 @@ def judge(person: ThePerson, site: TheSite, assignment: Number, stage: str | Non
         assessor=AssessorView(id=person.id, name=person.name),
         has_collection=site.folder.collection.is_dir(),
         known=[KnownView(answer=answer, doc=doc) for answer, doc in answers],
+        titles={doc: titles[doc] for _, doc in answers if doc in titles},
         job=JobView.build(job),
         flags=flagged,
     )
@@ -230,7 +246,8 @@ def show_item(person: ThePerson, site: TheSite, assignment: Number, item: Number
         assigned = own_assignment(connection, person, assignment)
         shown_item = item_of(connection, assigned.question, item)
         parts = parts_for(connection, assigned.set, shown_item, person.name)
-        return item_view(connection, assigned.set, shown_item, parts)
+        view = item_view(connection, assigned.set, shown_item, parts)
+    return view.model_copy(update={"titles": titles_of(site, documents_shown(view.body))})
 
 
 @router.action("POST", "/judge/{assignment}/decisions", roles=ASSESSORS)
@@ -259,7 +276,7 @@ def finish_again(person: ThePerson, site: TheSite, assignment: Number) -> SavedV
     with acting(site, person) as act:
         done, total, closed = recount(act, own_assignment(act.connection, person, assignment))
     if not closed:
-        raise Refusal(409, f"{total - done:,} of {plural(total, 'item')} not judged yet")
+        raise Refusal(409, f"{total - done:,} of {plural(total, 'decision')} not made yet")
     return SavedView(item=0, part="", version=0, at="", complete=True, done=done, total=total, closed=closed)
 
 
@@ -275,6 +292,8 @@ class Noted(Context):
 
     question: str
     answer: str
+    # The title of its document.
+    title: str | None
 
 
 @router.action("POST", "/judge/{assignment}/answers", roles=ASSESSORS)
@@ -288,7 +307,7 @@ def note_answer(person: ThePerson, site: TheSite, assignment: Number, sent: Know
     with acting(site, person) as act:
         assigned = own_assignment(act.connection, person, assignment)
         keep_answer(act, assigned.question, sent.answer, sent.doc)
-    return Noted(question=assigned.question, answer=sent.answer)
+    return Noted(question=assigned.question, answer=sent.answer, title=titles_of(site, [sent.doc]).get(sent.doc or ""))
 
 
 def screen_choices(screen: str, task: Task) -> Choices | None:

@@ -10,6 +10,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
+from qassay.store.assignment.counting import recount_question
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
 from qassay.store.judging.nugget_changes import LONGEST_NUGGET
@@ -245,7 +246,9 @@ def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugg
         bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
         before = bodies.get(sent.nugget) if sent.nugget is not None else None
         body = noted(sent.text, vital=sent.vital, doc=_or_none(sent.doc), before=before)
-        return _nugget(write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version))
+        written = write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, body, expected=sent.version)
+        recount_question(act, sent.id)  # assessors may judge by this list
+        return _nugget(written)
 
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ASSESSORS)
@@ -254,6 +257,7 @@ def remove_nugget(person: ThePerson, site: TheSite, sent: NuggetRemoval) -> Done
     with acting(site, person) as act:
         _locked(site, person, act.connection, sent.id)
         write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
+        recount_question(act, sent.id)
     return Done()
 
 

@@ -12,7 +12,7 @@ from qassay.store.judging.decisions import locked_among
 from qassay.store.judging.flags import flags
 from qassay.web.errors import Refusal
 from qassay.web.pages.assignments import WorkProgress, progress_of
-from qassay.web.pages.flags import FlagView, flag_view
+from qassay.web.pages.flags import FlagView, flag_views, flagged_items
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Router, ThePerson, TheSite
 
@@ -76,13 +76,7 @@ def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=1
         questions = questions_of(site, connection).by_id
         doubts = flags(connection, account=person.id)[:MOST_FLAGS]
         places = own_on(connection, person.id, {flag.question for flag in doubts})
-        flagged = [
-            OwnFlag.build(
-                flag_view(connection, flag, ""),
-                assignment=places[flag.question].id if flag.question in places else None,
-            )
-            for flag in doubts
-        ]
+        items = flagged_items(connection, doubts)
         locked = locked_among(connection, [part.question for part in assigned if part.closed is not None])
     pieces = [
         Piece.build(
@@ -94,6 +88,10 @@ def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=1
         )
         for part in assigned
         if part.question in questions
+    ]
+    flagged = [
+        OwnFlag.build(view, assignment=places[view.question].id if view.question in places else None)
+        for view in flag_views(site, doubts, items)
     ]
     progress = progress_of(work)
     return WorkPage.build(

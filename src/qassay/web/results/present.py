@@ -113,7 +113,7 @@ class GateView(Context):
     """The incomplete work: numbers, and the first few names."""
 
     is_open: bool
-    open_items: int
+    open_decisions: int
     open_assignments: int
     open_questions: int
     unassigned_questions: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from qassay.judging.items import label_of, parts_of, pool_items, unique_numbers
 from qassay.judging.sets import list_shown
 from qassay.questions import Question
 from qassay.web.judging import SCREENS, TITLES, choices_of
-from qassay.web.pages.documents import view_of
+from qassay.web.pages.documents import documents_shown, view_of
 from qassay.web.pooling import runs_to_pool
 from qassay.web.questions import QuestionView
 
@@ -150,23 +150,26 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
             for part in parts
         }
         making.documents.note(item, documents)
-        items.append(_item(item, parts))
+        items.append((item, parts))
     if waits:
         making.waiting.append(question.id)
     if not items:
         return None
-    fields = ("nugget", "text", "vital") if any(KINDS[item["kind"]].linked for item in items) else ("nugget", "text")
+    fields = ("nugget", "text", "vital") if any(KINDS[item.kind].linked for item, _ in items) else ("nugget", "text")
     known = making.answers.get(question.id, [])
+    named = [doc for item, _ in items for doc in documents_shown(item.body)]
+    titles = making.documents.titles([*named, *(doc for _, doc in known if doc)])
     return {
         "question": _view(question),
         "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
-        "items": items,
+        "items": [_item(item, parts, titles) for item, parts in items],
         # Whether a nugget is vital has no part in whether an answer has it.
         "nuggets": [{name: nugget[name] for name in fields} for nugget in nuggets],
         "reference": making.references.get(question.id),
         "answers": list(dict.fromkeys(answer for answer, _ in known)),
         "known": [{"answer": answer, "doc": doc} for answer, doc in known],
         "documents": documents,
+        "titles": titles,
     }
 
 
@@ -176,11 +179,19 @@ def _parts(making: _Making, item: Item, nuggets: Sequence[dict[str, Any]]) -> li
     return [part for part in parts if part.required or KINDS[part.kind].linked]
 
 
-def _item(item: Item, parts: Sequence[Part]) -> dict[str, Any]:
+def _item(item: Item, parts: Sequence[Part], titles: Mapping[str, str]) -> dict[str, Any]:
     """An item as it is shown: without its run."""
+    by_place = item.body.get("start") is not None and item.body["doc"] in titles
     body = {name: value for name, value in item.body.items() if name != "group"}
     described = [{"part": part.name, "kind": part.kind, "required": part.required} for part in parts]
-    return {"id": item.id, "kind": item.kind, "label": label_of(item), "body": body, "parts": described}
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "label": label_of(item, titles),
+        "doc": item.body["doc"] if by_place else None,
+        "body": body,
+        "parts": described,
+    }
 
 
 def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
@@ -302,6 +313,10 @@ class Documents:
         self.texts: list[dict[str, Any]] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._collection = open_collection(collection) if collection is not None and collection.is_dir() else None
+
+    def titles(self, docs: Iterable[str]) -> dict[str, str]:
+        """The titles of some documents, by their ids; none where the sheet contains no documents."""
+        return self._collection.titles(docs) if self._collection is not None else {}
 
     def note(self, item: Item, shown: dict[str, list[Any]]) -> None:
         """Add what an item shows of its documents to `shown`, by what the page asks for."""

@@ -10,6 +10,7 @@ import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
 import { showLast } from "./surroundings.js";
+import { learnTitles } from "./titles.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -385,6 +386,7 @@ function onward() {
   return h("p", { class: done ? "notice good" : "faint" }, done ? "You have decided everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }
 
+learnTitles(page.titles);
 outbox.tell();
 void outbox.send();
 draw();

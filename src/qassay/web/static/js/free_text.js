@@ -4,6 +4,7 @@ import { fill, h } from "./dom.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { verdictButton } from "./labels.js";
 import { NoteField } from "./notes.js";
+import { documentName } from "./titles.js";
 import { Workbench } from "./workbench.js";
 
 /** @typedef {import("./workbench.js").ItemView} ItemView */
@@ -17,8 +18,7 @@ import { Workbench } from "./workbench.js";
 export function freeTextScreen(screen, { gold }) {
   const bench = new Workbench({ draw });
   const { field, labels } = bench.sheet.choices ?? { field: "judgment", labels: [] };
-  const notes = new NoteField(bench);
-  register(`${screen}.note`, "m", "Write a note on this answer", () => notes.focus());
+  const notes = new NoteField(bench, { on: "this answer" });
   for (const { label, name, key } of labels) {
     register(shortcut(label), isFree(key) ? key : spareKey(), name, () => decide(label));
   }
@@ -90,5 +90,5 @@ export function contextList(contexts) {
   return h("section", { class: "document contexts" },
     h("h2", null, contexts.length === 1 ? "Context" : `Contexts (${contexts.length})`),
     h("ol", { class: "strings document-text", tabindex: "0", "aria-label": "Contexts" }, contexts.map(({ text, doc }) =>
-      h("li", null, doc ? h("p", { class: "faint" }, h("bdi", null, doc)) : null, h("p", { class: "context", dir: "auto" }, text)))));
+      h("li", null, doc ? h("p", { class: "faint" }, documentName(doc)) : null, h("p", { class: "context", dir: "auto" }, text)))));
 }

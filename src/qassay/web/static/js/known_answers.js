@@ -2,6 +2,7 @@
 // that contradicts one.
 import { h } from "./dom.js";
 import { confirmed } from "./forms.js";
+import { documentNames, titleOf } from "./titles.js";
 
 /** @typedef {{answer: string, doc: string | null}} KnownAnswer */
 
@@ -50,6 +51,6 @@ export function knownAnswerList(known) {
   return h("p", { class: "known-answers" },
     h("b", null, documents.size === 1 ? "Known answer" : "Known answers"),
     [...documents].map(([answer, docs]) =>
-      h("span", { class: "chip", title: docs.length ? `in ${docs.join(", ")}` : null },
-        h("bdi", null, answer), docs.length ? h("small", { class: "faint" }, " ", h("bdi", null, docs.join(", "))) : null)));
+      h("span", { class: "chip", title: docs.length ? `in ${docs.map(titleOf).join(", ")}` : null },
+        h("bdi", null, answer), docs.length ? h("small", { class: "faint" }, " ", documentNames(docs)) : null)));
 }

@@ -3,6 +3,7 @@ import { ApiError, freshKey, get, post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { classChooser } from "./class_chooser.js";
 import { documentsOf } from "./known_answers.js";
+import { documentNames } from "./titles.js";
 
 /** @typedef {import("./class_chooser.js").KnownClass} KnownClass */
 
@@ -71,7 +72,7 @@ export class KnownClasses {
     return h(
       "li",
       null,
-      h("span", { class: "class-name" }, h("bdi", null, known.name), documents.length ? h("small", { class: "faint" }, " ", h("bdi", null, documents.join(", "))) : null),
+      h("span", { class: "class-name" }, h("bdi", null, known.name), documents.length ? h("small", { class: "faint" }, " ", documentNames(documents)) : null),
       known.developed ? h("span", { class: "badge accent", title: "Known from question development" }, "known") : button(),
     );
   }

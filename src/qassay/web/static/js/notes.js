@@ -2,6 +2,7 @@
 // the field. A note on an item that is not judged yet waits here, also over a reload, until it is.
 
 import { h } from "./dom.js";
+import { keyFor, register } from "./keys.js";
 import { recall, remember } from "./remembered.js";
 
 /**
@@ -15,15 +16,18 @@ const KEPT = 500;
 export class NoteField {
   /**
    * @param {import("./workbench.js").Workbench} bench
-   * @param {string} [label]
+   * @param {{on?: string, folded?: boolean}} [options]  `on`: what a note is on; `folded`: shown as a line until it is wanted.
    */
-  constructor(bench, label = "Note (saved automatically)") {
+  constructor(bench, { on = "this item", folded = false } = {}) {
     this.bench = bench;
     this.place = `qassay-notes-${bench.sheet.assessor.id}`;
     /** @type {{view: ItemView, part: PartView} | null} */
     this.of = null;
     this.field = h("textarea", { id: "note", rows: "2", maxlength: "2000", dir: "auto" });
-    this.element = h("label", { class: "note" }, label, this.field);
+    const label = h("label", { class: "note" }, "Note (saved automatically)", this.field);
+    const shortcut = `${bench.sheet.screen}.note`;
+    register(shortcut, "m", `Write a note on ${on}`, () => this.focus());
+    this.element = folded ? h("details", { class: "note-box" }, h("summary", null, "Note ", h("kbd", null, keyFor(shortcut))), label) : label;
     this.field.addEventListener("input", () => this.keep());
     this.field.addEventListener("blur", () => this.save());
     this.field.addEventListener("keydown", (event) => {
@@ -35,7 +39,13 @@ export class NoteField {
   }
 
   focus() {
+    this.unfold(true);
     this.field.focus();
+  }
+
+  /** @param {boolean} open */
+  unfold(open) {
+    if (this.element instanceof HTMLDetailsElement) this.element.open = open;
   }
 
   /**
@@ -48,6 +58,7 @@ export class NoteField {
     if (!same) this.save();
     this.of = { view, part };
     this.field.value = this.draft(view, part) ?? part.verdict?.note ?? "";
+    if (!same) this.unfold(this.field.value !== "");
   }
 
   /**

@@ -1,4 +1,4 @@
-// What of a question comes next.
+// What of a question is decided, and what comes next.
 
 /** @typedef {import("./supply.js").Sheet} Sheet */
 
@@ -27,4 +27,13 @@ export function after({ items }, current) {
  */
 export function openStage(sheet, screen) {
   return sheet.stages.find((stage) => stage.screen !== screen && stage.open && stage.done < stage.total);
+}
+
+/**
+ * The decisions that an item takes, and how many are made.
+ * @param {{parts: import("./supply.js").PartView[]}} item
+ */
+export function decisionsOn({ parts }) {
+  const required = parts.filter((part) => part.required);
+  return { made: required.filter((part) => part.verdict !== null).length, needed: required.length };
 }

@@ -1,13 +1,13 @@
 // What is judged, fetched before it is wanted: the coming items of a question, and the question after it.
 
 import { get } from "./api.js";
-import { firstOpen } from "./order.js";
+import { decisionsOn, firstOpen } from "./order.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
  * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
- * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean}} ItemView
- * @typedef {{id: number, complete: boolean, kind: string, label: string, verdict: string | null}} Place
+ * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean, titles?: Record<string, string>}} ItemView
+ * @typedef {{id: number, complete: boolean, made: number, kind: string, label: string, doc: string | null, verdict: string | null}} Place
  * @typedef {object} Sheet
  * @property {number} assignment
  * @property {string} screen
@@ -25,12 +25,25 @@ import { firstOpen } from "./order.js";
  * @property {number | null} next  The assignment after this one that has open work.
  * @property {{id: number, name: string}} assessor
  * @property {{answer: string, doc: string | null}[]} known  Known answers of the question.
- * @property {{done: number, total: number, minutes_left: number | null}} job  Everything that is assigned to the assessor.
+ * @property {Record<string, string>} titles  Of the documents of known answers, by their ids.
+ * @property {{done: number, total: number, minutes_left: number | null}} job  All decisions that are assigned to the assessor.
  * @property {Record<number, string> | null} flags  Items that the assessor flagged, with their reasons.
  */
 
 const AHEAD = 4;
 const KEPT = 60;
+
+/**
+ * Count an item of a sheet again.
+ * @param {Sheet} sheet
+ * @param {Place} place
+ * @param {{complete: boolean, made: number}} now
+ */
+function recount(sheet, place, { complete, made }) {
+  sheet.done += made - place.made;
+  sheet.job.done += made - place.made;
+  Object.assign(place, { complete, made });
+}
 
 export class Supply {
   /**
@@ -44,7 +57,7 @@ export class Supply {
     this.items = new Map();
     /** @type {Promise<Sheet> | null} */
     this.following = null;
-    /** @type {Map<number, boolean>} */
+    /** @type {Map<number, {complete: boolean, made: number}>} */
     this.decided = new Map();
   }
 
@@ -81,11 +94,11 @@ export class Supply {
   }
 
   /**
-   * Note whether an item needs nothing more, as decided here.
+   * Note the decisions on an item, as made here.
    * @param {ItemView} view
    */
   note(view) {
-    this.decided.set(view.id, view.complete);
+    this.decided.set(view.id, { complete: view.complete, made: decisionsOn(view).made });
     this.count(view);
   }
 
@@ -93,16 +106,13 @@ export class Supply {
    * Count an item of the question shown as it is.
    * @param {ItemView} view
    */
-  count({ id, complete, parts }) {
+  count(view) {
+    const { id, complete, parts } = view;
     const place = this.sheet.items.find((item) => item.id === id);
     if (!place) return;
     const field = this.sheet.choices?.field;
     place.verdict = field && parts.length === 1 ? (parts[0].verdict?.[field] ?? null) : null;
-    if (place.complete === complete) return;
-    place.complete = complete;
-    const by = complete ? 1 : -1;
-    this.sheet.done += by;
-    this.sheet.job.done += by;
+    recount(this.sheet, place, { complete, made: decisionsOn(view).made });
   }
 
   /**
@@ -116,10 +126,8 @@ export class Supply {
     /** @type {Sheet} */
     const sheet = await get(`/judge/${number}`);
     for (const place of sheet.items) {
-      const complete = underWay.has(place.id) ? this.decided.get(place.id) ?? place.complete : place.complete;
-      sheet.done += Number(complete) - Number(place.complete);
-      sheet.job.done += Number(complete) - Number(place.complete);
-      place.complete = complete;
+      const here = underWay.has(place.id) ? this.decided.get(place.id) : null;
+      if (here) recount(sheet, place, here);
     }
     return sheet;
   }

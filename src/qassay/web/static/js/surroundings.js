@@ -3,8 +3,10 @@
 import { byId, fill, h, plural } from "./dom.js";
 import { limitMoves } from "./moves.js";
 import { STATES } from "./outbox.js";
+import { decisionsOn } from "./order.js";
 
 /** @typedef {import("./supply.js").Sheet} Sheet */
+/** @typedef {Sheet["job"]} Job */
 
 /**
  * Put the question above what is judged, with the stages of its judging.
@@ -47,17 +49,32 @@ export function showLock({ locked }) {
  */
 export function showProgress({ items, job }, current, view = null) {
   const at = items.findIndex((item) => item.id === current);
-  // An answer that takes many decisions: those of it that are made.
-  const required = view?.id === current ? view.parts.filter((part) => part.required) : [];
-  const decided = required.filter((part) => part.verdict !== null).length;
+  // An item that takes many decisions: those of it that are made.
+  const { made, needed } = view?.id === current ? decisionsOn(view) : { made: 0, needed: 0 };
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
-  byId("decisions").textContent = required.length > 1 ? `${decided} of ${required.length} decisions` : "";
+  byId("decisions").textContent = needed > 1 ? `${made} of ${needed} decisions on this item` : "";
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
-  bar.value = job.done + (required.length > decided ? decided / required.length : 0);
-  const left = job.minutes_left === null || job.done >= job.total ? "" : `, about ${duration(job.minutes_left)} left`;
-  byId("progress-text").textContent = `${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}${left}`;
+  bar.value = job.done;
+  byId("progress-text").textContent = progressInWords(job);
+}
+
+// What a job was when its time was estimated: the time left shrinks with the decisions left.
+/** @type {WeakMap<Job, number>} */
+const estimated = new WeakMap();
+
+/**
+ * How far a job is, in the words of all pages.
+ * @param {Job} job
+ */
+export function progressInWords(job) {
+  const { done, total, minutes_left: minutes } = job;
+  const open = total - done;
+  const words = `${done.toLocaleString("en")} of ${plural(total, "decision")}`;
+  if (minutes === null || open <= 0) return words;
+  if (!estimated.has(job)) estimated.set(job, open);
+  return `${words}, about ${duration(Math.round((minutes * open) / (estimated.get(job) ?? open)))} left`;
 }
 
 /**
@@ -112,8 +129,8 @@ export function showEnd(stage, sheet) {
   const open = job.total - job.done;
   const flagged = Object.keys(flags ?? {}).length;
   const sentence = open > 0
-    ? `${plural(open, "answer")} not judged yet.`
-    : `You have judged all ${plural(job.total, "answer")} assigned to you.`;
+    ? `${plural(open, "decision")} not made yet.`
+    : `You have made all ${plural(job.total, "decision")} assigned to you.`;
   fill(stage,
     h("div", { class: "notice notice-done" },
       h("h2", {}, open > 0 ? "Nothing more to judge here" : "All done"),

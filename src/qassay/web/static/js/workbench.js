@@ -14,6 +14,7 @@ import { recall, remember } from "./remembered.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
 import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
+import { learnTitles } from "./titles.js";
 
 /**
  * @typedef {import("./supply.js").Verdict} Verdict
@@ -85,6 +86,7 @@ export class Workbench {
 
   begin() {
     this.supply.begin(this.sheet);
+    learnTitles(this.sheet.titles);
     showQuestion(this.sheet);
     showLock(this.sheet);
     this.screen.begin?.(this);
@@ -113,6 +115,7 @@ export class Workbench {
       return;
     }
     if (this.wanted !== id) return; // the assessor was faster
+    learnTitles(view.titles);
     this.view = view;
     this.current = id;
     this.moving = false;
@@ -125,9 +128,15 @@ export class Workbench {
 
   draw() {
     if (!this.view) return;
+    const focused = document.activeElement;
+    const within = this.stage.contains(focused);
     this.complain("");
     this.screen.draw(this, this.view);
     this.tellProgress();
+    // What is drawn again may have had the focus: a note goes on, and in place of a button that is gone, the stage has it.
+    if (within && document.activeElement !== focused) {
+      (focused instanceof HTMLElement && focused.isConnected ? focused : this.stage).focus({ preventScroll: true });
+    }
   }
 
   /** @param {number} by */

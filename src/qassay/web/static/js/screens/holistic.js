@@ -1,6 +1,7 @@
 // Holistic scores of a response: content and organization, 0 to 10.
 import { announce, fill, h } from "../dom.js";
-import { register } from "../keys.js";
+import { keyFor, register } from "../keys.js";
+import { NoteField } from "../notes.js";
 import { scale } from "../scale.js";
 import { Workbench } from "../workbench.js";
 
@@ -10,6 +11,7 @@ import { Workbench } from "../workbench.js";
 let half = null;
 
 const bench = new Workbench({ draw });
+const notes = new NoteField(bench, { on: "this response" });
 
 for (let number = 0; number <= 10; number += 1) {
   register(`holistic.${number}`, number === 10 ? "t" : String(number), `${number} on the scale`, () => choose(number));
@@ -39,7 +41,8 @@ function begun(view, content) {
  */
 function save(content, organization) {
   half = null;
-  bench.decide("", { content, organization }, { advance: true, message: `Content ${content}, organization ${organization}` });
+  if (!bench.view || bench.moving || bench.isLocked()) return;
+  bench.decide("", { content, organization, ...notes.taken() }, { advance: true, message: `Content ${content}, organization ${organization}` });
 }
 
 /**
@@ -78,8 +81,10 @@ function draw(here, view) {
           choose: (number) => content !== null && save(content, number),
           disabled: content === null,
         }),
-        h("p", { class: "faint" }, "Digits set the scale that is marked; ", h("kbd", null, "T"), " is ten."))),
+        h("p", { class: "faint" }, "Digits set the scale that is marked; ", h("kbd", null, keyFor("holistic.10")), " is ten."),
+        notes.element)),
   );
+  notes.show(view, view.parts[0]);
 }
 
 void bench.start();

@@ -6,6 +6,7 @@ import { confirmAgainstKnown, knownAnswerList } from "../known_answers.js";
 import { verdictButton } from "../labels.js";
 import { besideDocument, documentPanel } from "../document.js";
 import { NoteField } from "../notes.js";
+import { learnTitles } from "../titles.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -15,7 +16,6 @@ const decisions = bench.sheet.choices?.labels ?? [];
 const notes = new NoteField(bench);
 
 for (const decision of decisions) register(`items.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
-register("items.note", "m", "Write a note on this item", () => notes.focus());
 
 /** @param {string} label */
 async function decide(label) {
@@ -80,7 +80,8 @@ function knownAnswer(view) {
           event.preventDefault();
           if (!field.value.trim()) return;
           try {
-            await post(`/judge/${bench.sheet.assignment}/answers`, { answer: field.value.trim(), doc: view.body.doc });
+            const { title } = await post(`/judge/${bench.sheet.assignment}/answers`, { answer: field.value.trim(), doc: view.body.doc });
+            if (title) learnTitles({ [view.body.doc]: title });
             announce("Added.");
             button.textContent = "Added";
             bench.sheet.known.push({ answer: field.value.trim(), doc: view.body.doc ?? null });
@@ -124,7 +125,7 @@ function answers(here, view) {
               onclick: () => void here.open(item.id),
             },
             verdictMark(item),
-            h("span", { class: "near-text", dir: "auto" }, item.label || "(empty)"),
+            h("span", { class: "near-text", dir: "auto" }, item.label || "(empty)", item.doc ? h("small", { class: "faint" }, " ", h("bdi", null, item.doc)) : null),
           ),
         ),
       ),

@@ -25,7 +25,7 @@ const chooserPlace = h("div", { class: "chooser-place" });
 const documentPlace = h("div", { class: "document-place" });
 
 const bench = new Workbench({ draw, begin });
-const notes = new NoteField(bench);
+const notes = new NoteField(bench, { on: "this element", folded: true });
 const known = new KnownClasses(bench, {
   changed: async (message) => {
     answer.dataset.shown = "";
@@ -44,7 +44,6 @@ const decisions = bench.sheet.choices?.labels ?? [];
 for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Previous element", () => box.move(-1));
-register("lists.note", "m", "Write a note on this element", () => writeNote());
 register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
 register("judge.undo", "z", "Undo the last decision", () => void undo());
 const buttons = decisions.map((decision) => verdictButton(decision, { key: keyFor(`lists.${decision.label}`), choose: () => void decide(decision.label) }));
@@ -91,7 +90,7 @@ function layout() {
       h("div", { class: "decisions", role: "group", "aria-label": "Decision" }, buttons),
       chooserPlace,
       remark,
-      h("details", { class: "note-box" }, h("summary", null, "Note"), notes.element),
+      notes.element,
       documentPlace,
     ),
     known.element,
@@ -131,8 +130,6 @@ function turn() {
   if (answer.dataset.shown === shown) return;
   answer.dataset.shown = shown;
   fill(answer, element.text || "(empty)");
-  const open = notes.element.closest("details");
-  if (open) open.open = notes.field.value !== "";
   fill(documentPlace, documentPanel(bench.sheet.has_collection, { body: element }));
 }
 
@@ -190,12 +187,6 @@ function save(label, name) {
   const open = view.parts.findIndex((part) => part.verdict === null);
   box.go(index + 1 < view.parts.length ? index + 1 : open < 0 ? index : open);
   box.focus();
-}
-
-function writeNote() {
-  const open = notes.element.closest("details");
-  if (open) open.open = true;
-  notes.focus();
 }
 
 async function undo() {

@@ -4,6 +4,7 @@ import { Choices } from "../choices.js";
 import { tell } from "../dialogs.js";
 import { keyFor, register, unregister } from "../keys.js";
 import { offerMoves } from "../moves.js";
+import { NoteField } from "../notes.js";
 import { fetchList } from "../nugget_list.js";
 import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
@@ -23,6 +24,7 @@ const done = h("button", { type: "button", class: "primary", onclick: () => look
 const whole = h("p", { class: "notice", hidden: true });
 
 const bench = new Workbench({ draw, begin });
+const notes = new NoteField(bench, { on: "this response", folded: true });
 const refused = bench.refused.bind(bench);
 bench.refused = (/** @type {Parameters<typeof refused>} */ ...refusal) => {
   // The list may have been changed in another tab.
@@ -76,6 +78,8 @@ function draw(here, view) {
     queueMicrotask(() => strings.focus());
   }
   refresh(view);
+  // A note is on the response as a whole.
+  notes.show(view, bench.part(""));
 }
 
 function layout() {
@@ -88,6 +92,7 @@ function layout() {
       { class: "side", "aria-label": "Nuggets" },
       h("h2", null, "Nuggets ", count),
       nuggets.element,
+      notes.element,
       h("div", { class: "row apart" },
         h("button", { type: "button", onclick: () => showFound() }, "In the response ", h("kbd", null, keyFor("matches.found"))), done),
     ),
@@ -162,9 +167,9 @@ function toggle(index) {
   nuggets.go(index);
   const here = String(strings.at);
   const before = links(view).get(listed.nugget);
-  if (before !== undefined) put(view, before, (linked) => linked.filter((nugget) => nugget !== listed.nugget));
+  if (before !== undefined) put(before, (linked) => linked.filter((nugget) => nugget !== listed.nugget));
   if (before === here) return announce(`Link with nugget ${index + 1} removed`);
-  put(view, here, (linked) => [...linked, listed.nugget]);
+  put(here, (linked) => [...linked, listed.nugget]);
   if (before === undefined) return announce(`Nugget ${index + 1} linked`);
   bench.steps.join();
   const from = before === "" ? "the response as a whole" : `string ${Number(before) + 1}`;
@@ -172,22 +177,22 @@ function toggle(index) {
 }
 
 /**
- * @param {ItemView} view
  * @param {string} part
  * @param {(linked: string[]) => string[]} change
  */
-function put(view, part, change) {
-  const linked = view.parts.find((candidate) => candidate.part === part)?.verdict?.nuggets ?? [];
-  bench.decide(part, { nuggets: change(linked) });
+function put(part, change) {
+  const before = bench.part(part).verdict;
+  bench.decide(part, { ...before, nuggets: change(before?.nuggets ?? []) });
 }
 
 function lookedThrough() {
   const view = drawn;
   if (!view) return;
-  const loose = view.parts.find((candidate) => candidate.part === "")?.verdict?.nuggets ?? [];
+  const loose = bench.part("").verdict?.nuggets ?? [];
+  if (bench.moving || bench.isLocked()) return;
   announce("Done with this response");
   if (view.complete) void bench.advance();
-  else bench.decide("", { nuggets: loose }, { advance: true });
+  else bench.decide("", { nuggets: loose, ...notes.taken() }, { advance: true });
 }
 
 async function undo() {

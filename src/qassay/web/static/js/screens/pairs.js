@@ -1,18 +1,21 @@
 // Judging entailment: a text, a hypothesis, and one key for each label.
 import { byId, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
+import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
 const bench = new Workbench({ draw, begin });
 const decisions = bench.sheet.choices?.labels ?? [];
+const notes = new NoteField(bench, { on: "this pair" });
 
 for (const { label, key, meaning } of decisions) register(`pairs.${label}`, key, `${label}: the hypothesis ${meaning}`, () => decide(label));
 
 /** @param {string} label */
 function decide(label) {
-  bench.decide("", { judgment: label }, { advance: true, message: label });
+  if (!bench.view || bench.moving || bench.isLocked()) return;
+  bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, message: label });
 }
 
 function begin() {
@@ -43,7 +46,9 @@ function draw(here, view) {
           dataset: { label },
           onclick: () => decide(label),
         }, h("span", null, h("strong", null, label), ` ${meaning}`), h("kbd", null, keyFor(`pairs.${label}`))))),
+    notes.element,
   );
+  notes.show(view, view.parts[0]);
 }
 
 void bench.start();

@@ -2,6 +2,7 @@
 import { get } from "../api.js";
 import { announce, byId, fill, h } from "../dom.js";
 import { register } from "../keys.js";
+import { NoteField } from "../notes.js";
 import { scale } from "../scale.js";
 import { Workbench } from "../workbench.js";
 
@@ -14,6 +15,7 @@ let half = null;
 let reference = null;
 
 const bench = new Workbench({ draw, begin });
+const notes = new NoteField(bench, { on: "this justification" });
 
 for (let number = 1; number <= 5; number += 1) {
   register(`ratings.${number}`, String(number), `${number} on the scale`, () => choose(number));
@@ -40,7 +42,7 @@ function understand(number) {
   redo = false;
   if (number < UNDERSTOOD) {
     half = null;
-    bench.decide("", { understandability: number }, { advance: true, message: `Understandability ${number}` });
+    save({ understandability: number }, `Understandability ${number}`);
   } else {
     half = { item: view.id, understandability: number };
     bench.draw();
@@ -55,8 +57,16 @@ function understand(number) {
 function rate(understandability, correctness) {
   half = null;
   redo = false;
-  const message = `Understandability ${understandability}, correctness ${correctness}`;
-  bench.decide("", { understandability, correctness }, { advance: true, message });
+  save({ understandability, correctness }, `Understandability ${understandability}, correctness ${correctness}`);
+}
+
+/**
+ * @param {import("../workbench.js").Verdict} verdict
+ * @param {string} message
+ */
+function save(verdict, message) {
+  if (!bench.view || bench.moving || bench.isLocked()) return;
+  bench.decide("", { ...verdict, ...notes.taken() }, { advance: true, message });
 }
 
 /** @param {ItemView} view */
@@ -119,8 +129,10 @@ function draw(here, view) {
           ends: ["wrong", "entirely right"],
           choose: (number) => rate(Number(understandability), number),
           disabled: understandability === null || understandability < UNDERSTOOD,
-        }))),
+        }),
+        notes.element)),
   );
+  notes.show(view, view.parts[0]);
 }
 
 void bench.start();

@@ -3,6 +3,8 @@ import { get } from "../api.js";
 import { fill, h } from "../dom.js";
 import { documentPanel } from "../document.js";
 import { keyFor, register } from "../keys.js";
+import { NoteField } from "../notes.js";
+import { documentName, documentNames, titleOf } from "../titles.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -15,6 +17,7 @@ let drawn = 0;
 
 const bench = new Workbench({ draw, begin, about });
 
+const notes = new NoteField(bench, { on: "this nugget or citation", folded: true });
 const levels = bench.sheet.choices?.labels ?? [];
 
 for (const level of levels) register(`support.${level.label}`, level.key, level.name, () => decide(chosen, level.label));
@@ -27,12 +30,15 @@ register("support.up", "ArrowUp", "Previous nugget or citation", () => move(-1))
  */
 function decide(name, support) {
   const view = bench.view;
-  if (!view || !view.parts.some((part) => part.part === name)) return;
+  const own = view?.parts.find((part) => part.part === name);
+  if (!view || !own || bench.moving || bench.isLocked()) return;
+  notes.show(view, own);
+  const note = notes.taken();
   const left = view.parts.filter((part) => part.required && part.verdict === null && part.part !== name);
   const at = view.parts.findIndex((part) => part.part === name);
   const next = left.find((part) => view.parts.indexOf(part) > at) ?? left[0];
   if (next) chosen = next.part;
-  bench.decide(name, { support }, { advance: left.length === 0, message: support });
+  bench.decide(name, { support, ...note }, { advance: left.length === 0, message: support });
 }
 
 /** @param {number} by */
@@ -74,7 +80,7 @@ function citation(part) {
 function about(part) {
   if (!part.startsWith("citation:")) return nuggets.get(part.slice("nugget:".length)) ?? part;
   const { sentence, doc } = citation(part);
-  return `sentence ${sentence + 1}, ${doc}`;
+  return `sentence ${sentence + 1}, ${titleOf(doc)}`;
 }
 
 /**
@@ -91,11 +97,13 @@ function draw(here, view) {
   const sentences = view.body.elements.map((/** @type {any} */ element, /** @type {number} */ index) =>
     h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
       h("bdi", null, element.text),
-      (element.citations ?? []).length ? h("span", { class: "faint cites" }, ` [${element.citations.join(", ")}]`) : null));
+      (element.citations ?? []).length ? h("span", { class: "faint cites" }, " [", documentNames(element.citations), "]") : null));
   const sentence = cited ? view.body.elements[cited.sentence].text : "";
   const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: sentence } }) : null;
   // In one column, the text that a citation is judged by is shown with it.
   const narrow = matchMedia("(max-width: 46rem)").matches;
+  const own = parts.find((part) => part.part === chosen);
+  if (own) notes.show(view, own);
   const beside = narrow && cited ? [h("p", { class: "faint", dir: "auto" }, sentence), source] : null;
   const facts = parts.filter((part) => part.kind === "support");
   const cites = parts.filter((part) => part.kind === "citation");
@@ -110,7 +118,7 @@ function draw(here, view) {
         facts.length ? h("h2", null, "Nuggets") : null,
         list(facts, (part) => about(part.part), null),
         cites.length ? h("h2", null, "Citations") : null,
-        list(cites, (part) => about(part.part), beside))),
+        list(cites, (part) => about(part.part), beside, (part) => [`Sentence ${citation(part.part).sentence + 1}: `, documentName(citation(part.part).doc)]))),
   );
   here.stage.querySelector(".part.current")?.scrollIntoView({ block: "nearest" });
 }
@@ -119,11 +127,12 @@ function draw(here, view) {
  * @param {PartView[]} parts
  * @param {(part: PartView) => string} name
  * @param {(Node | null)[] | null} beside  Elements shown with the chosen one.
+ * @param {(part: PartView) => string | (string | Node)[]} [shown]  The name as it is shown.
  */
-function list(parts, name, beside) {
+function list(parts, name, beside, shown = name) {
   return h("ol", { class: "parts" }, parts.map((part) =>
     h("li", { class: part.part === chosen ? "part current" : "part", "aria-current": part.part === chosen ? "true" : null },
-      h("p", { dir: "auto" }, name(part)),
+      h("p", { dir: "auto" }, shown(part)),
       part.part === chosen ? beside : null,
       h("div", { class: "part-choices", role: "group", "aria-label": `Support of ${name(part)}` },
         levels.map((level) =>
@@ -132,7 +141,8 @@ function list(parts, name, beside) {
             class: `small ${level.tone}`,
             "aria-pressed": String(part.verdict?.support === level.label),
             onclick: () => decide(part.part, level.label),
-          }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))))));
+          }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))),
+      part.part === chosen ? notes.element : part.verdict?.note ? h("p", { class: "faint small", dir: "auto" }, part.verdict.note) : null)));
 }
 
 void bench.start();

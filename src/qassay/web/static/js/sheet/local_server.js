@@ -1,13 +1,14 @@
 // What the server does for a judging screen, done here: questions, items and documents out of the file, decisions kept.
 import { ApiError } from "../api.js";
 import { byId } from "../dom.js";
+import { decisionsOn } from "../order.js";
 import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./storage.js";
 
 /**
  * @typedef {import("./storage.js").Verdict} Verdict
  * @typedef {import("./storage.js").Decided} Decided
  * @typedef {{part: string, kind: string, required: boolean}} PartData
- * @typedef {{id: number, kind: string, label: string, body: Record<string, any>, parts: PartData[]}} ItemData
+ * @typedef {{id: number, kind: string, label: string, doc: string | null, body: Record<string, any>, parts: PartData[]}} ItemData
  * @typedef {[number, [number, number][], number, number, string | null]} Shown
  *   Of a document: the number of its text, marks, where the text begins, how long the whole is, how the string was found.
  * @typedef {object} QuestionData
@@ -19,6 +20,7 @@ import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./
  * @property {string[]} answers
  * @property {{answer: string, doc: string | null}[]} known
  * @property {Record<string, Shown>} documents
+ * @property {Record<string, string>} titles  Of the documents that are named, by their ids.
  */
 
 /** @type {Map<number, QuestionData>} */
@@ -54,7 +56,8 @@ export function progressOf(number) {
   if (!counts) {
     const { items } = questionOf(number);
     const decided = decidedOn(number);
-    counts = { done: items.filter((item) => isComplete(item, decided)).length, total: items.length };
+    const all = items.map((item) => decisionsOn(withVerdicts(item, decided)));
+    counts = { done: all.reduce((sum, own) => sum + own.made, 0), total: all.reduce((sum, own) => sum + own.needed, 0) };
     counted.set(number, counts);
   }
   return counts;
@@ -91,10 +94,11 @@ export function sheetOf(number, wanted = null) {
   const decided = decidedOn(number);
   current = number;
   const places = here.items.map((item) => {
-    const { id, kind, label, parts } = item;
+    const { id, kind, label, doc, parts } = item;
     const field = data.choices[data.screens[kind]]?.field;
     const own = parts.length === 1 && field ? decided[`${id}/${parts[0].part}`]?.at(-1)?.[0]?.[field] : null;
-    return { id, kind, label, complete: isComplete(item, decided), verdict: own ?? null };
+    const { made, needed } = decisionsOn(withVerdicts(item, decided));
+    return { id, kind, label, doc, complete: made === needed, made, verdict: own ?? null };
   });
   const added = knownAnswers().filter((known) => known.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
   const stages = [...new Set(Object.values(data.screens))]
@@ -122,6 +126,7 @@ export function sheetOf(number, wanted = null) {
     assessor: { id: 0, name: data.assessor },
     has_collection: data.has_collection,
     known: [...here.known, ...added],
+    titles: here.titles,
     job: { ...wholeProgress(), minutes_left: null },
     flags: Object.fromEntries(here.items.filter((item) => flags[item.id]?.reason).map((item) => [item.id, flags[item.id].reason])),
   };
@@ -147,11 +152,19 @@ export function viewOf(number, id) {
   const item = itemOf(number, id);
   const decided = decidedOn(number);
   current = number;
-  const parts = item.parts.map((part) => {
+  return withVerdicts(item, decided);
+}
+
+/**
+ * @param {ItemData} item
+ * @param {Decided} decided
+ */
+function withVerdicts({ id, kind, body, parts: described }, decided) {
+  const parts = described.map((part) => {
     const history = decided[`${id}/${part.part}`] ?? [];
     return { ...part, verdict: history.at(-1)?.[0] ?? null, version: history.length };
   });
-  return { id, kind: item.kind, body: item.body, parts, complete: isComplete(item, decided) };
+  return { id, kind, body, parts, complete: parts.every((part) => !part.required || part.verdict !== null) };
 }
 
 /**
@@ -210,16 +223,8 @@ function append(number, sent, verdict) {
   decided[`${sent.item}/${sent.part}`] = [...history, [verdict(history), at]];
   keep(number, decided);
   const { done, total } = progressOf(number);
-  const complete = isComplete(item, decided);
+  const { complete } = withVerdicts(item, decided);
   return { item: sent.item, part: sent.part, version: history.length + 1, at, complete, done, total, closed: done === total };
-}
-
-/**
- * @param {ItemData} item
- * @param {Decided} decided
- */
-function isComplete(item, decided) {
-  return item.parts.every((part) => !part.required || Boolean(decided[`${item.id}/${part.part}`]?.at(-1)?.[0]));
 }
 
 /**

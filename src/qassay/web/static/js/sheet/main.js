@@ -3,7 +3,7 @@ import { announce, byId, fill, h, plural } from "../dom.js";
 import { register, unregisterAll } from "../keys.js";
 import { go, last, want } from "./address.js";
 import { ownShortcuts } from "./api.js";
-import { asks } from "../surroundings.js";
+import { asks, progressInWords } from "../surroundings.js";
 import { allFlags, nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
 import { load, rows, save } from "./files.js";
 import { data, isFailing, unsaved } from "./storage.js";
@@ -97,12 +97,13 @@ function judge(sheet, run) {
  * @param {number} [from]  The first question shown; else those around the next open one.
  */
 function work(from) {
-  const { done, total } = wholeProgress();
+  const whole = { ...wholeProgress(), minutes_left: null };
+  const { done, total } = whole;
   const next = nextOpen(0);
   const first = from ?? Math.floor(((next ?? 1) - 1) / SHOWN) * SHOWN + 1;
   fill(byId("main"),
     h("h1", null, "Your work"),
-    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${done.toLocaleString("en")} of ${plural(total, "item")} judged.`),
+    h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${progressInWords(whole)}.`),
     next === null
       ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to the person who gave you this sheet.")
       : h("p", null, "Your decisions are kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to the person who gave you this sheet; to go on with another browser or machine, load that file there."),
@@ -124,13 +125,13 @@ function table(first) {
       h("td", null, h("a", { href: `/judge/${first + index}` }, question.id)),
       h("td", null, question.type),
       h("td", { class: "asks", dir: "auto" }, question.target && asks(question) === question.text ? h("span", { class: "faint" }, h("bdi", null, question.target), ": ") : null, asks(question)),
-      h("td", { class: "number nowrap", dataset: { of: "Judged" } }, `${own.done} of ${own.total}`),
+      h("td", { class: "number nowrap", dataset: { of: "Decisions" } }, `${own.done.toLocaleString("en")} of ${own.total.toLocaleString("en")}`),
       h("td", null, own.done === own.total ? h("span", { class: "badge state good" }, "finished") : null));
   });
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Questions of this sheet" },
     h("table", { class: "lines" },
-      h("thead", null, h("tr", null, ["Question", "Type", "Text", "Judged", "State"].map((name) =>
-        h("th", { scope: "col", class: name === "Judged" ? "number" : null }, name)))),
+      h("thead", null, h("tr", null, ["Question", "Type", "Text", "Decisions", "State"].map((name) =>
+        h("th", { scope: "col", class: name === "Decisions" ? "number" : null }, name)))),
       h("tbody", null, rows)));
 }
 
@@ -191,8 +192,7 @@ function say(message, tone) {
 
 /** How far the sheet is, and what is in no file yet. */
 function tell() {
-  const { done, total } = wholeProgress();
   const open = unsaved();
-  byId("sheet-progress").textContent = `${done} of ${total} judged`;
+  byId("sheet-progress").textContent = progressInWords({ ...wholeProgress(), minutes_left: null });
   byId("sheet-unsaved").textContent = open ? `${plural(open, "change")} in no file yet` : "";
 }
