@@ -23,7 +23,7 @@ from qassay.meta.significance.power import check_test, units_for_power, variance
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, show, table
+from qassay.tables import Cell, Column, Table, counted, decimals, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,7 +136,7 @@ class PairComparison(Result):
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
-            (f"{self.a} − {self.b}", signed(self.difference, fewest=3), self._interval()),
+            (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
             ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
@@ -148,7 +148,7 @@ class PairComparison(Result):
         level = f"{percent(1 - self.alpha)} interval"
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
-        low, high = (signed(end, fewest=3) for end in self.interval)
+        low, high = (signed(end) for end in self.interval)
         again = ", with running again" if self.p_repeats is not None else ""
         return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
 
@@ -213,11 +213,11 @@ class PairComparison(Result):
             f"behind on {self.units_worse}, level on {equal}"
         )
         rows = [astuple(unit) for unit in self.deciding]
+        is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
         columns: list[Column | str] = [
             self.unit_name[0],
-            Column(self.a, ".4g"),
-            Column(self.b, ".4g"),
-            Column("part", "+.4f"),
+            *(Column(run, "g" if is_whole else ".3f") for run in (self.a, self.b)),
+            Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{counted(more, self.unit_name)} more."] if more else []
@@ -426,11 +426,11 @@ def percent(level: float) -> str:
     return f"{float(f'{level * 100:.2f}'):g}%"
 
 
-def signed(value: float, line: float = 0.0, *, fewest: int = 4) -> str:
-    """A number with its sign and enough digits to show on which side of a line it lies; four unless `fewest` differs.
+def signed(value: float, line: float = 0.0) -> str:
+    """A number with its sign and three decimals, or enough to show on which side of a line it lies.
 
-    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(0.05, fewest=3)
-    ('+0.0500', '+0.00002', '+0.0000', '-0.0999999', '+0.050')
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1)
+    ('+0.050', '+0.00002', '+0.000', '-0.0999999')
     """
-    texts = (f"{value:+.{digits}f}" for digits in range(fewest, 17))
+    texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
     return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")
