@@ -278,17 +278,15 @@ def _two_systems(
     every_metric: bool,
 ) -> dict[str, PairComparison]:
     """The two systems under each metric; where all metrics were asked for, at the levels of Holm's correction."""
-    from qassay.meta.intervals import FLIPS
     from qassay.meta.significance import compare, holm_levels
 
-    flips = permutations or FLIPS
     levels = dict.fromkeys(tables.matrices, alpha)
     adjusted: Mapping[str, float] = {}
     if every_metric:
-        alone = {name: compare(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
+        alone = {name: compare(matrix, *pair, permutations=permutations, seed=seed, top=0) for name, matrix in tables}
         levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
     results = {
-        name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top)
+        name: compare(matrix, *pair, alpha=levels[name], permutations=permutations, seed=seed, top=top)
         for name, matrix in tables
     }
     return {name: result.corrected(adjusted[name]) if every_metric else result for name, result in results.items()}
