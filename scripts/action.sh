@@ -20,8 +20,8 @@ fi
 status=0
 output=$(qassay compare "${arguments[@]}") || status=$?
 printf '%s\n' "$output"
-# The decision is the first word of the last line that begins with one.
-decision=$(printf '%s\n' "$output" | grep -oE '^(ALLOW|REJECT|INCONCLUSIVE):' | tail -n 1 | tr -d ':')
+# The decision is the first word of the first line that begins with one.
+decision=$(printf '%s\n' "$output" | grep -oE '^(ALLOW|REJECT|INCONCLUSIVE):' | head -n 1 | tr -d ':')
 if [ "$decision" = INCONCLUSIVE ]; then
     echo "::warning::Qassay: these questions do not show whether the candidate is good enough"
 fi

@@ -292,3 +292,35 @@ def test_the_repeatable_gap_names_what_running_again_does() -> None:
     floor = f"running a system again moves its score by up to {largest:.3f}"
     assert (floor in curves.summary()) == (curves.repeatable_difference is not None)
     assert (floor in " ".join(answers.repeatable(of_matrix(matrix, name="x")))) == (floor in curves.summary())
+
+
+def test_shared_places_are_written_with_an_equals_sign() -> None:
+    """Ranks of 1.5 stay in JSON; people read 1=."""
+    values = np.array([[1, 1, 0, 1] * 15, [1, 1, 0, 1] * 15, [1, 0, 0, 0] * 15, [0, 0, 0, 0] * 15], dtype=np.float64)
+    matrix = ScoreMatrix(("a", "b", "c", "d"), tuple(map(str, range(60))), values, denominator=1)
+    curves = qassay.sensitivity(matrix, intervals=0, trials=2)
+    (ranks,) = (shown for shown in curves.tables() if shown.title.startswith("Ranks with"))
+    assert [row[2] for row in ranks.rows] == ["1=", "1=", 3, 4]
+    findings = curves.findings()
+    assert findings is not None
+    assert [row.rank for row in findings.rank_ranges] == [1.5, 1.5, 3.0, 4.0]
+    assert not any(".5" in str(cell) for row in ranks.rows for cell in row[2:])
+    reused = qassay.reuse(qassay.open(demo_folder()), component="factoid")
+    shown, numbers = reused.table(), reused.to_polars()
+    assert [row[6] for row in shown.rows][:5] == [1, "2=", "2=", "2=", 5]
+    assert numbers["rank"].to_list()[:5] == [1.0, 3.0, 3.0, 3.0, 5.0]
+    assert [row["rank"] for row in reused.as_json()["runs"]] == numbers["rank"].to_list()
+
+
+def test_scores_and_differences_have_three_decimals_and_no_difference_looks_like_none() -> None:
+    values = np.zeros((2, 4000))
+    values[0, :5], values[1, 5] = 1.0, 1.0
+    matrix = ScoreMatrix(("a", "b"), tuple(map(str, range(4000))), values, denominator=1)
+    result = compare(matrix, "a", "b")
+    answer, _, questions = result.tables()
+    assert {row[0]: row[1] for row in answer.rows}["a − b"] == "+0.001"
+    assert [column.spec for column in questions.columns[1:]] == ["g", "g", "+.4f"]
+    graded = compare(
+        replace(matrix, values=values[:, :20] * 0.7321, units=matrix.units[:20], denominator=None), "a", "b"
+    )
+    assert [column.spec for column in graded.deciding_table().columns[1:]] == [".3f", ".3f", "+.3f"]

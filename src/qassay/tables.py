@@ -187,6 +187,17 @@ def without_minus_zero(number: str) -> str:
     return number[1:] if number.startswith("-0") and not number.strip("-0.%") else number
 
 
+def decimals(numbers: Iterable[float | None]) -> int:
+    """The decimals of a column of differences: the three of scores, and more where one of them would look like 0.
+
+    >>> decimals([0.25, 0.0, None]), decimals([0.25, -0.0004])
+    (3, 4)
+    """
+    sizes = (abs(round(number, 9)) for number in numbers if number is not None)
+    smallest = min((size for size in sizes if size), default=1.0)
+    return next(digits for digits in range(3, 10) if round(smallest, digits))
+
+
 def at_least(number: float) -> float:
     """A difference rounded up to the three decimals that scores have, so that it is not called smaller than it is.
 

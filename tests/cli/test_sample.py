@@ -197,7 +197,7 @@ def test_a_gate_decides_by_the_corrected_interval(
     assert (made.pop("gate"), made.pop("margin")) == (decision, dict([options]).get("--margin", 0) if options else 0)
     assert made == plain
     low, high = made["interval"]
-    said = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.4f} to {high:+.4f}, corrected with "
+    said = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.3f} to {high:+.3f}, corrected with "
     assert f"{said}60 questions labelled by ada, " in summary.read_text(encoding="utf-8").replace("\\", "")
     assert ("More labels, or more questions, would." in summary.read_text(encoding="utf-8")) == (
         decision == "INCONCLUSIVE"

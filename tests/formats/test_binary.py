@@ -41,7 +41,11 @@ def test_a_sound_file_is_read_as_it_was_written(tmp_path: Path, kind: str) -> No
     path.write_bytes(written(kind))
     grid = read_grid(path)
     assert grid.header == ["question", "a", "b"]
-    assert [[float(cell) for cell in row] for row in grid.rows] == [[1, 0.5, 1], [2, 1, 0.25], [3, 0, 1]]
+    assert [[float(cell) for cell in row] for row in zip(*grid.columns, strict=True)] == [
+        [1, 0.5, 1],
+        [2, 1, 0.25],
+        [3, 0, 1],
+    ]
 
 
 def test_reading_parquet_imports_no_polars_here(parquet: Path) -> None:

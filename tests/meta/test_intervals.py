@@ -21,7 +21,9 @@ from qassay.meta.intervals import (
     bca_limits,
     blocks,
     bootstrap_scores,
+    flip_chunks,
     flip_test,
+    flipped_sums,
     score_intervals,
     scores_without,
     wilson,
@@ -257,6 +259,20 @@ def test_swapping_the_runs_mirrors_the_interval() -> None:
     assert one.low is not None
     assert other.high is not None
     assert one.low == pytest.approx(-other.high)
+
+
+@pytest.mark.parametrize("units", [17, 64, 300])
+def test_sums_over_flipped_units_are_those_of_plain_addition(units: int) -> None:
+    """Counting common ones gives the sums of the same flips as adding does, to the last bit, in pieces of any size."""
+    rng = np.random.default_rng(units)
+    values = rng.integers(-(2**20), 2**40, units).astype(np.float64)
+    weights = np.ones(units)
+    chosen = np.concatenate(list(flip_chunks(units, 1001, 3))).astype(np.float64)
+    pieces = np.concatenate(list(flip_chunks(units, 1001, 3, rows=8)))
+    assert (chosen == pieces).all()
+    sums, sizes = (np.concatenate(column) for column in zip(*flipped_sums(values, weights, 1001, 3), strict=True))
+    assert (sums == chosen @ values).all()
+    assert (sizes == chosen.sum(axis=1)).all()
 
 
 # --- coverage: how often the interval holds the truth -------------------------------------------------------------

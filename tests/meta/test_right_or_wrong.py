@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 from qassay.matrix import ScoreMatrix
+from qassay.meta import right_or_wrong
 from qassay.meta.intervals import blocks, flip_test
-from qassay.meta.right_or_wrong import exact_flips, two_sided_binomial
+from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial
 
 
 def _share_as_far(differences: np.ndarray, shift: float) -> float:
@@ -64,3 +65,22 @@ def test_the_interval_excludes_0_exactly_where_p_rejects() -> None:
     for ahead, behind, level in rng.integers(0, 120, (300, 3)).tolist():
         exact = exact_flips(ahead, behind, level, alpha=0.05)
         assert (exact.low > 0 or exact.high < 0) == (exact.p <= 0.05)
+
+
+def test_limits_of_many_units_are_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within one unit, and on the same side of 0, where p is close to the line too."""
+    rng = np.random.default_rng(1)
+    cases = [tuple(rng.multinomial(4000, rng.dirichlet([1, 1, 3])).tolist()) for _ in range(20)]
+    cases += [(1000 + more, 1000, 2000) for more in range(70, 110)]
+    for ahead, behind, level in cases:
+        monkeypatch.setattr(right_or_wrong, "_MANY", 10_000)
+        exact = exact_flips(ahead, behind, level, alpha=0.05)
+        monkeypatch.setattr(right_or_wrong, "_MANY", 1000)
+        many = exact_flips(ahead, behind, level, alpha=0.05)
+        units = ahead + behind + level
+        assert (many.low * units, many.high * units) == pytest.approx((exact.low * units, exact.high * units), abs=1.0)
+        assert (many.p, many.low > 0, many.high < 0) == (exact.p, exact.low > 0, exact.high < 0)
+
+
+def test_a_difference_that_never_varies_is_a_point_with_many_units() -> None:
+    assert exact_flips(30_000, 0, 0, alpha=0.05) == ExactFlips(p=pytest.approx(0.0), low=1.0, high=1.0)

@@ -123,7 +123,6 @@ def compare(
     >>> qassay.compare(scores, "badger", "crane").verdict
     'cannot tell'
     """
-    from qassay.meta.intervals import FLIPS
     from qassay.meta.significance import compare as two_runs
 
     if correct_with is not None:
@@ -131,8 +130,7 @@ def compare(
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
     matrix = _matrix(scores)
-    flips = FLIPS if permutations is None else permutations
-    return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=flips, seed=seed, top=top)
+    return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
 
 @overload

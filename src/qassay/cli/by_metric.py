@@ -29,10 +29,12 @@ def give_answers(
     as_json: bool,
     every_metric: bool,
     together: Mapping[str, object] | None = None,
+    first: str = "",
 ) -> None:
     """Print what `answer` says of the scores; of each metric, one after the other, where all are asked for.
 
-    `together` is what the document of several metrics says of all of them, such as their correction.
+    `together` is what the document of several metrics says of all of them, such as their correction; `first` says it
+    to people.
     """
     answers = {name: answer(matrix) for name, matrix in tables}
     documents = {name: {**about(tables.matrices[name]), **answered.document} for name, answered in answers.items()}
@@ -41,6 +43,8 @@ def give_answers(
         document = {"metrics": documents, **(together or {})} if every_metric else next(iter(documents.values()))
         print_json(document)
         return
+    if first:
+        print(visible(f"{first}\n"))
     for number, (name, answered) in enumerate(answers.items()):
         if every_metric:
             print("\n" * bool(number) + visible(f"Metric {name}\n"))

@@ -167,18 +167,18 @@ def command(
         document = result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin})
 
         def show() -> None:
-            print_tables(_shown(result, details=details, top=top))
             if decision is not None:
-                print(visible(gate_line(result, decision, margin)))
+                print(visible(f"{gate_line(result, decision, margin)}.\n"))
+            print_tables(_shown(result, details=details, top=top))
 
         return Answer(document, show)
 
     decision = together(list(decisions.values())) if gate else None
     of_all = {"correction": "holm"} | ({} if decision is None else {"gate": decision, "margin": margin})
-    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=of_all)
+    each = ", ".join(f"{name} {decided}" for name, decided in decisions.items())
+    first = f"{decision}: {each}." if len(decisions) > 1 else ""
+    give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=of_all, first=first)
     if decision is not None:
-        if len(decisions) > 1 and not as_json:
-            print(f"\n{decision}: {', '.join(f'{name} {decided}' for name, decided in decisions.items())}")
         raise typer.Exit(options.report(list(compared.values())))
 
 
@@ -205,12 +205,11 @@ def _give_corrected(result: CorrectedPair, gate: Gate | None, *, as_json: bool) 
     if as_json:
         print_json(result.as_json() | ({} if gate is None else {"gate": decision, "margin": gate.margin}))
     else:
+        if gate is not None and decision is not None:
+            print(visible(f"{gate_line(result, decision, gate.margin)}.\n"))
         print_tables(result.tables())
-    if gate is None or decision is None:
-        return
-    if not as_json:
-        print(visible(gate_line(result, decision, gate.margin)))
-    raise typer.Exit(gate.report([result]))
+    if gate is not None:
+        raise typer.Exit(gate.report([result]))
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -279,17 +278,15 @@ def _two_systems(
     every_metric: bool,
 ) -> dict[str, PairComparison]:
     """The two systems under each metric; where all metrics were asked for, at the levels of Holm's correction."""
-    from qassay.meta.intervals import FLIPS
     from qassay.meta.significance import compare, holm_levels
 
-    flips = permutations or FLIPS
     levels = dict.fromkeys(tables.matrices, alpha)
     adjusted: Mapping[str, float] = {}
     if every_metric:
-        alone = {name: compare(matrix, *pair, permutations=flips, seed=seed, top=0) for name, matrix in tables}
+        alone = {name: compare(matrix, *pair, permutations=permutations, seed=seed, top=0) for name, matrix in tables}
         levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
     results = {
-        name: compare(matrix, *pair, alpha=levels[name], permutations=flips, seed=seed, top=top)
+        name: compare(matrix, *pair, alpha=levels[name], permutations=permutations, seed=seed, top=top)
         for name, matrix in tables
     }
     return {name: result.corrected(adjusted[name]) if every_metric else result for name, result in results.items()}

@@ -35,10 +35,14 @@ _PROGRAM = "import sys; sys.path[:] = sys.argv[5:]; from qassay.formats.binary i
 
 def binary_grid(file: str, content: bytes, kind: Kind) -> Grid:
     """The table in a binary file; an error where it cannot be read, whatever reading it does to the reader."""
-    from qassay.formats.grid import Grid
+    import msgspec
+
+    from qassay.formats.grid import Grid, shared_cells
 
     table = _in_child(file, content, kind, "cells")
-    return Grid(file, table["header"], table["rows"], None)
+    # One column after the other: the cells of all of them, each an object, would take far more memory than the table.
+    columns = [shared_cells(msgspec.msgpack.decode(column, type=list[str])) for column in table["columns"]]
+    return Grid(file, table["header"], columns, None)
 
 
 def refuse_damaged(file: str, content: bytes, kind: Kind) -> None:
@@ -103,7 +107,9 @@ def _in_child(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, A
 
 
 def _read(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
-    """The cells of a table as text; to find out whether it can be read, nothing."""
+    """The cells of a table as text, column by column; to find out whether it can be read, nothing."""
+    import msgspec
+
     from qassay.formats.grid import polars_grid
 
     frame = read_frame(file, content, kind)
@@ -111,7 +117,7 @@ def _read(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
         frame.rows()
         return {}
     grid = polars_grid(file, frame)
-    return {"header": grid.header, "rows": grid.rows}
+    return {"header": grid.header, "columns": [msgspec.msgpack.encode(column) for column in grid.columns]}
 
 
 def _limit(memory: int) -> None:

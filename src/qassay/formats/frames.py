@@ -1,4 +1,4 @@
-"""Tables in memory as rows of text: frames of pandas and polars, Arrow tables, dictionaries, rows.
+"""Tables in memory as columns of text: frames of pandas and polars, Arrow tables, dictionaries, rows.
 
 Neither pandas nor pyarrow is imported or required: a frame is known by what it can do.
 """
@@ -23,7 +23,7 @@ class ArrowTable(Protocol):
 
 
 def memory_grid(source: object) -> Grid:
-    """A table in memory as rows of text; an error for anything else."""
+    """A table in memory as columns of text; an error for anything else."""
     if isinstance(source, Mapping):
         return _mapping(source)
     if is_rows(source):
@@ -57,11 +57,8 @@ def _mapping(source: Mapping[Any, Any]) -> Grid:
         raise InputError(Problem("syntax", "the dictionary is empty", FILE))
     if _are_systems(source):
         questions = list(dict.fromkeys(question for scores in source.values() for question in scores))
-        rows = [
-            [cell_text(question), *(cell_text(scores.get(question)) for scores in source.values())]
-            for question in questions
-        ]
-        return Grid(FILE, ["", *map(str, source)], rows, None)
+        by_system = [[cell_text(scores.get(question)) for question in questions] for scores in source.values()]
+        return Grid(FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None)
     columns: dict[str, list[Any]] = {}
     for name, column in source.items():
         if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__iter__"):
@@ -77,8 +74,7 @@ def _mapping(source: Mapping[Any, Any]) -> Grid:
             "Give all columns the same length"
         )
         raise InputError(Problem("syntax", message, FILE))
-    rows = [[cell_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
-    return Grid(FILE, list(columns), rows, None)
+    return Grid(FILE, list(columns), [[cell_text(value) for value in column] for column in columns.values()], None)
 
 
 def _are_systems(source: Mapping[Any, Any]) -> bool:
@@ -101,7 +97,7 @@ def _pandas(frame: Any) -> Grid:
     if not names:
         raise InputError(Problem("syntax", "the table has no columns", FILE))
     columns = [[cell_text(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
-    return Grid(FILE, names, [list(row) for row in zip(*columns, strict=True)], None)
+    return Grid(FILE, names, columns, None)
 
 
 def _arrow(source: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Tables as rows of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, recognised by content.
+"""Tables as columns of text: CSV, TSV, Parquet, Arrow, Excel, JSON lines and JSON arrays, recognised by content.
 
 Cells are text, because decimals are to be read as they are written. CSV is read by the csv module, because faster
-readers rename duplicated columns and fill short rows without a word.
+readers rename duplicated columns and fill short rows without a word. Tables may have millions of rows: equal cells of a
+column are one object, so that a column of scores costs little more than a column of numbers.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import csv
 import io
 import json
 import math
+import re
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +37,10 @@ _SNIFFED = 20
 # The most cells that rows of JSON may fill, and the most bytes of an unpacked workbook.
 MOST_CELLS = 50_000_000
 MOST_WORKBOOK = 1 << 30
+# Rows read at once, and different cells of a column up to which equal ones are shared.
+_ROWS_AT_ONCE = 8192
+_MOST_SHARED = 1 << 16
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # Fields of JSON rows whose own fields are scores.
 NESTED_SCORES = ("scores", "metrics")
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -43,17 +51,22 @@ _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 @dataclass(frozen=True)
 class Grid:
-    """A header and rows of the same width.
+    """A header and columns of the same length.
 
     `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them.
     """
 
     file: str
     header: list[str]
-    rows: list[list[str]]
-    lines: list[int] | None
+    columns: list[list[str]]
+    lines: Sequence[int] | None
     header_line: int | None = None
     decimal_commas: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.columns[0])
 
     def line(self, row: int) -> int:
         """The line on which a row starts; its number from 1 where the source has no lines."""
@@ -65,14 +78,37 @@ class Grid:
 
     def column(self, place: int) -> list[str]:
         """The cells of one column."""
-        return [row[place] for row in self.rows]
+        return self.columns[place]
 
     def with_columns(self, places: Sequence[int]) -> Grid:
         """The table with these columns, in this order."""
         if list(places) == list(range(len(self.header))):
             return self
-        rows = [[row[place] for place in places] for row in self.rows]
-        return replace(self, header=[self.header[place] for place in places], rows=rows)
+        chosen = [self.columns[place] for place in places]
+        return replace(self, header=[self.header[place] for place in places], columns=chosen)
+
+
+@dataclass
+class _SharedCells:
+    """A column in the making, whose equal cells are one object while there are not too many different ones."""
+
+    cells: list[str] = field(default_factory=list)
+    known: dict[str, str] = field(default_factory=dict)
+
+    def extend(self, cells: Iterable[str]) -> None:
+        if len(self.known) <= _MOST_SHARED:
+            known = self.known
+            self.cells.extend([known.setdefault(cell, cell) for cell in cells])
+        else:
+            self.cells.extend(cells)
+
+
+def shared_cells(cells: Sequence[str]) -> list[str]:
+    """A column whose equal cells are one object."""
+    column = _SharedCells()
+    for start in range(0, len(cells), _ROWS_AT_ONCE):
+        column.extend(cells[start : start + _ROWS_AT_ONCE])
+    return column.cells
 
 
 def read_grid(path: Path) -> Grid:
@@ -98,37 +134,50 @@ def read_grid(path: Path) -> Grid:
 
 def _separated(file: str, text: str) -> Grid:
     """A table separated by commas, semicolons or tabs; every row of another width than the header is reported."""
-    csv.field_size_limit(_LONGEST_CELL)
     separator = _separator(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    start = 1
+    rows = _csv_rows(file, text, separator)
+    header_line, header = next(rows, (0, []))
+    if not header:
+        raise InputError(Problem("syntax", "the file is empty", file))
+    columns = [_SharedCells() for _ in header]
+    lines = array("q")
+    problems = Problems()
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        for line, row in some:
+            if len(row) != len(header):
+                problems.append(Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line))
+        if not problems:
+            lines.extend(line for line, _ in some)
+            for column, cells in zip(columns, zip(*(row for _, row in some), strict=True), strict=True):
+                column.extend(cells)
+    if problems:
+        raise InputError(problems)
+    cells = [column.cells for column in columns]
+    return Grid(file, header, cells, lines, header_line, decimal_commas=separator == ";")
+
+
+def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the lines on which they start, from the first that is not blank to the last.
+
+    In a file of one column a blank line is an empty cell; else it is not a row at all.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader((line[0] for line in _LINE.finditer(text)), delimiter=separator, strict=True)
+    start, width = 1, 0
+    blank: list[int] = []
     try:
         for row in reader:
-            rows.append(row)
-            lines.append(start)
+            if row:
+                if blank:
+                    yield from ((line, [""]) for line in blank)
+                    blank = []
+                yield start, row
+                width = width or len(row)
+            elif width == 1:
+                blank.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(Problem("syntax", f"not CSV: {error}", file, start)) from None
-    while rows and not rows[-1]:
-        rows.pop()
-    blank = next((i for i, row in enumerate(rows) if row), len(rows))
-    rows, lines = rows[blank:], lines[blank:]
-    if not rows:
-        raise InputError(Problem("syntax", "the file is empty", file))
-    header = rows[0]
-    # In a file of one column a blank line is an empty cell; else it is not a row at all.
-    numbered = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
-    problems = Problems(
-        Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
-        for row, line in numbered[1:]
-        if len(row) != len(header)
-    )
-    if problems:
-        raise InputError(problems)
-    body = [row for row, _ in numbered[1:]]
-    return Grid(file, header, body, [line for _, line in numbered[1:]], lines[0], decimal_commas=separator == ";")
 
 
 def _separator(text: str) -> str:
@@ -153,13 +202,10 @@ def _separator(text: str) -> str:
 
 def polars_grid(file: str, frame: pl.DataFrame) -> Grid:
     """A polars frame as text; nested columns keep their names and say nothing that could be a score."""
-    import polars as pl
-
     if not frame.columns:
         raise InputError(Problem("syntax", "the table has no columns", file))
-    texts = [_text_column(frame[name]) for name in frame.columns]
-    table = pl.DataFrame(texts).fill_null("")
-    return Grid(file, frame.columns, [list(row) for row in table.iter_rows()], None)
+    columns = [shared_cells(_text_column(frame[name]).fill_null("").to_list()) for name in frame.columns]
+    return Grid(file, frame.columns, columns, None)
 
 
 def _text_column(column: pl.Series) -> pl.Series:
@@ -202,7 +248,7 @@ def rows_grid(file: str, rows: Sequence[Mapping[str, Any]], lines: list[int] | N
     if len(header) * len(rows) > MOST_CELLS:
         message = f"{len(rows):,} rows have {len(header):,} different fields. Give every row the same fields"
         raise InputError(Problem("syntax", message, file))
-    return Grid(file, header, [[cell_text(row.get(name)) for name in header] for row in flat], lines)
+    return Grid(file, header, [[cell_text(row.get(name)) for row in flat] for name in header], lines)
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

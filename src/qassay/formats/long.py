@@ -67,7 +67,7 @@ def _question(grid: Grid, roles: Roles) -> int:
 
 
 def _check(grid: Grid, roles: Roles) -> None:
-    if not grid.rows:
+    if not grid.size:
         raise InputError(grid.problem("no scores: the table has only a header"))
     if not roles.scores:
         message = f"there is no column of scores. The columns are {few(grid.header, 20)}. Say --score-column NAME"

@@ -98,7 +98,7 @@ def wide_matrix(
         unit_name=("question", "questions") if runs_as_rows else labelled.unit_name,
     )
     if holes.any():
-        notes_on_text = text_among(grid.rows[i][labelled.places[j]] for i, j in np.argwhere(bad).tolist())
+        notes_on_text = text_among(grid.columns[labelled.places[j]][i] for i, j in np.argwhere(bad).tolist())
         matrix = _fill(matrix, holes, missing, grid.file)
         matrix = replace(matrix, notes=(*matrix.notes, *notes_on_text))
     return matrix
@@ -199,7 +199,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
     if runs_as_rows and not has_names:
         message = f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
         raise InputError(grid.problem(message))
-    rows = [row[0].strip() for row in grid.rows] if has_names else [str(i + 1) for i in range(len(grid.rows))]
+    rows = [name.strip() for name in grid.column(0)] if has_names else [str(i + 1) for i in range(grid.size)]
     columns = header[1:] if has_names else header
     problems = Problems(_names(grid, columns, "column", runs=not runs_as_rows))
     problems += _names(grid, rows, "row", runs=runs_as_rows)
@@ -215,6 +215,8 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
     """The faults of the names along one axis."""
+    if all(names) and len(set(names)) == len(names):
+        return
     kind = "run tag" if runs else "question id"
     places: dict[str, list[int]] = {}
     for i, name in enumerate(names):
@@ -234,8 +236,7 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
 
 def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
     """The different values of the table's cells, in words."""
-    first = labelled.places[0]
-    texts = {cell for row in grid.rows for cell in row[first:]}
+    texts = {cell for column in map(grid.column, labelled.places) for cell in column}
     grades = not GRADES.keys().isdisjoint(texts) and all(
         is_grades(column) for column in map(grid.column, labelled.places) if not GRADES.keys().isdisjoint(column)
     )
@@ -244,9 +245,9 @@ def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
 
 def _parse(grid: Grid, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
     """The numbers in the order of the file, and which cells are none."""
-    first, known = labelled.places[0], numbers.known
-    cells = [[known[cell] for cell in row[first:]] for row in grid.rows]
-    values = np.array(cells, dtype=np.float64).reshape(len(labelled.rows), len(labelled.names))
+    values = np.empty((len(labelled.rows), len(labelled.names)))
+    for place, column in zip(labelled.places, values.T, strict=True):
+        column[:] = np.fromiter(map(numbers.known.__getitem__, grid.column(place)), np.float64, grid.size)
     return values, np.isnan(values)
 
 
@@ -293,7 +294,7 @@ def _refuse(
     problems = Problems()
     places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
     for i, j in places[:MOST_KEPT].tolist():
-        fault = fault_of(grid.rows[i][labelled.places[j]].strip())
+        fault = fault_of(grid.columns[labelled.places[j]][i].strip())
         place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
         problems.append(grid.problem(f"{place}: {fault}", line=grid.line(i)))
     problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)

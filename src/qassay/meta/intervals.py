@@ -38,6 +38,11 @@ _CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
 
 # Random flips by default; all flips where there are no more than this.
 FLIPS = 100_000
+# Of very many blocks fewer are flipped, so that flips x blocks is no more than this, but never fewer than that.
+_MOST_FLIPPED = 10**10
+_FEWEST_FLIPS = 10_000
+# Bytes of random flips drawn at once: they fit the caches.
+_DRAWN = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +322,16 @@ class FlipTest:
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
 
-def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
+def default_flips(count: int) -> int:
+    """How many random flips of so many blocks are drawn unless the caller says otherwise.
+
+    >>> default_flips(500), default_flips(1_000_000)
+    (100000, 10000)
+    """
+    return min(FLIPS, max(_FEWEST_FLIPS, _MOST_FLIPPED // max(count, 1)))
+
+
+def flip_test(pair: Blocks, *, level: float = 0.95, flips: int | None = None, seed: int = 0) -> FlipTest:
     """The paired randomisation test of two runs, first minus second, and the interval of their difference.
 
     For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
@@ -331,21 +345,21 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: in
     step = float(np.abs(differences).max(initial=0.0))
     if _is_alike(differences, step, pair):
         return _right_or_wrong(differences, step, pair, level)
+    flips = default_flips(pair.count) if flips is None else flips
     exact = every_flip_fits(pair.count, flips)
     count = 2**pair.count if exact else flips
     lows, highs = np.empty(count), np.empty(count)
     at = 0
-    for chosen in flip_chunks(pair.count, flips, seed):
-        signs = chosen.astype(np.float64)
-        flipped, share = signs @ differences, signs @ pair.weights / pair.weights.sum()
+    for flipped, weight in flipped_sums(differences, pair.weights, flips, seed):
+        share = weight / pair.weights.sum()
         over_flipped = _mean(flipped, share, pair)
         over_rest = _mean(total - flipped, 1.0 - share, pair)
-        rows = slice(at, at + len(chosen))
+        rows = slice(at, at + len(flipped))
         # A flip of nothing, or of everything, leaves the distance from 0 as it was, whatever delta is.
         trivial = np.isnan(over_flipped) | np.isnan(over_rest)
         lows[rows] = np.where(trivial, -np.inf, np.minimum(over_flipped, over_rest))
         highs[rows] = np.where(trivial, np.inf, np.maximum(over_flipped, over_rest))
-        at += len(chosen)
+        at += len(flipped)
     hits = int(((lows <= 0) & (highs >= 0)).sum())
     needed = hits_needed(count, 1 - level, exact=exact)
     low, high = -np.inf, np.inf
@@ -402,11 +416,67 @@ def flip_chunks(count: int, flips: int, seed: int, *, rows: int = 4096) -> Itera
             numbers = np.arange(start, min(start + rows, 2**count))[:, None]
             yield ((numbers >> np.arange(count)) & 1).astype(np.uint8)
         return
-    rng = np.random.default_rng(seed)
-    width = -(-count // 8)
-    for start in range(0, flips, rows):
-        packed = rng.integers(256, size=(min(rows, flips - start), width), dtype=np.uint8)
+    for packed in _random_flips(count, flips, seed, rows=min(rows, _CELLS // max(count, 1))):
         yield np.unpackbits(packed, axis=1, count=count)
+
+
+def _random_flips(count: int, flips: int, seed: int, *, rows: int) -> Iterator[NDArray[np.uint8]]:
+    """Random sets of flipped blocks as rows of bits, about `rows` at a time; the sets do not depend on `rows`."""
+    rng = np.random.default_rng(seed)
+    # The generator drops what is left of a word of four bytes when a call ends: with four rows nothing is left.
+    step = max(4, rows // 4 * 4)
+    for start in range(0, flips, step):
+        yield rng.integers(256, size=(min(step, flips - start), -(-count // 8)), dtype=np.uint8)
+
+
+def flipped_sums(values: Floats, weights: Floats, flips: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """Sums of values (whole numbers) and of weights over sets of flipped blocks, those of `flip_chunks`."""
+    count = len(values)
+    if every_flip_fits(count, flips) or not (weights == weights[0]).all():
+        for chosen in flip_chunks(count, flips, seed):
+            signs = chosen.astype(np.float64)
+            yield signs @ values, signs @ weights
+        return
+    planes = _BitPlanes(values)
+    for packed in _random_flips(count, flips, seed, rows=_DRAWN // -(-count // 8)):
+        sums, sizes = planes.sums(packed)
+        yield sums, sizes * weights[0]
+
+
+class _BitPlanes:
+    """Whole numbers by their binary digits, so that sums over sets of them are numbers of common ones.
+
+    A set has one bit for each number. Where 2^k is the value of a digit, the sum over a set is the sum over k of
+    2^k * (ones that the set and digit k of all numbers have in common): exact, and many times faster than adding.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self.lowest = int(values.min())
+        above = values.astype(np.int64) - self.lowest
+        self.all = self._words(np.packbits(np.ones(len(values), dtype=np.uint8))[None, :])
+        digits = range(int(above.max()).bit_length())
+        self.planes = [self._words(np.packbits((above >> k & 1).astype(np.uint8))[None, :]) for k in digits]
+
+    def sums(self, packed: NDArray[np.uint8]) -> tuple[Floats, Floats]:
+        """The sum over each set (row of bits), and the number of its members."""
+        sets = self._words(packed)
+        sizes = self._common(sets, self.all)
+        totals = self.lowest * sizes
+        for k, plane in enumerate(self.planes):
+            totals += self._common(sets, plane) << k
+        return totals.astype(np.float64), sizes.astype(np.float64)
+
+    @staticmethod
+    def _common(sets: NDArray[np.uint64], plane: NDArray[np.uint64]) -> Integers:
+        return np.asarray(np.bitwise_count(sets & plane).sum(axis=1, dtype=np.int64))
+
+    @staticmethod
+    def _words(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Rows of bytes as rows of 64-bit words, filled up with zeros."""
+        rows, width = packed.shape
+        padded = np.zeros((rows, -(-width // 8) * 8), dtype=np.uint8)
+        padded[:, :width] = packed
+        return padded.view(np.uint64)
 
 
 def _mean(sums: Floats, share: Floats, pair: Blocks) -> Floats:

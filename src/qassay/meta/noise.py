@@ -16,7 +16,7 @@ import polars as pl
 
 from qassay.errors import UsageError
 from qassay.matrix import TIE, document
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, decimals, table
 
 ITEM = ("question", "doc", "text")
 
@@ -65,7 +65,7 @@ class Noise:
             rows.append(("smallest difference of mean scores", self.minimum))
             rows.append(("mean difference of mean scores", self.mean))
             rows.append(("largest difference of mean scores", self.maximum))
-        columns = [Column("", left=True), Column("", ".4f")]
+        columns = [Column("", left=True), Column("", f".{decimals((self.minimum, self.mean, self.maximum))}f")]
         return table(f"Judging noise, {self.component} questions", columns, rows, self.notes)
 
     def as_json(self) -> dict[str, object]:

@@ -58,6 +58,8 @@ class LeftOut:
     score_with: float | None = None
     rank_with: float | None = None
     assessed: int | None = None
+    # The ranks as people write them: 2= where runs share the second place.
+    places: tuple[int | str | None, ...] = ()
 
     @property
     def change(self) -> float:
@@ -106,31 +108,30 @@ class Reuse(Result):
             return self._table_with(self.assessor)
         columns: list[Column | str] = ["run", "organisation", Column("unique items"), Column("score", ".3f")]
         columns += [Column("left out", ".3f"), Column("change", "+.3f")]
-        columns += [Column("rank", "g"), Column("rank left out", "g")]
-        rows = [
-            (
-                starred(r.run, self.manual),
-                r.organisation,
-                r.unique_items,
-                r.score,
-                r.score_without,
-                r.change,
-                r.rank,
-                r.rank_without,
-            )
-            for r in self.rows
-        ]
+        columns += [Column("rank"), Column("rank left out")]
+        names = ("organisation", "unique_items", "score", "score_without", "change")
+        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.rows]
         return table(f"Leave out one {self.by}: {self.measure}, judgments: {self.key}", columns, rows, self._reading())
 
     def _table_with(self, assessor: str) -> Table:
         """Score and rank of every run by people, with nothing in their place, and by the assessor."""
         columns: list[Column | str] = ["run", Column("judged by program"), Column("score", ".3f")]
         columns += [Column("left out", ".3f"), Column("program", ".3f"), Column("change", "+.3f")]
-        columns += [Column("rank", "g"), Column("rank left out", "g"), Column("rank program", "g")]
-        names = ("assessed", "score", "score_without", "score_with", "change", "rank", "rank_without", "rank_with")
-        rows = [(starred(row.run, self.manual), *(getattr(row, name) for name in names)) for row in self.rows]
+        columns += [Column("rank"), Column("rank left out"), Column("rank program")]
+        names = ("assessed", "score", "score_without", "score_with", "change")
+        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.rows]
         title = f"Leave out one {self.by}, judged by {assessor}: {self.measure}, judgments: {self.key}"
         return table(title, columns, rows, self._reading())
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per run, with the columns of the table and ranks as numbers."""
+        shown = self.table()
+        ranks = [("rank", "rank_without", "rank_with")[: len(row.places)] for row in self.rows]
+        rows = [
+            (*cells[: -len(names)], *(getattr(row, name) for name in names))
+            for cells, row, names in zip(shown.rows, self.rows, ranks, strict=True)
+        ]
+        return replace(shown, rows=tuple(rows)).to_polars()
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names; those with an assessor where there is one."""
@@ -256,6 +257,7 @@ def _leave_out(
     rest = score(tally(joined.runs, joined.questions, key, joined.task), **rules)
     before, after = ({row.run: row.score for row in scores.runs} for scores in (whole, rest))
     ranks, ranks_after = whole.ranks(), rest.ranks()
+    places, places_after = whole.places(), rest.places()
     rows = {
         tag: LeftOut(
             run=tag,
@@ -265,6 +267,7 @@ def _leave_out(
             rank=float(ranks[tag] or 0.0),
             rank_without=float(ranks_after[tag] or 0.0),
             unique_items=unique[tag],
+            places=(places[tag], places_after[tag]),
         )
         for tag in group
         if before[tag] is not None and after[tag] is not None
@@ -279,7 +282,7 @@ def _assessed(
     judged = assess(group, key)
     both = mixed_key(f"{key.name}{MIXED}{judged.name}", key, key.judgments, [judged])
     scores = score(tally(joined.runs, joined.questions, both, joined.task), **rules)
-    score_of, ranks = {row.run: row.score for row in scores.runs}, scores.ranks()
+    score_of, ranks, places = {row.run: row.score for row in scores.runs}, scores.ranks(), scores.places()
     counts = _judgments_of(judged, joined.runs, group)
     return {
         tag: replace(
@@ -287,6 +290,7 @@ def _assessed(
             score_with=float(score_of.get(tag) or 0.0),
             rank_with=float(ranks.get(tag) or 0.0),
             assessed=counts[tag],
+            places=(*row.places, places.get(tag)),
         )
         for tag, row in rows.items()
     }

@@ -21,7 +21,7 @@ from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
 from qassay.results import Figured, Result
-from qassay.tables import Cell, Column, Table, plural, starred, table
+from qassay.tables import Cell, Column, Table, decimals, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -169,11 +169,12 @@ class MeasureStability(Figured):
     def largest_swaps(self) -> Table:
         """The swaps of the largest difference under the reference."""
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
-        columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
         swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
         swaps.sort(key=lambda entry: -entry[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
+        for header, place in ((f"difference ({self.reference})", 3), ("difference (set)", 4)):
+            columns.append(Column(header, f".{decimals(row[place] for row in rows)}f"))
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
         notes += [] if swaps else ["No two runs change places."]
         notes += ["* manual run"] if any(run.endswith("*") for row in rows for run in row[1:3]) else []

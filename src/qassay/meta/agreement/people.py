@@ -89,7 +89,7 @@ class Person:
         if not self.differs:
             return ""
         most = self.differs[0]
-        return f"{most.own} where the others say {most.others} ({most.share:.0%} of the differences)"
+        return f"{most.own} where the others say {most.others} ({most.share:.1%} of the differences)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -412,4 +412,4 @@ def _range(interval: tuple[float, float] | None) -> str | None:
 
 def _signed(interval: tuple[float, float] | None) -> str | None:
     """An interval with enough digits to show on which side of 0 it ends."""
-    return None if interval is None else " to ".join(signed(end, fewest=3) for end in interval)
+    return None if interval is None else " to ".join(signed(end) for end in interval)

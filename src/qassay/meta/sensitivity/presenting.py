@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qassay.display import as_sentence
 from qassay.meta.sensitivity.prediction import FURTHEST
+from qassay.meta.sensitivity.reading import place_among
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
 from qassay.tables import DASH, Cell, Column, Table, counted, plural, starred, table
 
@@ -178,8 +179,8 @@ def notes_on_intervals(curves: SensitivityCurves) -> list[str]:
 
 def _spoiled(curves: SensitivityCurves, limit: float, rate: float) -> str:
     return (
-        f"Some differences below {limit:g} are within {_percent(curves.error)}, but {limit:g} is not ({rate:.2%}): "
-        "a difference counts where all larger ones are within it too."
+        f"Some differences below {limit:g} are within {_percent(curves.error)}, but {limit:g} is not "
+        f"({_above(rate, curves.error)}): a difference counts where all larger ones are within it too."
     )
 
 
@@ -213,10 +214,19 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
 
 def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_SHOWN) -> Table:
     """The rank of every run, and the ranks it would have with the repeatable gap added or subtracted."""
-    columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank", "g")]
-    columns += [Column("best rank", "g"), Column("worst rank", "g")]
-    shown = following.rank_ranges[:most]
-    rows = [(starred(row.run, curves.manual), row.score, row.rank, row.best, row.worst) for row in shown]
+    columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank")]
+    columns += [Column("best rank"), Column("worst rank")]
+    rows = [
+        (
+            starred(row.run, curves.manual),
+            row.score,
+            *(
+                place_among(curves.scores, row.score, row.score + gap)
+                for gap in (0, following.minimum, -following.minimum)
+            ),
+        )
+        for row in following.rank_ranges[:most]
+    ]
     left = len(following.rank_ranges) - len(rows)
     notes = [f"{plural(left, 'more run')}: --json lists all of them."] if left > 0 else []
     title = f"Ranks with the repeatable gap, {following.minimum:g}, added to or subtracted from a score"
@@ -246,6 +256,12 @@ def _all_alike(curves: SensitivityCurves) -> bool:
 
 def _percent(rate: float) -> str:
     return f"{rate * 100:g}%"
+
+
+def _above(rate: float, error: float) -> str:
+    """A rate that is above the error, with enough decimals to show it."""
+    texts = (f"{rate:.{digits}%}" for digits in range(1, 9))
+    return next((text for text in texts if float(text[:-1]) > error * 100), _percent(rate))
 
 
 def _tags(group: tuple[str, ...], manual: frozenset[str]) -> str:

@@ -21,7 +21,7 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import Column, Table, at_least, counted, plural, show, starred, table
+from qassay.tables import Column, Table, at_least, counted, decimals, plural, show, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +156,11 @@ class AllPairs(Result):
             notes.append(
                 "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."
             )
-        numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
+        numbers = [
+            Column("difference", f"+.{decimals(x.difference for x in pairs[:most])}f"),
+            Column("p", ".3g"),
+            Column("p adjusted", ".3g"),
+        ]
         columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
         return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import unknown
 from qassay.matrix import Floats, Integers
-from qassay.meta.intervals import FLIPS, Blocks, every_flip_fits, flip_chunks, hits_needed
+from qassay.meta.intervals import FLIPS, Blocks, default_flips, every_flip_fits, flip_chunks, hits_needed
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
@@ -115,7 +115,7 @@ class PairTests:
     def _under_chance(self, parts: Blocks) -> tuple[Floats, Floats, bool]:
         """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
         if len(parts.parts) == 2:
-            flips = self.permutations or FLIPS
+            flips = self.permutations or default_flips(parts.count)
             ranges = np.sort(flip_ranges(parts, permutations=flips, seed=self.seed))
             return ranges, ranges, every_flip_fits(parts.count, flips)
         ranges, singles = exchange_ranges(

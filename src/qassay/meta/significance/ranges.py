@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from qassay.matrix import Floats
-from qassay.meta.intervals import Blocks, chunks, flip_chunks
+from qassay.meta.intervals import Blocks, chunks, flipped_sums
 
 _CELLS = 4_000_000  # of one batch of exchanges; bounds the memory
 _FURTHEST = 36.0  # a normal range beyond this has a probability below 1e-140
@@ -68,8 +68,8 @@ def flip_ranges(parts: Blocks, *, permutations: int, seed: int) -> Floats:
     p-value however they are asked about.
     """
     difference = parts.parts[0] - parts.parts[1]
-    signed = (1.0 - 2.0 * chosen for chosen in flip_chunks(parts.count, permutations, seed))
-    return np.asarray(np.abs(np.concatenate([signs @ difference for signs in signed])))
+    flipped = [sums for sums, _ in flipped_sums(difference, parts.weights, permutations, seed)]
+    return np.asarray(np.abs(difference.sum() - 2.0 * np.concatenate(flipped)))
 
 
 def _add_rows(sums: Floats, table: Floats, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:

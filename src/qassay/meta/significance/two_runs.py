@@ -17,13 +17,13 @@ from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, document
 from qassay.meta.gating import Gate, gate_decision
-from qassay.meta.intervals import FLIPS, Blocks, FlipTest, blocks, flip_test
+from qassay.meta.intervals import Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, show, table
+from qassay.tables import Cell, Column, Table, counted, decimals, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,7 +136,7 @@ class PairComparison(Result):
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
-            (f"{self.a} − {self.b}", signed(self.difference, fewest=3), self._interval()),
+            (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
             ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
@@ -148,7 +148,7 @@ class PairComparison(Result):
         level = f"{percent(1 - self.alpha)} interval"
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
-        low, high = (signed(end, fewest=3) for end in self.interval)
+        low, high = (signed(end) for end in self.interval)
         again = ", with running again" if self.p_repeats is not None else ""
         return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
 
@@ -213,11 +213,11 @@ class PairComparison(Result):
             f"behind on {self.units_worse}, level on {equal}"
         )
         rows = [astuple(unit) for unit in self.deciding]
+        is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
         columns: list[Column | str] = [
             self.unit_name[0],
-            Column(self.a, ".4g"),
-            Column(self.b, ".4g"),
-            Column("part", "+.4f"),
+            *(Column(run, "g" if is_whole else ".3f") for run in (self.a, self.b)),
+            Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{counted(more, self.unit_name)} more."] if more else []
@@ -246,17 +246,18 @@ def compare(
     *,
     alpha: float = 0.05,
     power: float = 0.8,
-    permutations: int = FLIPS,
+    permutations: int | None = None,
     seed: int = 0,
     top: int = 10,
 ) -> PairComparison:
     """Compare two runs on their common units.
 
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
-    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). The interval contains
-    the differences that this test does not reject at `alpha`, so a run is better or worse exactly where its
-    interval excludes 0. The paired t test is a second opinion. With repeats the interval and the
-    verdict come from the variance of questions and repeats together (`qassay.meta.repeats`).
+    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). Unless `permutations`
+    says otherwise, 100,000 random flips are drawn, and fewer, never below 10,000, of more than 100,000 units. The
+    interval contains the differences that this test does not reject at `alpha`, so a run is better or worse exactly
+    where its interval excludes 0. The paired t test is a second opinion. With repeats the interval and the verdict come
+    from the variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)
     if a == b:
@@ -374,9 +375,10 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
     """The units with the largest parts in the difference, those that differ at all."""
     order = np.argsort(-np.abs(difference), kind="stable")[:top]
-    a, b = pair.values.tolist()
-    parts = (difference / len(difference)).tolist()
-    return tuple(UnitDifference(pair.units[u], a[u], b[u], parts[u]) for u in order if abs(difference[u]) > TIE)
+    most = [u for u in order.tolist() if abs(difference[u]) > TIE]
+    a, b = pair.values[:, most].tolist()
+    parts = (difference[most] / len(difference)).tolist()
+    return tuple(map(UnitDifference, (pair.units[u] for u in most), a, b, parts))
 
 
 def _notes(matrix: ScoreMatrix, test: FlipTest) -> list[str]:
@@ -426,11 +428,11 @@ def percent(level: float) -> str:
     return f"{float(f'{level * 100:.2f}'):g}%"
 
 
-def signed(value: float, line: float = 0.0, *, fewest: int = 4) -> str:
-    """A number with its sign and enough digits to show on which side of a line it lies; four unless `fewest` differs.
+def signed(value: float, line: float = 0.0) -> str:
+    """A number with its sign and three decimals, or enough to show on which side of a line it lies.
 
-    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(0.05, fewest=3)
-    ('+0.0500', '+0.00002', '+0.0000', '-0.0999999', '+0.050')
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1)
+    ('+0.050', '+0.00002', '+0.000', '-0.0999999')
     """
-    texts = (f"{value:+.{digits}f}" for digits in range(fewest, 17))
+    texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
     return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")

@@ -98,7 +98,7 @@ class Trust(Result):
         """The answer first: does it judge like people, and does it rank the runs like them?"""
         if self.agreement is None:
             return f"{self.assessor} and {self.against} have no judgment in common: nothing can be said."
-        judgments = f"{self.agreement:.0%} of {self.items:,} judgments"
+        judgments = f"{self.agreement:.1%} of {self.items:,} judgments"
         agreement = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
         if self.runs.tau is None:
             return f"{agreement}; there are too few runs to compare rankings."
@@ -229,7 +229,7 @@ class Trust(Result):
         ]
         notes = [
             f"Share of people whom it could replace; it passes from 0.5 on. It is at least as near to the others as a"
-            f" person in {test.advantage:.0%} of the cases.",
+            f" person in {test.advantage:.1%} of the cases.",
             "Read it beside the shares called right and wrong above: where nearly all is right, a program that always"
             " says right passes too.",
             *test.notes,
