@@ -19,7 +19,7 @@ from qassay.cli import main
 from qassay.errors import InputError
 from qassay.formats.folder import open_folder
 from qassay.formats.importing import plan_import
-from qassay.formats.question_forms import rag_topics, series_xml, topics
+from qassay.formats.nist_forms import rag_topics, series_xml, topics
 from qassay.formats.questions import parse_questions
 from qassay.questions import Question, TestSet, gather
 
@@ -107,7 +107,7 @@ def test_a_bundle_without_a_licence_says_so(demo: Path, tmp_path: Path, capsys: 
 
 
 def test_the_address_of_a_database_is_not_given_out(demo: Path) -> None:
-    from qassay.formats.releasing import make_release, without_database
+    from qassay.formats.exporting import make_release, without_database
 
     configuration = demo / "qassay.toml"
     address = 'database = "postgresql://me:pa55word@db/x"\n'
@@ -171,7 +171,7 @@ def test_a_served_evaluation_is_released_from_its_store(demo: Path, tmp_path: Pa
 
 
 def test_checksums_of_odd_names_are_those_of_sha256sum(tmp_path: Path) -> None:
-    from qassay.formats.releasing import checksums
+    from qassay.formats.exporting import checksums
 
     for name in ("plain.txt", "back\\slash.txt"):
         (tmp_path / name).write_bytes(b"x")
