@@ -16,17 +16,13 @@ import pytest
 from benchmarks.model_server import ModelServer, ScriptedReply, data_of, number_of_decisions, serving
 
 import qassay
+from on_disk import write
 from qassay.assessors import open_assessor
 from qassay.cli import main
 from qassay.schemas import schema
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
 NUMBER = 30
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def rows(folder: Path, name: str = "m") -> list[dict[str, Any]]:

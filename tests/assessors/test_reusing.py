@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import left_out
 import qassay
 from qassay.assessors import Case
 from qassay.cli import main
@@ -44,38 +45,18 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
         assert row.change == row.score_with - row.score
 
 
-QUESTIONS = [
-    {"id": "1", "type": "factoid", "text": "?"},
-    {"id": "2", "type": "factoid", "text": "?"},
-    {"id": "3", "type": "list", "text": "?"},
-]
-RUNS = {
-    "a": "1 a d1 x\n2 a d2 y\n3 a d3 p\n3 a d3 q\n",
-    "b": "1 b d1 x\n2 b NIL\n3 b d3 p\n",
-    "c": "1 c d9 z\n2 c NIL\n3 c d4 r\n3 c d8 p\n",
-}
+# c returns p too, from a document of its own.
+RUNS = left_out.RUNS | {"c": f"{left_out.RUNS['c']}3 c d8 p\n"}
 JUDGMENTS = [
-    {"question": "1", "doc": "d1", "text": "x", "judgment": "R"},
-    {"question": "1", "doc": "d9", "text": "z", "judgment": "R"},
-    {"question": "2", "doc": "d2", "text": "y", "judgment": "R"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "q", "judgment": "R", "answer": "Q"},
+    *left_out.JUDGMENTS,
     {"question": "3", "run": "b", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
-    {"question": "3", "run": "c", "doc": "d4", "text": "r", "judgment": "R", "answer": "R"},
     {"question": "3", "run": "c", "doc": "d8", "text": "p", "judgment": "R", "answer": "P"},
 ]
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "judgments").mkdir()
-    (tmp_path / "qassay.toml").write_text('task = "main2003"\n')
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
-    for tag, text in RUNS.items():
-        (tmp_path / "runs" / f"{tag}.txt").write_text(text)
-    (tmp_path / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JUDGMENTS))
-    return tmp_path
+    return left_out.write_evaluation(tmp_path, RUNS, JUDGMENTS)
 
 
 def all_right(case: Case) -> str:

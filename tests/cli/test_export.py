@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from on_disk import snapshot
 from qassay.cli import main
 
 Captured = pytest.CaptureFixture[str]
@@ -31,10 +32,6 @@ def scores(folder: Path, capsys: Captured, *arguments: str) -> dict[str, Any]:
     assert main(["score", str(folder), "--json", *arguments]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_an_export_scores_the_same(demo: Path, tmp_path: Path, capsys: Captured) -> None:

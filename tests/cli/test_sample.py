@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.cli import main
 from qassay.meta.correction.estimates import corrected_mean, corrected_share
 from qassay.meta.correction.sampling import Draw, random_order
@@ -42,11 +43,6 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Call:
         return capsys.readouterr().err
 
     return refusing
-
-
-def write(path: Path, rows: Any) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 class World:
