@@ -32,8 +32,8 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
         place = tmp_path / row.run
         shutil.copytree(rag, place)
         for path in (place / "judgments").iterdir():
-            kept = [line for line in path.read_text().splitlines() if json.loads(line).get("run") != row.run]
-            path.write_text("".join(f"{line}\n" for line in kept))
+            others = [line for line in path.read_text().splitlines() if json.loads(line).get("run") != row.run]
+            path.write_text("".join(f"{line}\n" for line in others))
         qassay.judge(qassay.open(place), assessor, set_name="program")
         scores = qassay.open(place).score("adjudicated+program")
         by_hand = {entry.run: entry.score for entry in scores.runs}
@@ -110,8 +110,8 @@ def test_free_text_answers_too(tmp_path: Path) -> None:
     rows = [{"question": "1", "text": text, "judgment": "correct"} for text in ("Rome", "Roma")]
     (place / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = qassay.reuse(qassay.open(place), "match")
-    found = {row.run: (row.score, row.score_without, row.score_with) for row in result.rows}
-    assert found == {"a": (1.0, 0.0, 1.0), "b": (1.0, 0.0, 0.0)}
+    scores = {row.run: (row.score, row.score_without, row.score_with) for row in result.rows}
+    assert scores == {"a": (1.0, 0.0, 1.0), "b": (1.0, 0.0, 0.0)}
 
 
 def test_without_an_assessor_whole_responses_cannot_be_left_out(rag: Path) -> None:

@@ -64,9 +64,9 @@ def test_rag_assignments_in_one_step(tmp_path: Path, data: Data, capsys: Capture
     main(["init", str(folder), "--task", "nuggets"])
     capsys.readouterr()
     assert run_import(folder, data("trec_rag24/nugget_assignment.20241108.jl"), "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["added"][0]["count"] == 21 + 45 + 298 + 13_158
-    assert said["warnings"][0]["rule"] == "missing-question"
+    document = json.loads(capsys.readouterr().out)
+    assert document["added"][0]["count"] == 21 + 45 + 298 + 13_158
+    assert document["warnings"][0]["rule"] == "missing-question"
     assert len(list((folder / "runs").iterdir())) == 45
     assert len(read(folder / "judgments" / "adjudicated.jsonl")) == 13_158
     before = snapshot(folder)
@@ -135,9 +135,9 @@ def test_questions_merge_and_are_replaced_only_with_leave(folder: Path, tmp_path
 
 
 def test_types_that_the_task_lacks(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    said = refused(folder, capsys, write(tmp_path / "x.jsonl", [{"id": "9", "type": "definition", "text": "Who?"}]))
-    assert "1 question of type definition (9); task series2004 takes factoid, list, other" in said
-    assert "without a series" in said
+    message = refused(folder, capsys, write(tmp_path / "x.jsonl", [{"id": "9", "type": "definition", "text": "Who?"}]))
+    assert "1 question of type definition (9); task series2004 takes factoid, list, other" in message
+    assert "without a series" in message
 
 
 def test_type_of_untyped_topics(tmp_path: Path) -> None:
@@ -192,9 +192,9 @@ def test_another_run_of_the_same_tag(folder: Path, tmp_path: Path, capsys: Captu
 def test_nothing_of_a_faulty_run_is_stored(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "good.txt").write_text(RUN)
     (tmp_path / "bad.txt").write_text("1.1 beta D1 x\n1.1 beta D2 y\n9 beta D1 x\n1.3 beta D1 z\n")
-    said = refused(folder, capsys, tmp_path / "good.txt", tmp_path / "bad.txt")
-    assert "bad.txt:2: question 1.1 has 2 answers; a factoid takes one" in said
-    assert "bad.txt:3: question 9 is not in the test set" in said
+    message = refused(folder, capsys, tmp_path / "good.txt", tmp_path / "bad.txt")
+    assert "bad.txt:2: question 1.1 has 2 answers; a factoid takes one" in message
+    assert "bad.txt:3: question 9 is not in the test set" in message
 
 
 def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -204,7 +204,7 @@ def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, caps
     (tmp_path / "binary").write_bytes(b"\0\1\2")
     write(tmp_path / "good.jsonl", [{"question": "1.1", "answer": "1969"}])
     names = ["run.txt", "judged.jsonl", "nuggets.jsonl", "binary", "good.jsonl", "none"]
-    said = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
+    message = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
     for part in (
         "run.txt:2: question 9 is not in the test set",
         "judged.jsonl:1: question 1.1: 'Q' is not a label",
@@ -213,8 +213,8 @@ def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, caps
         "none: cannot be read: No such file",
         f"{tmp_path}: is a folder; name the files in it",
     ):
-        assert part in said
-    assert "good.jsonl" not in said
+        assert part in message
+    assert "good.jsonl" not in message
 
 
 def test_faulty_questions_do_not_hide_other_faults(tmp_path: Path, capsys: Captured) -> None:
@@ -223,10 +223,10 @@ def test_faulty_questions_do_not_hide_other_faults(tmp_path: Path, capsys: Captu
     (tmp_path / "q.jsonl").write_text('{"id": "1", "type": "essay", "text": "x"}\n')
     (tmp_path / "j.jsonl").write_text('{"question": "1", "judgment": "R"}\n{oops\n')
     capsys.readouterr()
-    said = refused(folder, capsys, tmp_path / "q.jsonl", tmp_path / "j.jsonl")
-    assert "q.jsonl:1: type 'essay'" in said
-    assert "j.jsonl:2: this line is not JSON" in said
-    assert len(said.splitlines()) == 2
+    message = refused(folder, capsys, tmp_path / "q.jsonl", tmp_path / "j.jsonl")
+    assert "q.jsonl:1: type 'essay'" in message
+    assert "j.jsonl:2: this line is not JSON" in message
+    assert len(message.splitlines()) == 2
 
 
 def test_questions_come_first(tmp_path: Path, capsys: Captured) -> None:
@@ -257,7 +257,7 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("there", "new", "result"),
+    ("stored", "new", "result"),
     [
         ("", "RWR", "RWR"),  # the history of the file itself stays whole
         ("R", "RW", "RW"),
@@ -268,11 +268,11 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
         ("RR", "RRR", "RRR"),
     ],
 )
-def test_what_counts_as_there(folder: Path, tmp_path: Path, there: str, new: str, result: str) -> None:
+def test_what_counts_as_there(folder: Path, tmp_path: Path, stored: str, new: str, result: str) -> None:
     other = {"question": "1.1", "doc": "D2", "text": "x", "judgment": "W"}
     target = folder / "judgments" / "a.jsonl"
-    if there:
-        write(target, [other, *({**ITEM, "judgment": label} for label in there)])
+    if stored:
+        write(target, [other, *({**ITEM, "judgment": label} for label in stored)])
     rows = [{**ITEM, "judgment": label} for label in new]
     assert run_import(folder, write(tmp_path / "a.jsonl", rows)) == 0
     assert "".join(row["judgment"] for row in read(target) if row["doc"] == "D1") == result
@@ -301,8 +301,8 @@ def test_nist_forms_go_to_adjudicated(folder: Path, tmp_path: Path, capsys: Capt
     (tmp_path / "answers").write_text("# 1.2\nQ:Which?\nBoston\nOakland\n")
     names = ["factoid", "list", "other", "nuggets", "answers"]
     assert run_import(folder, *(tmp_path / name for name in names)) == 0
-    said = capsys.readouterr()
-    assert "factoid:3: question 1.1: NIL needs no judgment" in said.err
+    printed = capsys.readouterr()
+    assert "factoid:3: question 1.1: NIL needs no judgment" in printed.err
     assert [row.get("judgment") for row in read(folder / "judgments" / "adjudicated.jsonl")] == [
         "R",
         "W",

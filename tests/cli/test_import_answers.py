@@ -37,11 +37,11 @@ def test_one_command_from_answers_to_an_evaluation(tmp_path: Path, capsys: Captu
     old = write(tmp_path / "old.jsonl", OLD)
     (tmp_path / "new.csv").write_text("question,response\nWho wrote it?,Bulgakov\nWhich moon?,Titan\n")
     assert run_import(tmp_path / "e", old, tmp_path / "new.csv", "--task", "qa") == 0
-    said = capsys.readouterr()
-    assert "question from query, answer from prediction, gold from ground_truth" in said.out
-    assert "new.csv: CSV with 2 rows (answer from response), without ids" in said.out
-    assert "warning" in said.err
-    assert "run new has no answer to 1 question (q2); when scoring, --missing zero" in said.err
+    printed = capsys.readouterr()
+    assert "question from query, answer from prediction, gold from ground_truth" in printed.out
+    assert "new.csv: CSV with 2 rows (answer from response), without ids" in printed.out
+    assert "warning" in printed.err
+    assert "run new has no answer to 1 question (q2); when scoring, --missing zero" in printed.err
     assert read(tmp_path / "e" / "questions.jsonl") == [
         {"id": "q1", "type": "qa", "text": "Who wrote it?", "gold": ["Mikhail Bulgakov"]},
         {"id": "q2", "type": "qa", "text": "When was it finished?", "gold": ["1889"]},
@@ -158,8 +158,8 @@ def test_the_same_id_with_two_texts_in_two_files(tmp_path: Path, capsys: Capture
     first, second = write(tmp_path / "a.jsonl", OLD), tmp_path / "b.csv"
     second.write_text("id,question,answer\nq1,Who drew it?,x\n")
     assert run_import(tmp_path / "e", first, second, "--task", "qa") == 1
-    said = capsys.readouterr().err
-    assert f"{second}:2: question q1 is 'Who drew it?' here and 'Who wrote it?' in {first}:1" in said
+    message = capsys.readouterr().err
+    assert f"{second}:2: question q1 is 'Who drew it?' here and 'Who wrote it?' in {first}:1" in message
     assert not (tmp_path / "e").exists()
 
 
@@ -188,9 +188,9 @@ def test_equal_texts_under_two_ids_are_pointed_out(folder: Path, tmp_path: Path,
 def test_answers_need_a_task_for_them(tmp_path: Path, capsys: Captured) -> None:
     main(["init", str(tmp_path / "e"), "--task", "ranked5"])
     capsys.readouterr()
-    said = refused(tmp_path / "e", capsys, write(tmp_path / "a.jsonl", OLD))
-    assert "contains answers in free text, and the task ranked5 takes none" in said
-    assert "qassay init FOLDER --task qa" in said
+    message = refused(tmp_path / "e", capsys, write(tmp_path / "a.jsonl", OLD))
+    assert "contains answers in free text, and the task ranked5 takes none" in message
+    assert "qassay init FOLDER --task qa" in message
     assert "has the task ranked5" in refused(tmp_path / "e", capsys, tmp_path / "a.jsonl", "--task", "qa", status=2)
 
 

@@ -166,9 +166,9 @@ def test_a_program_is_not_the_key(folder: Path, tmp_path: Path, capsys: Captured
     assert tomllib.loads((folder / "qassay.toml").read_text())["automatic"] == ["gpt"]
     capsys.readouterr()
     assert main(["score", str(folder)]) == 1
-    said = capsys.readouterr().err
-    assert "no person has judged yet" in said
-    assert "choose one with --key: gpt" in said
+    message = capsys.readouterr().err
+    assert "no person has judged yet" in message
+    assert "choose one with --key: gpt" in message
     assert main(["pool", str(folder), "--json"]) == 0
     pool = json.loads(capsys.readouterr().out)
     assert (pool["key"], pool["types"]["qa"]["judged"]) == (None, 0)
@@ -204,8 +204,8 @@ def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path
     assert run_import(folder, write(tmp_path / "ana.jsonl", STORED)) == 0
     capsys.readouterr()
     more = write(tmp_path / "more.jsonl", [{"question": "q3", "text": "Titan", "judgment": "correct"}])
-    said = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
-    assert "the set ana contains judgments of people; name another with --set" in said
+    message = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
+    assert "the set ana contains judgments of people; name another with --set" in message
     assert "is for the judgments of people" in refused(
         folder, capsys, more, "--set", "adjudicated", "--automatic", status=2
     )
@@ -214,8 +214,8 @@ def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path
 def test_a_configuration_that_cannot_be_changed_safely(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     configuration = folder / "qassay.toml"
     configuration.write_text('automatic = ["odd]name"]\n' + configuration.read_text())
-    said = refused(folder, capsys, write(tmp_path / "gpt.jsonl", STORED), "--automatic")
-    assert "qassay.toml: cannot be changed safely; add 'gpt' to automatic in it by hand" in said
+    message = refused(folder, capsys, write(tmp_path / "gpt.jsonl", STORED), "--automatic")
+    assert "qassay.toml: cannot be changed safely; add 'gpt' to automatic in it by hand" in message
 
 
 def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Captured) -> None:
@@ -227,8 +227,8 @@ def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Capt
     folder = tmp_path / "e"
     assert run_import(folder, write(tmp_path / "old.jsonl", rows), "--task", "qa") == 0
     assert main(["judge", str(folder), "--with", "match(normalise=true)", "--set", "match"]) == 0
-    said = capsys.readouterr().out
-    assert "match: judged 2 (1 correct, 1 incorrect)" in said
-    assert "used only if you ask for them. To score with these: --key match" in said
+    printed = capsys.readouterr().out
+    assert "match: judged 2 (1 correct, 1 incorrect)" in printed
+    assert "used only if you ask for them. To score with these: --key match" in printed
     assert main(["score", str(folder)]) == 1
     assert "choose one with --key: match" in capsys.readouterr().err

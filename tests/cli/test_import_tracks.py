@@ -135,6 +135,6 @@ def test_types_of_unknown_targets(tmp_path: Path, capsys: Captured) -> None:
     assert run_import(folder, write(tmp_path / "q.jsonl", [question])) == 0
     (tmp_path / "types").write_text("#ORG Crips\n#PERSON Fred Durst\n#PERSON Crips\n")
     assert run_import(folder, tmp_path / "types") == 1
-    said = capsys.readouterr().err
-    assert "types:2: no question has the target 'Fred Durst'" in said
-    assert "types:3: the target 'Crips' has two types, ORG and PERSON" in said
+    message = capsys.readouterr().err
+    assert "types:2: no question has the target 'Fred Durst'" in message
+    assert "types:3: the target 'Crips' has two types, ORG and PERSON" in message
