@@ -55,9 +55,9 @@ def installed_in(site: str) -> None:
 
 def call(arguments: list[str], log: str) -> None:
     """The command with these arguments; what it prints goes to a file."""
-    with Path(log).open("ab") as told:
-        os.dup2(told.fileno(), 1)
-        os.dup2(told.fileno(), 2)
+    with Path(log).open("ab") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
     from qassay.cli import main
 
     sys.exit(main(arguments))

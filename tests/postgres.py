@@ -52,9 +52,9 @@ class Server:
 
 def binaries() -> Path | None:
     """The folder of PostgreSQL's programs; None where they are not installed."""
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).resolve().parent
+    initdb = shutil.which("initdb")
+    if initdb:
+        return Path(initdb).resolve().parent
     versions = sorted(Path(PLACES).glob("*/bin/initdb"), key=lambda path: float(path.parent.parent.name))
     return versions[-1].parent if versions else None
 
@@ -72,10 +72,10 @@ def server(*, fsync: bool = False) -> Iterator[Server]:
             os.chown(place, user.pw_uid, user.pw_gid)
         data = place / "data"
         initdb = [programs / "initdb", "-D", data, "-U", NAME, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-        with (place / "made").open("w+b") as said:
-            if _as_user(initdb, user, place, said).wait() != 0:
-                said.seek(0)
-                raise RuntimeError(f"initdb failed: {said.read().decode(errors='replace')[-2000:]}")
+        with (place / "made").open("w+b") as output:
+            if _as_user(initdb, user, place, output).wait() != 0:
+                output.seek(0)
+                raise RuntimeError(f"initdb failed: {output.read().decode(errors='replace')[-2000:]}")
         port = _free_port()
         settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "100"}
         if not fsync:

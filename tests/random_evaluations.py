@@ -72,8 +72,8 @@ class Maker:
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
 
-    def some(self, things: Any, share: float) -> list[Any]:
-        return [thing for thing in things if self.chance(share)]
+    def some(self, choices: Any, share: float) -> list[Any]:
+        return [choice for choice in choices if self.chance(share)]
 
     def make(self) -> Path:
         for name in ("runs", "judgments", "nuggets"):
@@ -347,14 +347,14 @@ class Maker:
         return earlier
 
     def _judge_factoid(self, question: str) -> list[dict[str, Any]]:
-        things = {
+        items = {
             json.dumps(i, sort_keys=True): i
             for made in self.runs.values()
             if question in made
             for i in made[question]["items"]
         }
         stale = {"doc": "GONE", "text": "gone"} if self.task != "passages" else {"doc": "GONE", "start": 1, "length": 2}
-        rows = [{"question": question, **item} for item in things.values() if not self.chance(self.untidy / 3)]
+        rows = [{"question": question, **item} for item in items.values() if not self.chance(self.untidy / 3)]
         rows += [{"question": question, **stale}] if self.chance(0.2) else []
         labels = LABELS.get(self.task, "RXUW")
         share = self.rng.choice((0.0, 0.5))  # questions without any R: NIL is right
@@ -410,12 +410,12 @@ class Maker:
 
     def _listed(self, question: str) -> list[str]:
         """The nuggets that every list has of the question: judgments may name no other."""
-        found = {"1", "2", "3", "4"}
+        nuggets = {"1", "2", "3", "4"}
         for name in self.listed:
             text = (self.folder / "nuggets" / f"{name}.jsonl").read_text(encoding="utf-8")
             rows = [json.loads(line) for line in text.splitlines()]
-            found &= {row["nugget"] for row in rows if row["question"] == question}
-        return sorted(found)
+            nuggets &= {row["nugget"] for row in rows if row["question"] == question}
+        return sorted(nuggets)
 
     def _support(self, question: str, tag: str, response: dict[str, Any], listed: list[str]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
@@ -426,8 +426,8 @@ class Maker:
         if self.chance(0.6):
             for sentence, item in enumerate(response["items"]):
                 for doc in self.some(item["citations"], 0.7):
-                    named = {"question": question, "run": tag, "sentence": sentence, "doc": doc}
-                    rows.append(named | {"support": self.rng.choice(SUPPORTS)})
+                    subject = {"question": question, "run": tag, "sentence": sentence, "doc": doc}
+                    rows.append(subject | {"support": self.rng.choice(SUPPORTS)})
         return rows
 
     def _judge_pair(self, question: str) -> list[dict[str, Any]]:

@@ -100,13 +100,13 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 def fields_of(line: str, number: int) -> list[str]:
     """The first fields, then what is left of the line."""
-    found: list[str] = []
+    fields: list[str] = []
     rest = line.strip(" \t")
-    while rest and len(found) < number - 1:
+    while rest and len(fields) < number - 1:
         end = next((place for place, c in enumerate(rest) if c in " \t"), len(rest))
-        found.append(rest[:end])
+        fields.append(rest[:end])
         rest = rest[end:].lstrip(" \t")
-    return [*found, rest] if rest else found
+    return [*fields, rest] if rest else fields
 
 
 def tag_of(path: Path) -> str:
@@ -136,10 +136,10 @@ def run_of(path: Path, task: str) -> tuple[str, dict[str, Response]]:
                 response(str(row["topic_id"])).items = [{"text": part["text"]} for part in row["answer"]]
                 continue
             tag = row["run"]
-            one = response(str(row["question"]))
-            one.items = [item for item in row.get("items", []) if item.get("doc") != "NIL"]
-            one.nil = not one.items and "decision" not in row
-            one.decision = row.get("decision")
+            own = response(str(row["question"]))
+            own.items = [item for item in row.get("items", []) if item.get("doc") != "NIL"]
+            own.nil = not own.items and "decision" not in row
+            own.decision = row.get("decision")
         return tag, made
     if task.startswith("entailment"):
         for line in lines[1:]:
@@ -153,21 +153,21 @@ def run_of(path: Path, task: str) -> tuple[str, dict[str, Response]]:
             response(name).items.append({"doc": doc, "text": text, "rank": int(rank)})
         elif task == "passages":
             name, tag, doc, *rest = fields_of(line, 5)
-            one = response(name)
+            own = response(name)
             if doc == "NIL":
-                one.nil = True
+                own.nil = True
             else:
-                one.items.append({"doc": doc, "start": int(rest[0]), "length": int(rest[1])})
+                own.items.append({"doc": doc, "start": int(rest[0]), "length": int(rest[1])})
         else:
             name, tag, doc, *strings = fields_of(line, 4)
-            one = response(name)
+            own = response(name)
             if doc == "NIL":
-                one.nil = True
+                own.nil = True
             else:
-                one.items.append({"doc": doc, "text": strings[0]})
+                own.items.append({"doc": doc, "text": strings[0]})
     if trec7:
-        for one in made.values():
-            one.items.sort(key=lambda item: item["rank"])
+        for own in made.values():
+            own.items.sort(key=lambda item: item["rank"])
     return tag, made
 
 
@@ -227,9 +227,9 @@ class Key:
         self.nuggets: dict[str, dict[str, dict[str, Any]]] = {}
         for (question, nugget), row in listed.items():
             self.nuggets.setdefault(question, {})[nugget] = dict(row)
-        stands = {(str(a["question"]), a["answer"], a.get("doc")): a for a in folder.answers}
+        current = {(str(a["question"]), a["answer"], a.get("doc")): a for a in folder.answers}
         self.answers: dict[str, set[str]] = {}
-        for (question, answer, _), row in stands.items():
+        for (question, answer, _), row in current.items():
             known = self.answers.setdefault(question, set())
             if not row.get("withdrawn", False):
                 known.add(answer)
@@ -258,16 +258,16 @@ class Key:
 
     def nil_is_right(self, question: str) -> bool:
         return not self.answers.get(question) and not any(
-            thing[0] == question and label == "R" for thing, label in self.items.items()
+            subject[0] == question and label == "R" for subject, label in self.items.items()
         )
 
     def known(self, question: str) -> set[str]:
         """S: the classes from development and of all R items."""
-        found = set(self.answers.get(question, ()))
+        classes = set(self.answers.get(question, ()))
         for (asked, _, _, text), row in self.lists.items():
             if asked == question and row["judgment"] == "R" and (name := class_of(row, text)) is not None:
-                found.add(name)
-        return found
+                classes.add(name)
+        return classes
 
 
 def class_of(row: dict[str, Any], text: str) -> str | None:
@@ -293,12 +293,12 @@ def entailment_key(folder: Folder, name: str) -> Key:
     people = [n for n, rows in folder.sets.items() if n not in apart and not (rows and "trace" in rows[0])]
     if len(people) < 2:
         raise RefusalError("needs two assessors")
-    sets = [Key(folder, one).pairs for one in people]
-    keys = [Key(folder, one).pairs for one in marked]
-    for pair in {pair for one in sets for pair in one}:
-        given = {one.get(pair) for one in sets}
+    sets = [Key(folder, set_name).pairs for set_name in people]
+    keys = [Key(folder, set_name).pairs for set_name in marked]
+    for pair in {pair for labels in sets for pair in labels}:
+        given = {labels.get(pair) for labels in sets}
         label = given.pop() if len(given) == 1 else "UNKNOWN"
-        if any(pair in one and one[pair] != label for one in keys):
+        if any(pair in labels and labels[pair] != label for labels in keys):
             label = "UNKNOWN"
         key.pairs[pair] = label or "UNKNOWN"
     return key
@@ -312,8 +312,8 @@ def size_of(response: Response) -> int:
 
 
 def mean(values: list[Score]) -> Score:
-    there = [value for value in values if value is not None]
-    return sum(there, Fraction(0)) / len(there) if there else None
+    defined = [value for value in values if value is not None]
+    return sum(defined, Fraction(0)) / len(defined) if defined else None
 
 
 def f_of(matched_vital: Score, size: int, number: int, beta: Fraction, allowance: Fraction) -> Fraction:
@@ -362,15 +362,15 @@ class Scorer:
 
     def _ratings(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         """Ratings of every response by all judges of all sets."""
-        stands: dict[Any, dict[str, Any]] = {}
+        current: dict[Any, dict[str, Any]] = {}
         for name, rows in self.folder.sets.items():
             for row in rows:
                 if "understandability" in row:
-                    stands[name, row.get("assessor") or name, str(row["question"]), row["run"]] = row
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        for (_, _, question, run), row in stands.items():
-            found.setdefault((question, run), []).append(row)
-        return found
+                    current[name, row.get("assessor") or name, str(row["question"]), row["run"]] = row
+        ratings: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for (_, _, question, run), row in current.items():
+            ratings.setdefault((question, run), []).append(row)
+        return ratings
 
     def label(self, question: str, item: dict[str, Any]) -> str | None:
         if "start" in item:
@@ -386,44 +386,46 @@ class Scorer:
         """What is unjudged of a question; one thing where the key does not know the question at all."""
         kind = self.folder.questions[question]["type"]
         responses = {run: made[question] for run, made in self.folder.runs.items() if question in made}
-        found: dict[Any, None] = {}
+        unjudged: dict[Any, None] = {}
         if kind == "factoid":
-            for one in responses.values():
-                for item in one.items:
+            for response in responses.values():
+                for item in response.items:
                     if self.label(question, item) is None:
-                        found[tuple(sorted(item.items() - {("rank", item.get("rank"))}))] = None
+                        unjudged[tuple(sorted(item.items() - {("rank", item.get("rank"))}))] = None
         elif kind == "list":
             if self.never_judged(question):
                 return [question]
-            for run, one in responses.items():
-                for item in one.items:
+            for run, response in responses.items():
+                for item in response.items:
                     if (question, run, item["doc"], item["text"]) not in self.key.lists:
-                        found[run, item["doc"], item["text"]] = None
+                        unjudged[run, item["doc"], item["text"]] = None
         elif kind == "pair" and self.task == "justification":
             if self.never_judged(question):
                 return [question]
-            found |= {run: None for run in responses if (question, run) not in self.ratings}
+            unjudged |= {run: None for run in responses if (question, run) not in self.ratings}
         elif kind == "pair":
             return [] if question in self.key.pairs else [question]
         elif self.task == "nuggets":
             if self.never_judged(question):
                 return [question]
-            for run, one in responses.items():
-                for nugget in self.key.nuggets[question] if one.items else ():
+            for run, response in responses.items():
+                for nugget in self.key.nuggets[question] if response.items else ():
                     if (question, run, nugget) not in self.key.support:
-                        found[run, nugget] = None
+                        unjudged[run, nugget] = None
         else:
             if self.never_judged(question):
                 return [question]
             judged = {(asked, run) for asked, run, _ in self.key.matches}
-            found |= {run: None for run, one in responses.items() if one.items and (question, run) not in judged}
-        return list(found)
+            unjudged |= {
+                run: None for run, response in responses.items() if response.items and (question, run) not in judged
+            }
+        return list(unjudged)
 
     def never_judged(self, question: str) -> bool:
         """Whether there is nothing in the key about the question."""
         kind = self.folder.questions[question]["type"]
         if kind == "list":
-            return question not in self.key.answers and not any(thing[0] == question for thing in self.key.lists)
+            return question not in self.key.answers and not any(subject[0] == question for subject in self.key.lists)
         if kind in ("definition", "other"):
             return not self.key.nuggets.get(question)
         if self.task == "justification":
@@ -448,19 +450,19 @@ class Scorer:
         response = self.folder.runs[run].get(question)
         if response is None:
             return Fraction(0) if self.missing == "zero" and self.says(measure, question) else None
-        found = self._value(measure, question, run, response)
-        if found is None and lone and self.unjudged == "wrong" and self.says(measure, question):
+        value = self._value(measure, question, run, response)
+        if value is None and lone and self.unjudged == "wrong" and self.says(measure, question):
             return Fraction(0)
-        return found
+        return value
 
     def says(self, measure: str, question: str) -> bool:
         """Whether the measure can say anything about the question."""
         if self.folder.questions[question]["type"] == "pair":
             return True
         answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
-        found = [self._value(measure, question, tag, one) for tag, one in answers]
+        values = [self._value(measure, question, tag, response) for tag, response in answers]
         optional = measure.startswith(("citation", "content", "organization", "holistic"))
-        return any(value is not None for value in found) or not (answers or optional)
+        return any(value is not None for value in values) or not (answers or optional)
 
     def _value(self, measure: str, question: str, run: str, response: Response) -> Score:
         name, given = arguments_of(measure)
@@ -534,7 +536,7 @@ class Scorer:
     def weights(self, question: str) -> dict[str, Fraction] | None:
         """Pyramid weights: as given, else votes for vital / the largest number of votes, else the key's own marks."""
         nuggets = self.key.nuggets[question]
-        if any(n.get("weight") is not None for one in self.key.nuggets.values() for n in one.values()):
+        if any(n.get("weight") is not None for listed in self.key.nuggets.values() for n in listed.values()):
             given = {name: nugget.get("weight") for name, nugget in nuggets.items()}
             return None if None in given.values() else {name: Fraction(weight) for name, weight in given.items()}
         apart = ("adjudicated", "reference", "development")
@@ -542,8 +544,8 @@ class Scorer:
         votes = dict.fromkeys(nuggets, 0)
         most: dict[str, int] = {}
         for name in lists:
-            stands = {(str(r["question"]), r["nugget"]): r["vital"] for r in self.folder.nugget_list(name)}
-            for (asked, nugget), vital in stands.items():
+            current = {(str(r["question"]), r["nugget"]): r["vital"] for r in self.folder.nugget_list(name)}
+            for (asked, nugget), vital in current.items():
                 if asked == question:
                     most[nugget] = most.get(nugget, 0) + vital
         if not max(most.values(), default=0):
@@ -612,20 +614,20 @@ class Scorer:
             known = self.unjudged == "wrong" or not self.never_judged(question)
             if question not in self.out and known and self.nothing_right(question):
                 self._out(question, by_series)
-        kept = [question for question in asked if question not in self.out]
-        unjudged = [thing for question in kept for thing in self.lacking(question)]
+        scored = [question for question in asked if question not in self.out]
+        unjudged = [subject for question in scored for subject in self.lacking(question)]
         if unjudged and self.unjudged != "wrong":
             raise RefusalError("unjudged")
         self.applied = ("wrong", len(unjudged)) if unjudged else ("drop", number) if number else None
         self.gaps = {
             run: gap
             for run, made in self.folder.runs.items()
-            if (gap := sum(question not in made for question in kept))
+            if (gap := sum(question not in made for question in scored))
         }
         if self.gaps and self.missing == "stop":
             raise RefusalError("missing")
         return {
-            kind: [q for q in kept if asked[q]["type"] == kind]
+            kind: [q for q in scored if asked[q]["type"] == kind]
             for kind in types
             if any(row["type"] == kind for row in self.folder.questions.values())
         }
@@ -665,16 +667,16 @@ class Scorer:
         if not types or set(types) - set(present):
             raise RefusalError("no such questions")
         by_series = wanted == "series_score"
-        kept = self.keep(types, by_series=by_series)
+        scored = self.keep(types, by_series=by_series)
         own = {kind: OF_TYPE[kind] if combines else wanted for kind in types}
         values = {
-            run: {q: self.value(own[kind], q, run) for kind in kept for q in kept[kind]} for run in self.folder.runs
+            run: {q: self.value(own[kind], q, run) for kind in scored for q in scored[kind]} for run in self.folder.runs
         }
-        self._undefined(kept, values, by_series)
-        units, matrix = self.units(kept, values, by_series)
+        self._undefined(scored, values, by_series)
+        units, matrix = self.units(scored, values, by_series)
         if not units:
             raise RefusalError("nothing left")
-        rows = [self.run(run, wanted, kept, values[run], units, matrix[run], component) for run in self.folder.runs]
+        rows = [self.run(run, wanted, scored, values[run], units, matrix[run], component) for run in self.folder.runs]
         rows.sort(key=lambda row: (-(row["score"] if row["score"] is not None else Fraction(-1)), row["run"]))
         document: dict[str, Any] = {
             "task": task,
@@ -708,9 +710,9 @@ class Scorer:
         holistic = ("nugget_f", "pyramid_f", "content", "organization", "holistic")
         return kind in ("definition", "other") and name in holistic
 
-    def _undefined(self, kept: dict[str, list[str]], values: dict[str, dict[str, Score]], by_series: bool) -> None:
+    def _undefined(self, scored: dict[str, list[str]], values: dict[str, dict[str, Score]], by_series: bool) -> None:
         """A question undefined for all who answered is left out; one that is undefined for some is not judged."""
-        for questions in kept.values():
+        for questions in scored.values():
             for question in list(questions):
                 answered = [run for run, made in self.folder.runs.items() if question in made]
                 holes = [run for run in answered if values[run][question] is None]
@@ -723,17 +725,17 @@ class Scorer:
                     raise RefusalError("not judged")
 
     def units(
-        self, kept: dict[str, list[str]], values: dict[str, dict[str, Score]], by_series: bool
+        self, scored: dict[str, list[str]], values: dict[str, dict[str, Score]], by_series: bool
     ) -> tuple[list[str], dict[str, dict[str, Score]]]:
         """The units in the order of the questions, and every run's scores on them."""
         if not by_series:
-            names = [q for q in self.folder.questions if any(q in questions for questions in kept.values())]
+            names = [q for q in self.folder.questions if any(q in questions for questions in scored.values())]
             return names, {run: {q: values[run][q] for q in names} for run in values}
         units: list[str] = []
         matrix: dict[str, dict[str, Score]] = {run: {} for run in values}
         series = dict.fromkeys(row["series"] for row in self.folder.questions.values())
         for name in series:
-            mine = {k: [q for q in qs if self.folder.questions[q]["series"] == name] for k, qs in kept.items()}
+            mine = {k: [q for q in qs if self.folder.questions[q]["series"] == name] for k, qs in scored.items()}
             mine = {kind: questions for kind, questions in mine.items() if questions}
             if not mine:
                 if name not in {unit for unit, _ in self.dropped}:
@@ -746,15 +748,15 @@ class Scorer:
         return units, matrix
 
     def weighted(self, means: dict[str, Score], *, printed: bool) -> Score:
-        there = {kind: value for kind, value in means.items() if value is not None}
-        if not there:
+        defined = {kind: value for kind, value in means.items() if value is not None}
+        if not defined:
             return None
-        weights = {kind: WEIGHTS[kind] for kind in there}
-        if printed and self.task == "series2004" and set(there) == {"factoid", "other"}:
+        weights = {kind: WEIGHTS[kind] for kind in defined}
+        if printed and self.task == "series2004" and set(defined) == {"factoid", "other"}:
             weights = {"factoid": Fraction(67, 100), "other": Fraction(33, 100)}
         else:
             weights = {kind: weight / sum(weights.values()) for kind, weight in weights.items()}
-        return sum((weights[kind] * value for kind, value in there.items()), Fraction(0))
+        return sum((weights[kind] * value for kind, value in defined.items()), Fraction(0))
 
     def cws(self, run: str, questions: list[str], values: dict[str, Score]) -> Score:
         """CWS over the questions that have a value, in the run's order; those it lacks stand at the end."""
@@ -775,7 +777,7 @@ class Scorer:
         self,
         run: str,
         wanted: str,
-        kept: dict[str, list[str]],
+        scored: dict[str, list[str]],
         values: dict[str, Score],
         units: list[str],
         row: dict[str, Score],
@@ -784,98 +786,98 @@ class Scorer:
         if wanted == "cws":
             score = self.cws(run, units, values)
         elif wanted == "final_score":
-            score = self.weighted({k: mean([values[q] for q in qs]) for k, qs in kept.items()}, printed=False)
+            score = self.weighted({k: mean([values[q] for q in qs]) for k, qs in scored.items()}, printed=False)
         else:
             score = mean([row[unit] for unit in units])
-        found: dict[str, Any] = {"run": run, "score": score, "components": self.components(run, kept)}
-        if wanted in found["components"] or wanted.startswith("citation"):
-            found["components"][wanted] = score
+        document: dict[str, Any] = {"run": run, "score": score, "components": self.components(run, scored)}
+        if wanted in document["components"] or wanted.startswith("citation"):
+            document["components"][wanted] = score
         about = self.folder.information.get(run, {})
         if about.get("organisation") is not None:
-            found["organisation"] = about["organisation"]
+            document["organisation"] = about["organisation"]
         if about.get("manual"):
-            found["manual"] = True
+            document["manual"] = True
         made = self.folder.runs[run]
-        if "factoid" in kept and self.task != "ranked5":
-            said = [q for q in kept["factoid"] if q in made and made[q].nil]
-            wanted_nil = [q for q in kept["factoid"] if self.key.nil_is_right(q)]
-            both = len(set(said) & set(wanted_nil))
-            found["nil_precision"] = Fraction(both, len(said)) if said else None
-            found["nil_recall"] = Fraction(both, len(wanted_nil)) if said and wanted_nil else None
-        long = [k for k in kept if k in ("definition", "other")]
+        if "factoid" in scored and self.task != "ranked5":
+            answered_nil = [q for q in scored["factoid"] if q in made and made[q].nil]
+            wanted_nil = [q for q in scored["factoid"] if self.key.nil_is_right(q)]
+            both = len(set(answered_nil) & set(wanted_nil))
+            document["nil_precision"] = Fraction(both, len(answered_nil)) if answered_nil else None
+            document["nil_recall"] = Fraction(both, len(wanted_nil)) if answered_nil and wanted_nil else None
+        long = [k for k in scored if k in ("definition", "other")]
         if long:
             questions = [q for q, row in self.folder.questions.items() if row["type"] in long]
-            found["mean_length"] = mean([Fraction(size_of(made[q])) for q in questions if q in made])
-        if self.task == "series2004" and len(kept) > 1:
-            found["by_type"] = self.weighted(self.means(run, kept), printed=False)
-        return found
+            document["mean_length"] = mean([Fraction(size_of(made[q])) for q in questions if q in made])
+        if self.task == "series2004" and len(scored) > 1:
+            document["by_type"] = self.weighted(self.means(run, scored), printed=False)
+        return document
 
-    def means(self, run: str, kept: dict[str, list[str]]) -> dict[str, Score]:
-        return {k: mean([self.value(OF_TYPE[k], q, run) for q in qs]) for k, qs in kept.items()}
+    def means(self, run: str, scored: dict[str, list[str]]) -> dict[str, Score]:
+        return {k: mean([self.value(OF_TYPE[k], q, run) for q in qs]) for k, qs in scored.items()}
 
-    def components(self, run: str, kept: dict[str, list[str]]) -> dict[str, Score]:
+    def components(self, run: str, scored: dict[str, list[str]]) -> dict[str, Score]:
         task = self.task
 
         def over(name: str, kind: str, *, lone: bool = True) -> Score:
-            return mean([self.value(name, q, run, lone=lone) for q in kept[kind]])
+            return mean([self.value(name, q, run, lone=lone) for q in scored[kind]])
 
         if task == "ranked5":
             return {name: over(name, "factoid") for name in ("mrr", "mrr_lenient")}
         if task in ("confidence", "passages"):
-            found = {"accuracy": over("accuracy", "factoid")}
+            means = {"accuracy": over("accuracy", "factoid")}
             if task == "confidence":
-                values = {q: self.value("accuracy", q, run) for q in kept["factoid"]}
-                found["cws"] = self.cws(run, kept["factoid"], values)
-            return found
+                values = {q: self.value("accuracy", q, run) for q in scored["factoid"]}
+                means["cws"] = self.cws(run, scored["factoid"], values)
+            return means
         if task in ("main2003", "series2004"):
-            return self.means(run, kept)
+            return self.means(run, scored)
         if task == "definition":
-            found = {"definition": over("nugget_f(beta=5)", "definition")}
+            means = {"definition": over("nugget_f(beta=5)", "definition")}
             if self.key.holistic:
-                found |= {n: over(n, "definition", lone=False) for n in ("content", "organization", "holistic")}
-            return found
+                means |= {n: over(n, "definition", lone=False) for n in ("content", "organization", "holistic")}
+            return means
         if task == "qaciad":
-            return self.means(run, kept) | self._series_types(run, kept)
+            return self.means(run, scored) | self._series_types(run, scored)
         if task == "nuggets":
-            found = {name: over(name, "other") for name in NUGGET_MEASURES}
+            means = {name: over(name, "other") for name in NUGGET_MEASURES}
             if self.key.citations:
-                found |= {n: over(n, "other", lone=False) for n in ("citation_precision", "citation_recall")}
-            return found
-        return self._pair_components(run, kept["pair"])
+                means |= {n: over(n, "other", lone=False) for n in ("citation_precision", "citation_recall")}
+            return means
+        return self._pair_components(run, scored["pair"])
 
-    def _series_types(self, run: str, kept: dict[str, list[str]]) -> dict[str, Score]:
-        found: dict[str, list[Score]] = {}
+    def _series_types(self, run: str, scored: dict[str, list[str]]) -> dict[str, Score]:
+        by_type: dict[str, list[Score]] = {}
         kinds = {row["series"]: None for row in self.folder.questions.values()}
         for row in self.folder.questions.values():
             kinds[row["series"]] = kinds[row["series"]] or row.get("series_type")
         for name, kind in kinds.items():
             if kind:
-                mine = [q for q in kept["list"] if self.folder.questions[q]["series"] == name]
-                found.setdefault(kind, []).append(mean([self.value("list_f", q, run) for q in mine]))
-        return {kind: mean(scores) for kind, scores in found.items()}
+                mine = [q for q in scored["list"] if self.folder.questions[q]["series"] == name]
+                by_type.setdefault(kind, []).append(mean([self.value("list_f", q, run) for q in mine]))
+        return {kind: mean(scores) for kind, scores in by_type.items()}
 
-    def _pair_components(self, run: str, kept: list[str]) -> dict[str, Score]:
+    def _pair_components(self, run: str, scored: list[str]) -> dict[str, Score]:
         if self.task == "justification":
-            found = {
-                name: mean([self.value(name, q, run) for q in kept]) for name in ("understandability", "correctness")
+            means = {
+                name: mean([self.value(name, q, run) for q in scored]) for name in ("understandability", "correctness")
             }
             if self.key.pairs:
                 drop = self.folder.configuration.get("drop", {})
                 labelled = [q for q in self.folder.questions if q in self.key.pairs and q not in drop]
                 right = [self.value("entailment_accuracy", q, run) for q in labelled]
-                found["accuracy"] = mean(right if self.missing == "skip" else [value or Fraction(0) for value in right])
-            return found
+                means["accuracy"] = mean(right if self.missing == "skip" else [value or Fraction(0) for value in right])
+            return means
         labels = ["YES", "NO"] if self.key.two_way or self.task == "entailment2" else ["YES", "NO", "UNKNOWN"]
         return {
-            label: mean([self.value("entailment_accuracy", q, run) for q in kept if self.key.pairs.get(q) == label])
+            label: mean([self.value("entailment_accuracy", q, run) for q in scored if self.key.pairs.get(q) == label])
             for label in labels
         }
 
-    def contingency(self, run: str, kept: list[str]) -> dict[str, dict[str, int]]:
+    def contingency(self, run: str, scored: list[str]) -> dict[str, dict[str, int]]:
         labels = ["YES", "NO"] if self.key.two_way or self.task == "entailment2" else ["YES", "NO", "UNKNOWN"]
         made = self.folder.runs[run]
         table = {row: dict.fromkeys(labels, 0) for row in labels}
-        for q in kept:
+        for q in scored:
             if q in made and q in self.key.pairs:
                 table[self.key.pairs[q]][self.decision(made[q])] += 1  # type: ignore[index]
         return table
@@ -897,8 +899,8 @@ def score(
         raise RefusalError("the task lacks UNKNOWN")
     document = scorer.score(measure, component)
     if task.startswith("entailment"):
-        kept = document["units"]
-        tables = {run: scorer.contingency(run, kept) for run in scorer.folder.runs}
+        scored = document["units"]
+        tables = {run: scorer.contingency(run, scored) for run in scorer.folder.runs}
         for row in document["runs"]:
             row["contingency"] = tables[row["run"]]
         labels = next(iter(tables.values()))

@@ -28,7 +28,7 @@ def audit() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("packages", "status", "told"),
+    ("packages", "status", "message"),
     [
         ([CLEAN], 0, "1 packages looked at, 0 known"),
         ([FAULTY, CLEAN], 1, "jinja2 3.1.2: PYSEC-1, fixed in 3.1.3"),
@@ -38,10 +38,10 @@ def audit() -> Any:
         ([], 2, "0 packages"),
     ],
 )
-def test_a_report_is_clean_where_all_was_looked_at(audit: Any, packages: list[Any], status: int, told: str) -> None:
-    found = audit.read_audit(json.dumps({"dependencies": packages, "fixes": []}))
-    assert found.status == status
-    assert told in str(found)
+def test_a_report_is_clean_where_all_was_looked_at(audit: Any, packages: list[Any], status: int, message: str) -> None:
+    report = audit.read_audit(json.dumps({"dependencies": packages, "fixes": []}))
+    assert report.status == status
+    assert message in str(report)
 
 
 @pytest.mark.parametrize(

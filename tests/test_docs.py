@@ -75,9 +75,9 @@ def test_the_pictures_are_current() -> None:
 
 
 def test_the_pictures_fetch_nothing() -> None:
-    found = sorted((DOCS / "images").glob("*.svg"))
-    assert len(found) >= 4
-    for path in found:
+    pictures = sorted((DOCS / "images").glob("*.svg"))
+    assert len(pictures) >= 4
+    for path in pictures:
         text = path.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
         assert not re.search(r"https?:|@import|@font-face|xlink|<script|<image", text), _name(path)
 
@@ -129,17 +129,17 @@ def test_the_client_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
     """The program of how-to/api.md, run against a served evaluation: it prints the output below it."""
     evaluations = _script("evaluations")
     page = _text("how-to/api.md")
-    found = re.search(r'(?s)```python title="lenient.py"\n(.*?)```.*?```text\n(.*?)```', page)
-    assert found is not None
+    example = re.search(r'(?s)```python title="lenient.py"\n(.*?)```.*?```text\n(.*?)```', page)
+    assert example is not None
     prepared = evaluations.half_way(tmp_path / "demo")
     with prepared.store.write() as connection:
         token = make_token(connection, prepared.number("organiser"), "the page")
     with evaluations.served(prepared.folder) as url:
         variables = {**os.environ, "QASSAY_SERVER": url, "QASSAY_TOKEN": token}
-        command = [sys.executable, "-c", found[1]]
+        command = [sys.executable, "-c", example[1]]
         done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     prepared.store.close()
-    assert done.stdout == found[2], done.stderr
+    assert done.stdout == example[2], done.stderr
 
 
 def test_every_screen_has_its_pictures() -> None:
@@ -168,9 +168,9 @@ def test_every_command_is_documented() -> None:
 def test_every_command_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Help has a summary, examples of this command with options that exist, and says what --json is."""
     assert main([verb, "--help"]) == 0
-    told = capsys.readouterr().out
-    assert "--json" in told or verb == "serve", "only the server prints for people alone"
-    about, _, options = told.partition("Options")
+    printed = capsys.readouterr().out
+    assert "--json" in printed or verb == "serve", "only the server prints for people alone"
+    about, _, options = printed.partition("Options")
     _, _, examples = about.partition("Examples")
     shown = re.findall(rf"qassay {verb}\b[^\n]*", examples)
     assert shown, "no example"
@@ -307,8 +307,8 @@ def _slugs(path: Path) -> set[str]:
 )
 def test_links_lead_somewhere(path: Path) -> None:
     prose = re.sub(r"`[^`\n]*`", "", _without_blocks(path.read_text(encoding="utf-8")))
-    for found in LINK.finditer(prose):
-        address = found[1] or found[2]
+    for link in LINK.finditer(prose):
+        address = link[1] or link[2]
         if address.startswith(("https://", "mailto:")):
             continue
         target, _, anchor = address.partition("#")

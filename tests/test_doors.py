@@ -106,45 +106,45 @@ def is_allowed(kind: str, verdict: Verdict, *, row: bool) -> bool:
     own = {*FIELDS[kind], "note", *(ONLY_IN_ROWS.get(kind, ()) if row else ())}
     if not row and not set(verdict) <= own:
         return False
-    said = {name: value for name, value in verdict.items() if value is not None}
-    note = said.get("note", "")
+    given = {name: value for name, value in verdict.items() if value is not None}
+    note = given.get("note", "")
     # A row may carry anything beside its verdict; what a person or a program says itself has a short note.
     if not row and (not isinstance(note, str) or len(note) > 2_000):
         return False
-    return is_text(verdict) and fault(kind, said) is None
+    return is_text(verdict) and fault(kind, given) is None
 
 
-def fault(kind: str, said: Verdict) -> str | None:
+def fault(kind: str, verdict: Verdict) -> str | None:
     """What is wrong with what is said, whatever the door."""
-    if kind in LABELS and not (isinstance(said.get("judgment"), str) and said["judgment"] in LABELS[kind]):
+    if kind in LABELS and not (isinstance(verdict.get("judgment"), str) and verdict["judgment"] in LABELS[kind]):
         return "no label of the task"
     if kind == "list":
-        answer, distinct = said.get("answer"), said.get("distinct")
+        answer, distinct = verdict.get("answer"), verdict.get("distinct")
         if answer is not None and not (isinstance(answer, str) and answer.strip() and len(answer) <= 500):
             return "no class"
         if distinct is not None and not isinstance(distinct, bool):
             return "distinct is true or false"
-        if said["judgment"] != "R" and (answer is not None or distinct):
+        if verdict["judgment"] != "R" and (answer is not None or distinct):
             return "only R items are distinct"
     if kind == "match":
-        nuggets = said.get("nuggets")
+        nuggets = verdict.get("nuggets")
         if not isinstance(nuggets, list) or not all(isinstance(nugget, str) for nugget in nuggets):
             return "no list of nuggets"
         if len(set(nuggets)) < len(nuggets) or not set(nuggets) <= set(NUGGETS):
             return "a nugget twice, or one that the list does not have"
-    if kind in ("support", "citation") and said.get("support") not in ("full", "partial", "none"):
+    if kind in ("support", "citation") and verdict.get("support") not in ("full", "partial", "none"):
         return "no support"
-    if kind == "context" and said.get("support") not in ("supported", "unsupported"):
+    if kind == "context" and verdict.get("support") not in ("supported", "unsupported"):
         return "no support by the contexts"
-    if kind == "holistic" and not all(is_whole(said.get(name), 0, 10) for name in FIELDS[kind]):
+    if kind == "holistic" and not all(is_whole(verdict.get(name), 0, 10) for name in FIELDS[kind]):
         return "both are whole numbers from 0 to 10"
     if kind == "rating":
-        understood = said.get("understandability")
+        understood = verdict.get("understandability")
         if not is_whole(understood, 1, 5):
             return "understandability is from 1 to 5"
-        if "correctness" in said and not is_whole(said["correctness"], 1, 5):
+        if "correctness" in verdict and not is_whole(verdict["correctness"], 1, 5):
             return "correctness is from 1 to 5"
-        if understood < 3 and "correctness" in said:
+        if understood < 3 and "correctness" in verdict:
             return "correctness is not asked below 3"
     return None
 
@@ -234,16 +234,18 @@ def verdicts(kind: str) -> tuple[Verdict, ...]:
     for _ in range(RANDOM):
         verdict = {name: rng.choice(values) for name, values in VALUES[kind].items() if rng.random() < 0.8}
         made.append(verdict | ({"note": rng.choice(NOTES)} if rng.random() < 0.3 else {}))
-    unique = {json.dumps(one, sort_keys=True): one for one in made}
+    unique = {json.dumps(verdict, sort_keys=True): verdict for verdict in made}
     # A class and a mark that stands in its place: neither paper nor format says what both together mean.
-    return tuple(one for one in unique.values() if one.get("answer") is None or one.get("distinct") is None)
+    return tuple(
+        verdict for verdict in unique.values() if verdict.get("answer") is None or verdict.get("distinct") is None
+    )
 
 
 def some(kind: str) -> tuple[Verdict, ...]:
     """A few verdicts of a kind, for a door that is slow: some that are allowed, and more that are not."""
     cases = verdicts(kind)
-    good = [one for one in cases if is_allowed(kind, one, row=False)]
-    bad = [one for one in cases if not is_allowed(kind, one, row=False)]
+    good = [verdict for verdict in cases if is_allowed(kind, verdict, row=False)]
+    bad = [verdict for verdict in cases if not is_allowed(kind, verdict, row=False)]
     return (*good[:: -(-len(good) // 4)], *bad[:: -(-len(bad) // 10)])
 
 
@@ -318,10 +320,10 @@ def write_evaluation(folder: Path, evaluation: Evaluation) -> None:
     (folder / "qassay.toml").write_text(f'task = "{evaluation.task}"\n{asks}')
     shapes = {"nuggets": {"text": "Atlanta", "citations": ["D1"]}, "passages": {"start": 3, "length": 7}}
     items = [{"doc": "D1", **shapes.get(evaluation.task, {"text": "Atlanta"})}]
-    said = {"decision": "YES", "justification": "because"} if "hypothesis" in evaluation.questions[0] else None
+    decision = {"decision": "YES", "justification": "because"} if "hypothesis" in evaluation.questions[0] else None
     asked = [question["id"] for question in evaluation.questions]
     contexts = {"contexts": [{"doc": "D1", "text": "In Atlanta."}]} if evaluation.task == "qa" else {}
-    rows = [{"run": "alpha", "question": question, **(said or {"items": items}), **contexts} for question in asked]
+    rows = [{"run": "alpha", "question": question, **(decision or {"items": items}), **contexts} for question in asked]
     write_rows(folder / "questions.jsonl", evaluation.questions)
     write_rows(folder / "runs" / "alpha.jsonl", rows)
     of = {
@@ -443,11 +445,11 @@ def run(*arguments: object) -> tuple[int, dict[str, Any]]:
 
 def by_file(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The first message of every file, by its stem; an error without a message is none."""
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for problem in errors:
         if problem["message"].strip():
-            found.setdefault(Path(problem["file"] or "").name.partition(".")[0], problem["message"])
-    return found
+            messages.setdefault(Path(problem["file"] or "").name.partition(".")[0], problem["message"])
+    return messages
 
 
 def names_of(cases: Sequence[Verdict]) -> list[str]:
@@ -477,18 +479,18 @@ def file_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     folder = house.copy(f"file-{kind}")
     for name, verdict in zip(names_of(cases), cases, strict=True):
         write_rows(folder / "judgments" / f"{name}.jsonl", [house.row(kind, verdict)])
-    status, said = run("check", folder)
-    wrong = by_file(said["errors"])
+    status, document = run("check", folder)
+    wrong = by_file(document["errors"])
     assert status == (1 if wrong else 0)
-    found = [REFUSED if name in wrong else ACCEPTED for name in names_of(cases)]
+    outcomes = [REFUSED if name in wrong else ACCEPTED for name in names_of(cases)]
     if kind != "rating":  # ratings of all sets are scored together
         # What an earlier release let in is scored, though `check` refuses it; what `check` accepts is scored anyway.
-        name = names_of(cases)[found.index(ACCEPTED)]
-        status, said = run("score", folder, "--key", name, "--unjudged", "wrong")
-        messages = by_file(said.get("errors", ()))
+        name = names_of(cases)[outcomes.index(ACCEPTED)]
+        status, document = run("score", folder, "--key", name, "--unjudged", "wrong")
+        messages = by_file(document.get("errors", ()))
         if name in messages or status not in (0, 1):
-            found[found.index(ACCEPTED)] = f"accepted by check, but score ends with {status}: {messages}"
-    return found
+            outcomes[outcomes.index(ACCEPTED)] = f"accepted by check, but score ends with {status}: {messages}"
+    return outcomes
 
 
 def import_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
@@ -532,21 +534,21 @@ def _imported(
     wrong: dict[str, str] = {}
     for _ in range(3):
         left = [path for name, path in files.items() if name not in wrong]
-        status, said = run("import", folder, *left, "--as", "judgments")
+        status, document = run("import", folder, *left, "--as", "judgments")
         if status == 0:
             break
-        assert status == 1, said
-        wrong |= {name.removeprefix(prefix): text for name, text in by_file(said["errors"]).items()}
+        assert status == 1, document
+        wrong |= {name.removeprefix(prefix): text for name, text in by_file(document["errors"]).items()}
         assert rows() == before, "something of a refused import was written"
-    assert status == 0, said
+    assert status == 0, document
     after = rows()
-    found = []
+    outcomes = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
         if name in wrong:
-            found.append(REFUSED)
+            outcomes.append(REFUSED)
         else:
-            found.append(ACCEPTED if holds(after.get(name), verdict) else "imported, but not as it was")
-    return found
+            outcomes.append(ACCEPTED if holds(after.get(name), verdict) else "imported, but not as it was")
+    return outcomes
 
 
 def program_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
@@ -564,7 +566,7 @@ def program_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
 def client_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     """`qassay.client.Client`."""
     client = Client(house.olga.address, token=house.token)
-    found = []
+    outcomes = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
         before = last(house.database)
         try:
@@ -576,8 +578,8 @@ def client_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
                 outcome = f"the server fails: {error}"
         except Exception as error:  # noqa: BLE001  # whatever else it raises is a fault to be told
             outcome = f"{type(error).__name__}: {error}"
-        found.append(_checked(house, outcome, verdict, before))
-    return found
+        outcomes.append(_checked(house, outcome, verdict, before))
+    return outcomes
 
 
 def page_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
@@ -600,13 +602,13 @@ def _on_part(house: House, kind: str, cases: Sequence[Verdict], path: str, place
     # A save that expects a version that never was is answered with the one that stands.
     probe = post(house, path, **place, expected=999_999, key=new_key(), verdict=GOOD[kind]).json()
     version = int(probe.get("version", 0))
-    found = []
+    outcomes = []
     for verdict in cases:
         sent = {**place, "expected": version, "key": new_key(), "verdict": verdict}
         outcome = _answered(house, verdict, lambda sent=sent: post(house, path, **sent))
         version += outcome == ACCEPTED
-        found.append(outcome)
-    return found
+        outcomes.append(outcome)
+    return outcomes
 
 
 def post(house: House, path: str, **sent: Any) -> Any:
@@ -632,8 +634,8 @@ def _checked(house: House, outcome: str, verdict: Verdict, before: int) -> str:
     """The outcome, if what is stored goes with it."""
     rows = stored(house.database, after=before)
     if outcome == ACCEPTED:
-        said = {name: value for name, value in verdict.items() if value is not None}
-        return outcome if any(holds(body, said) for _, body in rows) else "accepted, but not stored as it was"
+        given = {name: value for name, value in verdict.items() if value is not None}
+        return outcome if any(holds(body, given) for _, body in rows) else "accepted, but not stored as it was"
     return outcome if not rows else f"{outcome}, but something was stored"
 
 
@@ -662,44 +664,44 @@ def sheet_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     wrong: dict[str, str] = {}
     for _ in range(3):
         left = [path for name, path in files.items() if name not in wrong]
-        status, said = run("import", folder, *left, "--as", "sheet")
+        status, document = run("import", folder, *left, "--as", "sheet")
         if status == 0:
             break
-        assert status == 1, said
-        wrong |= by_file(said["errors"])
+        assert status == 1, document
+        wrong |= by_file(document["errors"])
         assert not target.exists(), "something of a refused sheet was written"
-    assert status == 0, said
+    assert status == 0, document
     rows = target.read_text().split("\n")[:-1] if target.exists() else []
-    found = []
+    outcomes = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
         if name in wrong:
-            found.append(REFUSED)
+            outcomes.append(REFUSED)
         else:
-            found.append(ACCEPTED if any(holds(row, verdict) for row in rows) else "imported, but not as it was")
-    return found
+            outcomes.append(ACCEPTED if any(holds(row, verdict) for row in rows) else "imported, but not as it was")
+    return outcomes
 
 
 def assessor_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     """An automatic assessor with this verdict, judging for the server: its pool has all that can be asked for."""
-    found = []
+    outcomes = []
     for name, verdict in zip(names_of(cases), cases, strict=True):
         assessor = MadeUp(STORED_AS.get(kind, kind), verdict)
         before = last(house.database)
         options = ("--with", "made-up", "--set", f"made-{kind}-{name}", "--server", house.olga.address)
         try:
             with assessor.on_duty(house.token):
-                status, said = run("judge", house.folder, *options)
+                status, document = run("judge", house.folder, *options)
         except Exception as error:  # noqa: BLE001  # as above
-            found.append(f"{type(error).__name__}: {error}")
+            outcomes.append(f"{type(error).__name__}: {error}")
             continue
         if not assessor.asked:
             outcome = "never asked"
         elif status == 0:
             outcome = ACCEPTED
         else:
-            outcome = REFUSED if status == 1 and by_file(said["errors"]) else f"status {status}: {said}"
-        found.append(_checked(house, outcome, verdict, before) if assessor.asked else outcome)
-    return found
+            outcome = REFUSED if status == 1 and by_file(document["errors"]) else f"status {status}: {document}"
+        outcomes.append(_checked(house, outcome, verdict, before) if assessor.asked else outcome)
+    return outcomes
 
 
 DOORS: Mapping[str, Callable[[House, str, Sequence[Verdict]], Outcomes]] = {
@@ -725,10 +727,10 @@ def test_a_door_accepts_what_is_allowed_and_refuses_everything_else(
     cases = some(kind) if door == "assessor" else verdicts(kind)
     if door in ROW_DOORS:
         marks = MARKS | ({"judgment": "label"} if kind == "context" else {})
-        cases = tuple(one for one in cases if all(marks.get(name, kind) == kind for name in one))
-    found = DOORS[door](houses[HOME[kind]], kind, cases)
+        cases = tuple(verdict for verdict in cases if all(marks.get(name, kind) == kind for name in verdict))
+    outcomes = DOORS[door](houses[HOME[kind]], kind, cases)
     wrong = []
-    for verdict, outcome in zip(cases, found, strict=True):
+    for verdict, outcome in zip(cases, outcomes, strict=True):
         allowed = is_allowed(kind, verdict, row=door in ROW_DOORS)
         if (
             door == "ruling" and kind == "rating"

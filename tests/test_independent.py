@@ -71,12 +71,12 @@ def differences(mine: Any, theirs: Any, place: str = "") -> list[str]:
     if isinstance(mine, dict) and isinstance(theirs, dict):
         if set(mine) != set(theirs):
             return [f"{place}: keys {sorted(mine)} against {sorted(theirs)}"]
-        return [found for key in mine for found in differences(mine[key], theirs[key], f"{place}/{key}")]
+        return [difference for key in mine for difference in differences(mine[key], theirs[key], f"{place}/{key}")]
     if isinstance(mine, list) and isinstance(theirs, list):
         if len(mine) != len(theirs):
             return [f"{place}: {mine} against {theirs}"]
         pairs = enumerate(zip(mine, theirs, strict=True))
-        return [found for n, (a, b) in pairs for found in differences(a, b, f"{place}/{n}")]
+        return [difference for n, (a, b) in pairs for difference in differences(a, b, f"{place}/{n}")]
     if isinstance(mine, Fraction) and isinstance(theirs, float | int) and not isinstance(theirs, bool):
         return [] if abs(float(mine) - theirs) <= TOLERANCE else [f"{place}: {float(mine)!r} against {theirs!r}"]
     return (
@@ -103,9 +103,9 @@ def agree(folder: Path, **options: str) -> str:
         assert computed == pytest.approx({row["run"]: row["score"] for row in document["runs"]}, abs=TOLERANCE)
     dropped = document.pop("dropped")
     assert all(row["reason"] for row in dropped)
-    named = sorted(((row.get("unit"), row.get("question")) for row in dropped), key=str)
+    places = sorted(((row.get("unit"), row.get("question")) for row in dropped), key=str)
     expected = sorted(wanted.pop("dropped"), key=str)
-    assert named == expected, f"{folder} {options}: dropped {named}, not {expected}"
+    assert places == expected, f"{folder} {options}: dropped {places}, not {expected}"
     # Runs whose scores are equal but for rounding go by tag, whichever is larger in the last bit.
     order = [row["run"] for row in document["runs"]]
     for above, below in itertools.pairwise(document["runs"]):
@@ -113,8 +113,8 @@ def agree(folder: Path, **options: str) -> str:
         assert high > low - 1e-9
         assert abs(high - low) >= 1e-9 or above["run"] < below["run"]
     wanted["runs"].sort(key=lambda row: order.index(row["run"]))
-    found = differences(wanted, document)
-    assert not found, f"{folder} {options}: " + "; ".join(found[:4])
+    wrong = differences(wanted, document)
+    assert not wrong, f"{folder} {options}: " + "; ".join(wrong[:4])
     return "scored"
 
 

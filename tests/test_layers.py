@@ -122,20 +122,20 @@ def _name(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def _found() -> set[str]:
+def _floors() -> set[str]:
     return {_floor(path) for path in MODULES} - {"__init__"}
 
 
 def test_every_module_has_its_floor() -> None:
-    assert _found() <= set(FLOORS), "a new module belongs into FLOORS and into the map of qassay/__init__.py"
-    assert len(_found()) > 12
+    assert _floors() <= set(FLOORS), "a new module belongs into FLOORS and into the map of qassay/__init__.py"
+    assert len(_floors()) > 12
 
 
 def test_the_map_names_every_floor() -> None:
     the_map = (qassay.__doc__ or "").split("below: adapters")
     assert len(the_map) == 2
     for half, floors in zip(the_map, (PURE, ADAPTERS), strict=True):
-        for floor in _found().intersection(floors):
+        for floor in _floors().intersection(floors):
             assert re.search(rf"(?m)(^|  ){floor}\b", half), f"{floor} is not in its half of the map"
 
 
@@ -326,7 +326,7 @@ def test_nobody_asks_which_kind_a_summary_or_a_measure_is() -> None:
 
 def test_excuses_are_needed() -> None:
     for name, module in EXCUSED:
-        assert module in {found.split(".")[0] for _, found in _imports(PACKAGE / name)}, (
+        assert module in {imported.split(".")[0] for _, imported in _imports(PACKAGE / name)}, (
             f"{name} no longer uses {module}"
         )
 

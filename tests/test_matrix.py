@@ -21,12 +21,12 @@ def matrix(**changes: object) -> ScoreMatrix:
 
 
 def test_scores_are_means_unless_told() -> None:
-    one = matrix()
-    assert one.scores().tolist() == [0.625, 0.5, 0.625]
-    assert one.scores_on(np.array([0, 2])).tolist() == [1.0, 0.5, 0.5]
+    scores = matrix()
+    assert scores.scores().tolist() == [0.625, 0.5, 0.625]
+    assert scores.scores_on(np.array([0, 2])).tolist() == [1.0, 0.5, 0.5]
     # Units drawn twice, as resampling does, count twice.
-    assert one.scores_on(np.array([0, 0, 1])) == pytest.approx([2 / 3, 0.0, 1 / 3])
-    assert one.pairs == 3
+    assert scores.scores_on(np.array([0, 0, 1])) == pytest.approx([2 / 3, 0.0, 1 / 3])
+    assert scores.pairs == 3
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -49,22 +49,22 @@ def test_a_run_is_found_by_its_tag() -> None:
 
 def test_selected_runs_keep_their_rows_and_their_order_of_confidence() -> None:
     order = np.array([[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]])
-    one = matrix(summary=ConfidenceWeighted(order), manual=frozenset({"c"}))
-    chosen = one.select(["c", "a"])
+    scores = matrix(summary=ConfidenceWeighted(order), manual=frozenset({"c"}))
+    chosen = scores.select(["c", "a"])
     assert chosen.runs == ("c", "a")
-    assert chosen.values.tolist() == one.values[[2, 0]].tolist()
-    assert chosen.scores().tolist() == one.scores()[[2, 0]].tolist()
+    assert chosen.values.tolist() == scores.values[[2, 0]].tolist()
+    assert chosen.scores().tolist() == scores.scores()[[2, 0]].tolist()
     assert isinstance(chosen.summary, ConfidenceWeighted)
     assert chosen.summary.order.tolist() == order[[2, 0]].tolist()
 
 
 def test_numerators_of_an_exact_matrix() -> None:
     assert matrix().numerators() is None
-    found = matrix(
+    scores = matrix(
         denominator=60, values=np.array([[1, 1 / 2, 1 / 3, 1 / 4], [1 / 5, 0, 0, 0], [0, 0, 0, 1]])
     ).numerators()
-    assert found is not None
-    assert found.tolist() == [[60, 30, 20, 15], [12, 0, 0, 0], [0, 0, 0, 60]]
+    assert scores is not None
+    assert scores.tolist() == [[60, 30, 20, 15], [12, 0, 0, 0], [0, 0, 0, 60]]
 
 
 def cws(correct: list[float]) -> float:
@@ -133,8 +133,8 @@ def test_every_way_to_score_a_part_of_the_units_gives_the_score_of_that_part(kin
     for block in (np.arange(12), np.arange(12) // 3):
         rest = [summary(values, np.flatnonzero(block != left_out)) for left_out in range(block.max() + 1)]
         assert summary.scores_without(values, block) == pytest.approx(np.stack(rest))
-    kept = np.array([3, 1, 2, 0, 9, 7])
-    assert summary.on_units(kept).scores(values[:, kept]) == pytest.approx(summary(values, kept))
+    units = np.array([3, 1, 2, 0, 9, 7])
+    assert summary.on_units(units).scores(values[:, units]) == pytest.approx(summary(values, units))
     assert summary.for_runs(np.array([2, 0])).scores(values[[2, 0]]) == pytest.approx(summary.scores(values)[[2, 0]])
 
 

@@ -51,8 +51,8 @@ def check(matrix: ScoreMatrix) -> None:
     repeatable_gaps_agree(matrix, curves, planned)
     planned_number_agrees(matrix, planned)
     groups_follow_their_own_question(curves, tested)
-    said = " ".join([curves.summary(), *map(str, curves.tables()), planned.summary(), *map(str, planned.tables())])
-    assert "trust" not in said
+    printed = " ".join([curves.summary(), *map(str, curves.tables()), planned.summary(), *map(str, planned.tables())])
+    assert "trust" not in printed
     # Each word stands for one question: no sentence of sensitivity calls a gap significant.
     assert "significant" not in curves.summary()
 
@@ -65,10 +65,10 @@ def repeatable_gaps_agree(matrix: ScoreMatrix, curves: qassay.SensitivityCurves,
         assert curves.repeatable_difference is None
         assert now is None
         return
-    said = GAP.match(curves.summary()) or NONE.match(curves.summary())
-    assert said, curves.summary()
-    assert said[1].replace(",", "") == str(units)
-    gap = float(said[3]) if said.re is GAP else None
+    answer = GAP.match(curves.summary()) or NONE.match(curves.summary())
+    assert answer, curves.summary()
+    assert answer[1].replace(",", "") == str(units)
+    gap = float(answer[3]) if answer.re is GAP else None
     assert gap == pytest.approx(curves.repeatable_difference)
     assert now == pytest.approx(gap)
     if gap is None:
@@ -91,10 +91,10 @@ def repeatable_gaps_agree(matrix: ScoreMatrix, curves: qassay.SensitivityCurves,
 
 
 def planned_number_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
-    said, best = NUMBER.match(planned.summary()), planned.recommendation
-    assert said, planned.summary()
+    answer, best = NUMBER.match(planned.summary()), planned.recommendation
+    assert answer, planned.summary()
     assert best is not None
-    number, difference, at_hand = int(said[1].replace(",", "")), float(said[3]), int(said[4].replace(",", ""))
+    number, difference, at_hand = int(answer[1].replace(",", "")), float(answer[3]), int(answer[4].replace(",", ""))
     assert at_hand == len(matrix.units)
     (row,) = (row for row in planned.differences if row.difference == best.difference)
     assert difference == pytest.approx(best.difference)
@@ -225,10 +225,10 @@ def plan_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
         assert re.match(r"No number of questions can be given: .", planned.summary())
         return
     (now,) = (row for row in planned.shown if row.units == units)
-    said = re.search(r"show differences of (\S+) or more", planned.summary())
+    answer = re.search(r"show differences of (\S+) or more", planned.summary())
     (line,) = (cells for cells in planned.shown_table().cells() if "(now)" in cells[0])
-    assert said is None or line[1] == said[1]
-    assert said is not None or line[1] == "none"
+    assert answer is None or line[1] == answer[1]
+    assert answer is not None or line[1] == "none"
     (row,) = (row for row in planned.differences if row.difference == best.difference)
     assert row.power == best.units
     assert now.detectable is not None
@@ -241,21 +241,21 @@ def plan_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
 
 
 def test_describe_counts_the_questions_on_which_most_runs_score_0() -> None:
-    def said(values: list[list[float]]) -> str:
+    def summary(values: list[list[float]]) -> str:
         questions = tuple(f"q{i}" for i in range(len(values[0])))
         return qassay.describe(
             ScoreMatrix(tuple("ABCD"[: len(values)]), questions, np.array(values), unit_name=("question", "questions"))
         ).sentence()
 
     # Half of four runs score 0 on q0, three of them on q1.
-    assert said([[0, 0, 1], [0, 0, 1], [0.5, 0, 1], [0.5, 1, 1]]) == (
+    assert summary([[0, 0, 1], [0, 0, 1], [0.5, 0, 1], [0.5, 1, 1]]) == (
         "the hardest question is q0 (mean 0.250), the easiest q2 (mean 1.000); "
         "more than half of the 4 runs score 0 on 1 of 3 questions"
     )
-    assert said([[0, 1], [0, 0]]).endswith("both runs score 0 on 1 of 2 questions")
-    assert said([[0, 1]]).endswith("the run scores 0 on 1 of 2 questions")
+    assert summary([[0, 1], [0, 0]]).endswith("both runs score 0 on 1 of 2 questions")
+    assert summary([[0, 1]]).endswith("the run scores 0 on 1 of 2 questions")
     # The middle of -1 and 1 is 0, and neither of the runs scores that.
-    assert said([[-1, 1], [1, -1]]) == "the median score of the 2 runs is 0 on 2 of 2 questions"
+    assert summary([[-1, 1], [1, -1]]) == "the median score of the 2 runs is 0 on 2 of 2 questions"
 
 
 def test_running_again_is_in_every_number_about_two_systems() -> None:

@@ -59,20 +59,20 @@ def _complaints(passages: Iterator[Passage] | list[Passage]) -> list[str]:
     phrases = _phrases()
     anything = re.compile("|".join(phrase.find.pattern for phrase in phrases), re.IGNORECASE)
     return [
-        f"{passage.path}:{passage.line + passage.text.count(chr(10), 0, found.start())}: "
-        f"{' '.join(found[0].split())!r}; write: {phrase.write}"
+        f"{passage.path}:{passage.line + passage.text.count(chr(10), 0, match.start())}: "
+        f"{' '.join(match[0].split())!r}; write: {phrase.write}"
         for passage in passages
         if anything.search(passage.text)
         for phrase in phrases
         if passage.read or not phrase.read
-        for found in phrase.find.finditer(passage.text)
+        for match in phrase.find.finditer(passage.text)
     ]
 
 
 def _prose(text: str) -> str:
     """A page without its code, whose outputs come from the program; line numbers stay."""
     code = re.compile(r"(?ms)^```.*?^```$|<!-- generated: .*?<!-- end -->|`[^`\n]*`")
-    return code.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return code.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def _unreleased(changes: str) -> str:
@@ -101,14 +101,14 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
     """The comments of a module; lines that follow each other are one comment."""
     begun, last, lines = 0, -1, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
-        found = COMMENT.search(line) if "#" in line else None
-        if found is None:
+        comment = COMMENT.search(line) if "#" in line else None
+        if comment is None:
             continue
         if lines and number != last + 1:
             yield begun, "\n".join(lines)
             lines = []
         begun, last = (begun if lines else number), number
-        lines.append(found[1])
+        lines.append(comment[1])
     if lines:
         yield begun, "\n".join(lines)
 
@@ -117,12 +117,12 @@ def _module(path: Path) -> Iterator[Passage]:
     """What a module says: its strings, docstrings and comments. Docstrings of commands are their help."""
     text = path.read_text(encoding="utf-8")
     helping = (SOURCE / "cli") in path.parents
-    for line, said, docstring in _strings(ast.parse(text)):
-        if " " not in said:  # a name or a value
+    for line, words, docstring in _strings(ast.parse(text)):
+        if " " not in words:  # a name or a value
             continue
-        yield Passage(path, line, said, helping or not docstring)
-    for line, said in _comments(text):
-        yield Passage(path, line, said, read=False)
+        yield Passage(path, line, words, helping or not docstring)
+    for line, words in _comments(text):
+        yield Passage(path, line, words, read=False)
 
 
 def _application() -> Iterator[Passage]:
@@ -137,13 +137,13 @@ def _scripted(path: Path) -> Iterator[Passage]:
     """A script of the application: its code with its messages, then its comments."""
     text = path.read_text(encoding="utf-8")
     comments = re.compile(r"(?m)/\*(?s:.*?)\*/|(?:^\s*//.*\n)+|(?<=[;{}),\s])//\s.*$")
-    yield Passage(path, 1, comments.sub(lambda found: "\n" * found[0].count("\n"), text))
-    for found in comments.finditer(text):
-        plain = re.sub(r"(?m)^(\s*)(?://|\*)(?=\s)", r"\1", found[0])
-        yield Passage(path, text.count("\n", 0, found.start()) + 1, plain, read=False)
+    yield Passage(path, 1, comments.sub(lambda match: "\n" * match[0].count("\n"), text))
+    for comment in comments.finditer(text):
+        plain = re.sub(r"(?m)^(\s*)(?://|\*)(?=\s)", r"\1", comment[0])
+        yield Passage(path, text.count("\n", 0, comment.start()) + 1, plain, read=False)
 
 
-def _found(complaints: list[str]) -> str:
+def _listed(complaints: list[str]) -> str:
     return "\n" + "\n".join(complaint.removeprefix(f"{ROOT}/") for complaint in complaints)
 
 
@@ -152,21 +152,21 @@ def test_pages_use_plain_words() -> None:
     changes = ROOT / "CHANGELOG.md"
     pages.append(Passage(changes, 1, _prose(_unreleased(changes.read_text(encoding="utf-8")))))
     complaints = _complaints(pages)
-    assert not complaints, _found(complaints)
+    assert not complaints, _listed(complaints)
 
 
 def test_the_application_uses_plain_words() -> None:
     complaints = _complaints(_application())
-    assert not complaints, _found(complaints)
+    assert not complaints, _listed(complaints)
 
 
 def test_messages_help_docstrings_and_comments_use_plain_words() -> None:
     complaints = _complaints(passage for path in sorted(SOURCE.rglob("*.py")) for passage in _module(path))
-    assert not complaints, _found(complaints)
+    assert not complaints, _listed(complaints)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('def f():\n    """Do it\n    anew."""\n', ["3: 'anew'"]),
         ('MESSAGE = (\n    f"{1} is "\n    "no system")\n', ["2: 'is no'"]),
@@ -177,11 +177,11 @@ def test_messages_help_docstrings_and_comments_use_plain_words() -> None:
     ],
     ids=["docstring", "message", "comment", "end of line", "ordinary", "only where read"],
 )
-def test_a_phrase_is_found_with_its_place(text: str, found: list[str], tmp_path: Path) -> None:
+def test_a_phrase_is_found_with_its_place(text: str, expected: list[str], tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(text, encoding="utf-8")
     complaints = _complaints(_module(path))
-    assert [complaint.removeprefix(f"{path}:").partition(";")[0] for complaint in complaints] == found
+    assert [complaint.removeprefix(f"{path}:").partition(";")[0] for complaint in complaints] == expected
 
 
 # The glossary
@@ -227,8 +227,8 @@ def test_the_readme_links_its_terms() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     missing = []
     for term in glossary.terms():
-        if (found := glossary.first_use(text, term)) is not None:
+        if (place := glossary.first_use(text, term)) is not None:
             link = text.find(f"docs/glossary.md#{term.anchor})")
-            if link < 0 or link > found[0]:
-                missing.append(f"{text[slice(*found)]!r} in line {text.count(chr(10), 0, found[0]) + 1}")
+            if link < 0 or link > place[0]:
+                missing.append(f"{text[slice(*place)]!r} in line {text.count(chr(10), 0, place[0]) + 1}")
     assert not missing, missing

@@ -35,10 +35,10 @@ def _files() -> list[Path]:
         check=False,
     )
     if listed.returncode == 0:
-        found = [ROOT / name for name in listed.stdout.split("\0") if name]
+        tracked = [ROOT / name for name in listed.stdout.split("\0") if name]
     else:
-        found = [path for path in ROOT.rglob("*") if not IGNORED & set(path.relative_to(ROOT).parts)]
-    return sorted(path for path in found if path.is_file() and path.suffix in TEXT)
+        tracked = [path for path in ROOT.rglob("*") if not IGNORED & set(path.relative_to(ROOT).parts)]
+    return sorted(path for path in tracked if path.is_file() and path.suffix in TEXT)
 
 
 FILES = _files()
@@ -50,13 +50,13 @@ def _name(path: Path) -> str:
 
 
 def _places(pattern: str, paths: list[Path]) -> list[str]:
-    found = []
+    wrong = []
     for path in paths:
         text = path.read_text(encoding="utf-8", errors="replace")
         for number, line in enumerate(text.splitlines(), start=1):
             if re.search(pattern, line):
-                found.append(f"{_name(path)}:{number}: {line.strip()[:100]}")
-    return found
+                wrong.append(f"{_name(path)}:{number}: {line.strip()[:100]}")
+    return wrong
 
 
 def test_no_file_names_a_place_of_one_machine() -> None:
@@ -84,7 +84,9 @@ def test_dependencies_are_pinned() -> None:
         re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in (ROOT / "constraints.txt").read_text().split()
     }
     wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    names = {re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~ ]", one)[0]).lower() for one in wanted} - {"qassay"}
+    names = {re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~ ]", requirement)[0]).lower() for requirement in wanted} - {
+        "qassay"
+    }
     assert names <= pinned
 
 
@@ -122,10 +124,10 @@ def _shipped() -> set[str]:
     """What a wheel has to hold besides modules, as paths within it."""
     names = {f"qassay/tasks/{name}.toml" for name in tasks.names()} | {"qassay/py.typed"}
     folder = qassay.demo_folder().parent
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    found = {name for name in found if not name.endswith((".py", ".pyc"))}
-    assert {"series/qassay.toml", "series/runs/hobby.txt", "entailment/questions.jsonl", "rag/runs.jsonl"} <= found
-    return names | {f"qassay/demo/{name}" for name in found}
+    shipped = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    shipped = {name for name in shipped if not name.endswith((".py", ".pyc"))}
+    assert {"series/qassay.toml", "series/runs/hobby.txt", "entailment/questions.jsonl", "rag/runs.jsonl"} <= shipped
+    return names | {f"qassay/demo/{name}" for name in shipped}
 
 
 def test_package_data_is_beside_the_modules() -> None:
@@ -149,10 +151,10 @@ def test_the_wheel_holds_tasks_and_demo(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "."]
     subprocess.run([*command, "--wheel-dir", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
-    held = set(zipfile.ZipFile(wheel).namelist())
-    assert _shipped() <= held
-    assert any(name.endswith("licenses/LICENSE") for name in held)
-    assert not [name for name in held if not name.startswith(("qassay/", "qassay-"))]
+    members = set(zipfile.ZipFile(wheel).namelist())
+    assert _shipped() <= members
+    assert any(name.endswith("licenses/LICENSE") for name in members)
+    assert not [name for name in members if not name.startswith(("qassay/", "qassay-"))]
 
 
 def test_the_citation_has_the_version() -> None:

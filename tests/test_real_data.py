@@ -189,8 +189,8 @@ def test_rag_2024_with_missing_answers_as_zero(rag: tuple[Path, Path], capsys: p
     made = command(capsys, "score", folder, "--missing", "zero")
     gaps = made["missing"]["questions"]
     for row in made["runs"]:
-        there = 21 - gaps.get(row["run"], 0)
-        assert row["score"] == pytest.approx(skipped[row["run"]] * there / 21, abs=1e-12)
+        answered = 21 - gaps.get(row["run"], 0)
+        assert row["score"] == pytest.approx(skipped[row["run"]] * answered / 21, abs=1e-12)
     command(capsys, "score", folder, status=1)
 
 
@@ -351,17 +351,19 @@ def test_real_annotators_by_person(annotated: tuple[Path, list[dict[str, str]]])
     folder, rows = annotated
     names = ("annotator1", "annotator2", "annotator3")
     result = qassay.people(qassay.open(folder), resamples=0)[0]
-    found = {person.person: person for person in result.people}
+    people = {person.person: person for person in result.people}
     for name in names:
         own = [row for row in rows if row[name]]
         others = [[row[other] for other in names if other != name and row[other]] for row in own]
-        shares = [sum(o == row[name] for o in said) / len(said) for row, said in zip(own, others, strict=True) if said]
-        assert found[name].items == len(own)
-        assert found[name].agreement == pytest.approx(sum(shares) / len(shares))
+        shares = [
+            sum(o == row[name] for o in labels) / len(labels) for row, labels in zip(own, others, strict=True) if labels
+        ]
+        assert people[name].items == len(own)
+        assert people[name].agreement == pytest.approx(sum(shares) / len(shares))
     three = [row for row in rows if all(row[name] for name in names)]
     sides = sum(row["annotator3"] == row["annotator1"] for row in three)
-    assert found["annotator2"].compared == len(three)
-    assert found["annotator2"].others_agreement == pytest.approx(sides / len(three))
+    assert people["annotator2"].compared == len(three)
+    assert people["annotator2"].others_agreement == pytest.approx(sides / len(three))
     assert result.out_of_line == ()
     assert result.sentence().startswith("who is out of line cannot be seen: 3 people agree with the others on ")
     assert any("where the first ones differ" in note for note in result.notes)

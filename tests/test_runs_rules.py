@@ -48,8 +48,8 @@ def read(folder: Path, name: str, *contents: bytes | str, **options: Any) -> Run
     return read_runs(paths, task=task(name), questions=questions(name), names=names, **options)
 
 
-def told(problems: Iterable[Problem]) -> list[Told]:
-    return sorted(((one.rule, one.line, one.question) for one in problems), key=str)
+def rules_of(problems: Iterable[Problem]) -> list[Told]:
+    return sorted(((problem.rule, problem.line, problem.question) for problem in problems), key=str)
 
 
 def objects(*rows: Mapping[str, Any]) -> str:
@@ -322,24 +322,24 @@ RULES: list[tuple[str, str, str, list[Told]]] = [
 
 @pytest.mark.parametrize(("name", "content", "wrong"), [row[1:] for row in RULES], ids=[row[0] for row in RULES])
 def test_rules(tmp_path: Path, name: str, content: str, wrong: list[Told]) -> None:
-    found = read(tmp_path, name, content)
-    problems = [*found.problems, *found.missing]
-    assert told(problems) == sorted(wrong, key=str)
-    assert {one.file for one in problems} <= {"t.txt"}
-    for one in problems:
-        assert one.message
-        if one.question is not None:
-            assert f"question {one.question}" in one.message
+    runs = read(tmp_path, name, content)
+    problems = [*runs.problems, *runs.missing]
+    assert rules_of(problems) == sorted(wrong, key=str)
+    assert {problem.file for problem in problems} <= {"t.txt"}
+    for problem in problems:
+        assert problem.message
+        if problem.question is not None:
+            assert f"question {problem.question}" in problem.message
     # A run that leaves questions out can still be scored, if the user asks for it; any other fault keeps it out.
-    faulty = bool(found.problems)
-    assert found.runs.tags == (() if faulty else ("t",))
-    assert found.runs.table.height == 0 or not faulty
+    faulty = bool(runs.problems)
+    assert runs.runs.tags == (() if faulty else ("t",))
+    assert runs.runs.table.height == 0 or not faulty
 
 
 def test_all_errors_of_a_file_at_once(tmp_path: Path) -> None:
     text = "9 t D a\n1 t D b\n1 t D c\n2 u NIL\n2 u\n3 t D\n2 t D x\n"
-    found = read(tmp_path, "main2003", text.encode() + b"2 t D caf\xe9\n")
-    assert told([*found.problems, *found.missing]) == sorted(
+    runs = read(tmp_path, "main2003", text.encode() + b"2 t D caf\xe9\n")
+    assert rules_of([*runs.problems, *runs.missing]) == sorted(
         [
             ("unknown-question", 1, "9"),
             ("one-answer", 3, "1"),
@@ -356,33 +356,33 @@ def test_all_errors_of_a_file_at_once(tmp_path: Path) -> None:
 def test_nothing_of_a_faulty_run_is_stored(tmp_path: Path) -> None:
     good = "1 {0} D a\n2 {0} D b\n3 {0} D c\n"
     contents = [good.format("t"), good.format("bad") + "1 bad D z\n", good.format("t2"), "garbage", good.format("t4")]
-    found = read(tmp_path, "main2003", *contents)
-    assert found.runs.tags == ("t", "t2", "t4")
-    assert found.runs.table["run"].cast(str).to_list() == ["t"] * 3 + ["t2"] * 3 + ["t4"] * 3
-    assert found.files == {"t": "t.txt", "t2": "t2.txt", "t4": "t4.txt"}
-    assert {one.file for one in found.problems} == {"t1.txt", "t3.txt"}
+    runs = read(tmp_path, "main2003", *contents)
+    assert runs.runs.tags == ("t", "t2", "t4")
+    assert runs.runs.table["run"].cast(str).to_list() == ["t"] * 3 + ["t2"] * 3 + ["t4"] * 3
+    assert runs.files == {"t": "t.txt", "t2": "t2.txt", "t4": "t4.txt"}
+    assert {problem.file for problem in runs.problems} == {"t1.txt", "t3.txt"}
 
 
 def test_a_second_run_with_the_same_tag_beside_documents(tmp_path: Path) -> None:
     folder = folder_with_documents(tmp_path)
     for name in ("t", "u"):
         (folder / "runs" / f"{name}.txt").write_text("1 t D 0 1\n2 t NIL\n")
-    assert told(check_folder(folder).errors) == [("second-tag", None, None)]
+    assert rules_of(check_folder(folder).errors) == [("second-tag", None, None)]
 
 
 def test_two_files_with_one_tag(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", "1 t D a\n2 t NIL\n", "1 t D b\n2 t NIL\n", "1 t2 D b\n2 t2 NIL\n")
-    (problem,) = found.problems
+    runs = read(tmp_path, "confidence", "1 t D a\n2 t NIL\n", "1 t D b\n2 t NIL\n", "1 t2 D b\n2 t2 NIL\n")
+    (problem,) = runs.problems
     assert (problem.rule, problem.file) == ("second-tag", "t1.txt")
     assert "t.txt" in problem.message
-    assert found.runs.tags == ("t", "t2")
-    assert found.runs.table["text"].to_list() == ["a", None, "b", None]
+    assert runs.runs.tags == ("t", "t2")
+    assert runs.runs.table["text"].to_list() == ["a", None, "b", None]
 
 
 def test_a_file_name_that_differs_from_the_tag_is_a_warning(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", "1 other D a\n2 other NIL\n")
-    assert found.problems == ()
-    assert [(one.rule, one.file) for one in found.warnings] == [("configuration", "t.txt")]
+    runs = read(tmp_path, "confidence", "1 other D a\n2 other NIL\n")
+    assert runs.problems == ()
+    assert [(warning.rule, warning.file) for warning in runs.warnings] == [("configuration", "t.txt")]
 
 
 # ---------------------------------------------------------------- the documents
@@ -402,17 +402,17 @@ def test_documents_and_ends_of_extracts(tmp_path: Path) -> None:
     # Five code points, whatever their bytes: 3 + 2 is within, 3 + 3 is past the end.
     (folder / "runs" / "good.txt").write_text("1 good D 3 2\n2 good NIL\n")
     (folder / "runs" / "past.txt").write_text("1 past D 3 3\n2 past E 0 1\n")
-    found = check_folder(folder)
-    assert told(found.errors) == [("extract-past-end", 1, "1"), ("unknown-doc", 2, "2")]
-    assert {one.file for one in found.errors} == {"runs/past.txt"}
+    result = check_folder(folder)
+    assert rules_of(result.errors) == [("extract-past-end", 1, "1"), ("unknown-doc", 2, "2")]
+    assert {error.file for error in result.errors} == {"runs/past.txt"}
 
 
 def test_documents_of_a_run_with_other_faults_are_reported_at_once(tmp_path: Path) -> None:
     folder = folder_with_documents(tmp_path)
     run = tmp_path / "t.txt"
     run.write_text("1 t D 0 6\n1 t E 0 5\n2 t F 0 300\n3 t G 0 1\n")
-    found = check_run_files([run], folder, form=None, encoding="utf-8")
-    assert told(found.errors) == sorted(
+    result = check_run_files([run], folder, form=None, encoding="utf-8")
+    assert rules_of(result.errors) == sorted(
         [
             ("one-answer", 2, "1"),
             ("extract-too-long", 3, "2"),
@@ -424,7 +424,7 @@ def test_documents_of_a_run_with_other_faults_are_reported_at_once(tmp_path: Pat
         ],
         key=str,
     )
-    assert found.runs == []
+    assert result.runs == []
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_ends_of_extracts_in_every_form_of_documents(tmp_path: Path, file: str, 
     (folder / "collection" / "one.jsonl").unlink()
     (folder / "collection" / file).write_bytes(content)
     (folder / "runs" / "t.txt").write_text(f"1 t X 0 {len(text)}\n2 t X 1 {len(text)}\n")
-    assert told(check_folder(folder).errors) == [("extract-past-end", 2, "2")]
+    assert rules_of(check_folder(folder).errors) == [("extract-past-end", 2, "2")]
 
 
 # ---------------------------------------------------------------- lines, blanks and odd characters
@@ -458,26 +458,26 @@ def test_lines_end_in_lf_or_crlf_and_nowhere_else(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_bytes(text.encode())
     asked = TestSet(tuple(Question(q, kind) for q, kind in types.items()))
-    found = read_runs([path], task=task("main2003"), questions=asked)
-    assert found.problems == ()
-    assert found.runs.table["text"].to_list() == strings
+    runs = read_runs([path], task=task("main2003"), questions=asked)
+    assert runs.problems == ()
+    assert runs.runs.table["text"].to_list() == strings
 
 
 def test_blanks_and_tabs_between_fields(tmp_path: Path) -> None:
     lines = ["  1 \t t\tD   a  b\tc \t ", "\t2\tt\tNIL\t", "   ", "\t", ""]
-    found = read(tmp_path, "confidence", "\r\n".join(lines))
-    assert found.problems == ()
-    assert found.runs.table.select("line", "doc", "text").rows() == [(1, "D", "a  b\tc"), (2, None, None)]
+    runs = read(tmp_path, "confidence", "\r\n".join(lines))
+    assert runs.problems == ()
+    assert runs.runs.table.select("line", "doc", "text").rows() == [(1, "D", "a  b\tc"), (2, None, None)]
 
 
 def test_lines_are_numbered_as_in_the_file(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", "\n\n1 t D a\n\n9 t D a\n2 t NIL\n")
-    assert told(found.problems) == [("unknown-question", 5, "9")]
+    runs = read(tmp_path, "confidence", "\n\n1 t D a\n\n9 t D a\n2 t NIL\n")
+    assert rules_of(runs.problems) == [("unknown-question", 5, "9")]
 
 
 def test_the_order_of_lines_is_kept(tmp_path: Path) -> None:
-    found = read(tmp_path, "main2003", "3 t D z\n2 t D b\n1 t D x\n2 t D a\n2 t D b\n")
-    assert found.runs.table.select(pl.col("question").cast(str), "rank", "text").rows() == [
+    runs = read(tmp_path, "main2003", "3 t D z\n2 t D b\n1 t D x\n2 t D a\n2 t D b\n")
+    assert runs.runs.table.select(pl.col("question").cast(str), "rank", "text").rows() == [
         ("3", 1, "z"),
         ("2", 1, "b"),
         ("1", 1, "x"),
@@ -527,10 +527,10 @@ def test_a_string_survives_every_form(strings: list[str], end: str, tmp_path_fac
     folder = tmp_path_factory.mktemp("run")
     text = "".join(f"2 t D {string}{end}" for string in strings) + f"1 t NIL{end}3 t NIL"
     rows = [NIL | {"question": "1"}, {"run": "t1", "question": "2", "items": items(*strings)}, NIL | {"question": "3"}]
-    found = read(folder, "main2003", text, objects(*(row | {"run": "t1"} for row in rows)))
-    assert found.problems == ()
+    runs = read(folder, "main2003", text, objects(*(row | {"run": "t1"} for row in rows)))
+    assert runs.problems == ()
     for tag in ("t", "t1"):
-        own = found.runs.table.filter(pl.col("run") == tag, pl.col("question") == "2")
+        own = runs.runs.table.filter(pl.col("run") == tag, pl.col("question") == "2")
         assert own["text"].to_list() == strings
         assert own["rank"].to_list() == list(range(1, len(strings) + 1))
 
@@ -555,30 +555,30 @@ PLAIN = b"1 t D caf\xc3\xa9\n2 t NIL\n"
 )
 def test_bytes_that_mean_the_same(tmp_path: Path, data: bytes) -> None:
     """Told by the content: the name says nothing of compression."""
-    found = read(tmp_path, "confidence", data)
-    assert found.problems == ()
-    assert found.runs.table["text"].to_list() == ["caf\u00e9", None]
+    runs = read(tmp_path, "confidence", data)
+    assert runs.problems == ()
+    assert runs.runs.table["text"].to_list() == ["caf\u00e9", None]
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ISO-8859-1", "cp1252", "utf-16", "utf-8", "UTF8"])
 def test_encodings(tmp_path: Path, encoding: str) -> None:
-    found = read(tmp_path, "confidence", PLAIN.decode().encode(encoding), encoding=encoding)
-    assert found.problems == ()
-    assert found.runs.table["text"].to_list() == ["caf\u00e9", None]
+    runs = read(tmp_path, "confidence", PLAIN.decode().encode(encoding), encoding=encoding)
+    assert runs.problems == ()
+    assert runs.runs.table["text"].to_list() == ["caf\u00e9", None]
 
 
 def test_a_latin_1_byte_that_is_a_line_end_elsewhere(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", b"1 t D a\x85b\n2 t NIL\n", encoding="latin-1")
-    assert found.runs.table["text"].to_list() == ["a\u0085b", None]
+    runs = read(tmp_path, "confidence", b"1 t D a\x85b\n2 t NIL\n", encoding="latin-1")
+    assert runs.runs.table["text"].to_list() == ["a\u0085b", None]
 
 
 def test_a_byte_that_is_not_utf_8_is_an_error_with_its_line(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", b"1 t D caf\xe9\n2 t D \xff\n")
-    assert told(found.problems) == [("encoding", 1, None), ("encoding", 2, None)]
-    assert "0xe9" in found.problems[0].message
-    assert "--encoding" in found.problems[0].message
-    found = read(tmp_path, "confidence", b'{"run": "t", "question": "1", "items": [{"doc": "D", "text": "caf\xe9"}]}\n')
-    assert ("encoding", 1, None) in told(found.problems)
+    runs = read(tmp_path, "confidence", b"1 t D caf\xe9\n2 t D \xff\n")
+    assert rules_of(runs.problems) == [("encoding", 1, None), ("encoding", 2, None)]
+    assert "0xe9" in runs.problems[0].message
+    assert "--encoding" in runs.problems[0].message
+    runs = read(tmp_path, "confidence", b'{"run": "t", "question": "1", "items": [{"doc": "D", "text": "caf\xe9"}]}\n')
+    assert ("encoding", 1, None) in rules_of(runs.problems)
 
 
 @pytest.mark.parametrize(
@@ -598,30 +598,30 @@ def test_a_byte_that_is_not_utf_8_is_an_error_with_its_line(tmp_path: Path) -> N
     ids=["empty", "blank", "NUL", "binary", "short gzip", "shorter gzip", "no gzip", "short zstd", "no zstd", "utf-16"],
 )
 def test_bytes_that_are_not_text_are_an_error(tmp_path: Path, data: bytes, rule: str) -> None:
-    found = read(tmp_path, "confidence", data)
-    assert [(one.rule, one.file) for one in found.problems] == [(rule, "t.txt")]
-    assert found.missing == ()
-    assert found.runs.tags == ()
+    runs = read(tmp_path, "confidence", data)
+    assert [(problem.rule, problem.file) for problem in runs.problems] == [(rule, "t.txt")]
+    assert runs.missing == ()
+    assert runs.runs.tags == ()
 
 
 def test_an_encoding_that_does_not_exist(tmp_path: Path) -> None:
-    found = read(tmp_path, "confidence", PLAIN, encoding="klingon")
-    assert [one.rule for one in found.problems] == ["encoding"]
+    runs = read(tmp_path, "confidence", PLAIN, encoding="klingon")
+    assert [problem.rule for problem in runs.problems] == ["encoding"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    found = read_runs([tmp_path / "no.txt"], task=task("confidence"), questions=questions("confidence"))
-    assert [(one.rule, one.file) for one in found.problems] == [("syntax", str(tmp_path / "no.txt"))]
+    runs = read_runs([tmp_path / "no.txt"], task=task("confidence"), questions=questions("confidence"))
+    assert [(problem.rule, problem.file) for problem in runs.problems] == [("syntax", str(tmp_path / "no.txt"))]
 
 
 def test_lines_of_megabytes(tmp_path: Path) -> None:
     long = "word " * 600_000 + "end"
-    found = read(tmp_path, "confidence", f"1 t D {long}\n2 t NIL\n")
-    assert found.runs.table["text"].to_list() == [long, None]
-    found = read(
+    runs = read(tmp_path, "confidence", f"1 t D {long}\n2 t NIL\n")
+    assert runs.runs.table["text"].to_list() == [long, None]
+    runs = read(
         tmp_path, "confidence", objects({"run": "t", "question": "1", "items": items(long)}, NIL | {"question": "2"})
     )
-    assert found.runs.table["text"].to_list() == [long, None]
+    assert runs.runs.table["text"].to_list() == [long, None]
 
 
 # ---------------------------------------------------------------- forms and batches
@@ -633,11 +633,11 @@ def test_a_form_that_the_task_lacks(tmp_path: Path) -> None:
 
 
 def test_the_form_can_be_named(tmp_path: Path) -> None:
-    found = read(tmp_path, "ranked5", "1 Q0 D a\n2 Q0 D b\n", form="trec4")
-    assert found.problems == ()
-    assert found.runs.tags == ("Q0",)
-    found = read(tmp_path, "ranked5", "1 Q0 D a\n2 Q0 D b\n")
-    assert {one.rule for one in found.problems} == {"syntax"}
+    runs = read(tmp_path, "ranked5", "1 Q0 D a\n2 Q0 D b\n", form="trec4")
+    assert runs.problems == ()
+    assert runs.runs.tags == ("Q0",)
+    runs = read(tmp_path, "ranked5", "1 Q0 D a\n2 Q0 D b\n")
+    assert {problem.rule for problem in runs.problems} == {"syntax"}
 
 
 @pytest.mark.parametrize("size", [1, 60, 4 << 20])
@@ -653,10 +653,10 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
             contents.append(objects(*({"run": tag, "question": q, "items": items(f"{n} {q}")} for q in "12")))
         else:
             contents.append(f"2 {tag} D {n} 2\n1\t{tag} D  {n} 1" if n % 2 else f"2 {tag} D {n} 2\n1 {tag} D {n} 1\n")
-    found = read(tmp_path, "confidence", *contents)
+    runs = read(tmp_path, "confidence", *contents)
     good = [n for n in range(12) if n % 4 != 3]
-    assert found.runs.tags == tuple(f"t{n or ''}" for n in good)
-    rows = found.runs.table.select(pl.col("run").cast(str), pl.col("question").cast(str), "text").rows()
+    assert runs.runs.tags == tuple(f"t{n or ''}" for n in good)
+    rows = runs.runs.table.select(pl.col("run").cast(str), pl.col("question").cast(str), "text").rows()
     assert sorted(rows) == sorted((f"t{n or ''}", q, f"{n} {q}") for n in good for q in "12")
-    assert told(found.problems) == [("one-answer", 2, "1")] * 3
-    assert [one.file for one in found.problems] == ["t3.txt", "t7.txt", "t11.txt"]
+    assert rules_of(runs.problems) == [("one-answer", 2, "1")] * 3
+    assert [problem.file for problem in runs.problems] == ["t3.txt", "t7.txt", "t11.txt"]

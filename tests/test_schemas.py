@@ -64,12 +64,12 @@ ROW_OF = {
 
 
 def _rows(folder: Path) -> list[tuple[str, Path]]:
-    found = []
+    wrong = []
     for path in sorted(folder.rglob("*.jsonl")):
         part = path.relative_to(folder).parts[0]
         if part in ROW_OF:
-            found.append((ROW_OF[part], path))
-    return found
+            wrong.append((ROW_OF[part], path))
+    return wrong
 
 
 @pytest.mark.parametrize("demo", DEMOS)

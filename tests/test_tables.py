@@ -105,8 +105,8 @@ def test_a_wide_table_is_shown_in_parts_that_name_their_rows(width: int) -> None
 
 
 def test_prose_in_the_last_column_is_folded_rather_than_parted() -> None:
-    one = table("", ["name", Column("value", ".1f"), "meaning"], [["a", 1.0, "some words " * 7], ["b", 2.0, "few"]])
-    (part,) = one.within(40)
+    wide = table("", ["name", Column("value", ".1f"), "meaning"], [["a", 1.0, "some words " * 7], ["b", 2.0, "few"]])
+    (part,) = wide.within(40)
     assert str(part).splitlines() == [
         "name  value  meaning",
         "a       1.0  some words some words some",
@@ -117,5 +117,5 @@ def test_prose_in_the_last_column_is_folded_rather_than_parted() -> None:
 
 
 def test_a_column_too_wide_by_itself_is_shown_whole() -> None:
-    one = table("", ["run", "answer"], [["a", "x" * 60]])
-    assert [str(part).splitlines()[-1] for part in one.within(20)] == ["a    " + "x" * 60]
+    wide = table("", ["run", "answer"], [["a", "x" * 60]])
+    assert [str(part).splitlines()[-1] for part in wide.within(20)] == ["a    " + "x" * 60]

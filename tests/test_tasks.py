@@ -17,7 +17,7 @@ def _faults(keys: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "message"),
     [
         ("scor", "accuracy", "scor: unknown key 'scor'; did you mean 'score'?"),
         ("response", ["one"], "response: is ['one']; it takes a string"),
@@ -30,11 +30,11 @@ def _faults(keys: dict[str, Any]) -> list[str]:
         ("max_items", 2.5, "max_items: is 2.5; it takes a whole number"),
     ],
 )
-def test_a_fault_of_a_question_type_is_reported_once(key: str, value: object, told: str) -> None:
+def test_a_fault_of_a_question_type_is_reported_once(key: str, value: object, message: str) -> None:
     keys = definition("confidence")
     keys["types"]["factoid"][key] = value
     (fault,) = _faults(keys)
-    assert fault.startswith(f"my.toml: types.factoid.{told}")
+    assert fault.startswith(f"my.toml: types.factoid.{message}")
 
 
 def test_all_faults_are_reported_at_once() -> None:

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         facts,
         leaderboard,
         people,
-        plan,
-        report,
         sensitivity,
         stability,
     )
+    from qassay.analysis.plans import plan
+    from qassay.analysis.reporting import report
     from qassay.analysis.sampling import sample
     from qassay.analysis.trusting import trust
     from qassay.assessors import judge
@@ -80,9 +80,9 @@ _HOMES = {
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "people": ("qassay.analysis", "people"),
-    "plan": ("qassay.analysis", "plan"),
+    "plan": ("qassay.analysis.plans", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
-    "report": ("qassay.analysis", "report"),
+    "report": ("qassay.analysis.reporting", "report"),
     "reuse": ("qassay.assessors.reusing", "reuse"),
     "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),

@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 import polars as pl
 
@@ -53,7 +53,7 @@ from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
 from qassay.questions import TestSet
 from qassay.runs import RunInformation, Runs
-from qassay.scoring import Missing, Scores, Unjudged, score
+from qassay.scoring import HowScored, Missing, Scores, Unjudged, score
 from qassay.store import as_stored
 from qassay.tally import Tally, tally
 from qassay.tasks import Task
@@ -315,30 +315,18 @@ class Evaluation:
         return tally(runs, self.questions, joined_key, self.task)
 
     @overload
-    def score(
-        self,
-        key: str | None = None,
-        *,
-        measure: str | None = None,
-        component: str | None = None,
-        unjudged: Unjudged = "stop",
-        missing: Missing = "stop",
-        correct_with: None = None,
-    ) -> Scores: ...
+    def score(self, key: str | None = None, *, correct_with: None = None, **options: Unpack[HowScored]) -> Scores: ...
 
     @overload
     def score(
         self,
         key: str | None = None,
         *,
-        measure: str | None = None,
-        component: str | None = None,
-        unjudged: Unjudged = "stop",
-        missing: Missing = "stop",
         correct_with: str,
         target: Target = "new",
         sample: str | Path | None = None,
         half_width: float | None = None,
+        **options: Unpack[HowScored],
     ) -> CorrectedScores: ...
 
     def score(
@@ -360,19 +348,11 @@ class Evaluation:
         they judged: `sample` is its name or file where there are several, `target` what the intervals are about ("new"
         questions like these, or "these"), and `half_width` asks how many labels intervals of that size take.
         """
+        options = HowScored(measure=measure, component=component, unjudged=unjudged, missing=missing)
         if correct_with is not None:
-            correction = self.correction(
-                key,
-                correct_with,
-                measure=measure,
-                component=component,
-                unjudged=unjudged,
-                missing=missing,
-                target=target,
-                sample=sample,
-            )
+            correction = self.correction(key, correct_with, target=target, sample=sample, **options)
             return correction.scores(half_width=half_width)
-        scores = self._score(self.tally(key, measure=measure), measure, component, unjudged, missing)
+        scores = self._score(self.tally(key, measure=measure), **options)
         if key is not None and key in self.automatic_sets:
             scores = replace(scores, notes=(*scores.notes, BY_A_PROGRAM))
         if key is None or key in self.sets:
@@ -381,20 +361,15 @@ class Evaluation:
             return replace(scores, vote=self._voted_key(key)[1])
         return replace(scores, judged_by=self.judged_by(key)) if MIXED in key else scores
 
-    def _score(
-        self, joined: Tally, measure: str | None, component: str | None, unjudged: Unjudged, missing: Missing
-    ) -> Scores:
+    def _score(self, joined: Tally, **options: Unpack[HowScored]) -> Scores:
         """The scores of a tally, with the decisions of the organiser."""
         return score(
             joined,
-            measure=measure,
-            component=component,
-            unjudged=unjudged,
-            missing=missing,
             drop=self.configuration.drop,
             drop_from_series=self.configuration.drop_from_series,
             justified=self.configuration.justified,
             judged_by_assessors=lambda: self._judged_by_assessors,
+            **options,
         )
 
     def correction(
@@ -403,12 +378,9 @@ class Evaluation:
         correct_with: str,
         *,
         pair: tuple[str, str] | None = None,
-        measure: str | None = None,
-        component: str | None = None,
-        unjudged: Unjudged = "stop",
-        missing: Missing = "stop",
         target: Target = "new",
         sample: str | Path | None = None,
+        **options: Unpack[HowScored],
     ) -> Correction:
         """The scores of an automatic assessor beside people's on a sample; with `pair`, those of two runs alone.
 
@@ -422,11 +394,12 @@ class Evaluation:
             for tag in pair:
                 if tag not in self.runs.tags:
                     raise unknown("run", tag, self.runs.tags)
-        joined, people = (self.tally(name, measure=measure) for name in (judge, correct_with))
+        joined, people = (self.tally(name, measure=options.get("measure")) for name in (judge, correct_with))
         if not people.key.nuggets.height and joined.key.nuggets.height:
             people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
-        scores = self._score(joined, measure, component, unjudged, missing)
+        scores = self._score(joined, **options)
         drawn = find_sample(self.folder, sample, judge=judge, measure=scores.measure, pair=pair)
+        of_people: HowScored = {**options, "unjudged": "wrong", "missing": "skip"}
         return correct(
             scores,
             joined,
@@ -434,7 +407,7 @@ class Evaluation:
             drawn,
             target=target,
             pair=pair,
-            score_people=lambda part: self._score(part, measure, component, "wrong", "skip"),
+            score_people=lambda part: self._score(part, **of_people),
         )
 
     def _judge(self, key: str | None, correct_with: str) -> str:

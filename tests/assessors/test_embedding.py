@@ -128,9 +128,9 @@ def test_cosines_of_answers_against_their_definition(model: Path) -> None:
     made = embedder(str(model))
     question, answer, golds = "is in france", "rome", ("italy", "paris")
     row = cosines(made, [(question, answer, "paris", golds), (question, "paris", "paris", golds)])
-    asked, said, *known = _expected(question, answer, *golds)
-    largest = made.contrast(np.array([max(said @ gold for gold in known)]))[0]
-    rest = [side - (side @ asked) * asked for side in (said, known[1])]
+    asked, answered, *known = _expected(question, answer, *golds)
+    largest = made.contrast(np.array([max(answered @ gold for gold in known)]))[0]
+    rest = [side - (side @ asked) * asked for side in (answered, known[1])]
     new = rest[0] @ rest[1] / (np.linalg.norm(rest[0]) * np.linalg.norm(rest[1]))
     np.testing.assert_allclose(row[0], [largest, new], atol=1e-5)
     np.testing.assert_allclose(row[1], [1, 1], atol=1e-5)
@@ -162,9 +162,9 @@ def test_a_faulty_model_is_named_with_its_place(
 ) -> None:
     change(model)
     assert main(["judge", str(folder), "--with", f"embedding(model={model})"]) == 1
-    said = capsys.readouterr().err
-    assert message in said
-    assert "tiny" in said
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert "tiny" in printed
     assert not (folder / "judgments").exists() or not list((folder / "judgments").iterdir())
 
 

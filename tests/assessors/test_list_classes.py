@@ -68,9 +68,9 @@ def test_an_assessor_names_the_known_class(folder: Path, assessor: str, expected
 
 
 def test_patterns_from_judgments_know_the_classes_of_people(folder: Path) -> None:
-    named = classes(folder, "patterns(judged=adjudicated)")
-    assert named["d1", "tigris"] == "Tigris River"
-    assert named["d9", "Nile"] in ("River Nile", "U")
+    by_class = classes(folder, "patterns(judged=adjudicated)")
+    assert by_class["d1", "tigris"] == "Tigris River"
+    assert by_class["d9", "Nile"] in ("River Nile", "U")
 
 
 def test_only_known_classes_are_distinct_and_judged_runs_keep_their_scores(folder: Path) -> None:

@@ -16,17 +16,13 @@ import pytest
 from benchmarks.model_server import ModelServer, ScriptedReply, data_of, number_of_decisions, serving
 
 import qassay
+from on_disk import write
 from qassay.assessors import open_assessor
 from qassay.cli import main
 from qassay.schemas import schema
 
 CITIES = ("Paris", "London", "Rome", "Oslo", "Bern", "Kiev")
 NUMBER = 30
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def rows(folder: Path, name: str = "m") -> list[dict[str, Any]]:
@@ -39,8 +35,8 @@ def qa(place: Path, number: int = NUMBER) -> Path:
     (place / "qassay.toml").write_text('task = "qa"\n')
     asked = [{"id": f"q{n}", "type": "qa", "text": f"City {n}?", "gold": [CITIES[n % 6]]} for n in range(number)]
     write(place / "questions.jsonl", asked)
-    said = [f"It is {CITIES[(n + n % 2) % 6]}, number {n}" for n in range(number)]
-    answers = [{"run": "a", "question": f"q{n}", "items": [{"text": text}]} for n, text in enumerate(said)]
+    texts = [f"It is {CITIES[(n + n % 2) % 6]}, number {n}" for n in range(number)]
+    answers = [{"run": "a", "question": f"q{n}", "items": [{"text": text}]} for n, text in enumerate(texts)]
     write(place / "runs" / "a.jsonl", answers)
     return place
 
@@ -72,8 +68,8 @@ def test_a_model_judges_and_the_trace_tells_how(folder: Path) -> None:
     assert trace["model"] == "m"
     assert trace["parameters"] == {"temperature": 0.0, "max_tokens": 1024}
     assert trace["cost"] == pytest.approx((trace["tokens"]["input"] + 2 * trace["tokens"]["output"]) / 1e6)
-    kept = json.loads((folder / ".models" / "prompts" / f"{trace['prompt']}.json").read_text())
-    assert "free text" in kept["system"]
+    prompt = json.loads((folder / ".models" / "prompts" / f"{trace['prompt']}.json").read_text())
+    assert "free text" in prompt["system"]
     assert "m" not in qassay.open(folder).assessor_sets
 
 
@@ -125,7 +121,7 @@ def test_faults_that_pass_cost_nothing_but_time(folder: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("said", "reason", "calls"),
+    ("reply", "reason", "calls"),
     [
         ("no JSON at all", "not a JSON object", 3),
         ({"judgment": "CORRECT"}, "judgment has to be", 3),
@@ -136,10 +132,10 @@ def test_faults_that_pass_cost_nothing_but_time(folder: Path, capsys: pytest.Cap
     ],
 )
 def test_an_unusable_answer_is_a_failure_that_is_asked_again_next_time(
-    said: Any, reason: str, calls: int, folder: Path, capsys: pytest.CaptureFixture[str]
+    reply: Any, reason: str, calls: int, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def script(request: dict[str, Any]) -> Any:
-        return said if "number 7" in data_of(request)["answer"] else by_gold(request)
+        return reply if "number 7" in data_of(request)["answer"] else by_gold(request)
 
     with serving(script) as server:
         assert judge(folder, server) == 0
@@ -157,7 +153,7 @@ def test_an_unusable_answer_is_a_failure_that_is_asked_again_next_time(
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("reply", "message"),
     [
         (ScriptedReply("wrong key sk-secret-77", status=401), "does not let us in"),
         (ScriptedReply("no such model", status=404), "no such model"),
@@ -168,10 +164,14 @@ def test_an_unusable_answer_is_a_failure_that_is_asked_again_next_time(
     ],
 )
 def test_a_hopeless_endpoint_stops_the_job_and_no_key_is_shown(
-    said: ScriptedReply, message: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    reply: ScriptedReply,
+    message: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-secret-77")
-    with serving(lambda _: said) as server:
+    with serving(lambda _: reply) as server:
         assert judge(folder, server, key_env="MY_KEY", attempts=2) == 1
         assert server.calls < 150
         assert "authorization: bearer sk-secret-77" in server.headers[0].lower()
@@ -471,10 +471,12 @@ def by_words(request: dict[str, Any]) -> dict[str, Any]:
         return {"reason": "", "support": "full" if shown["answer"] in shown["document"] else "none"}
     texts = [line.partition(". ")[2] for line in shown["decisions"].splitlines()]
     assert number_of_decisions(request) == len(texts)
-    said = [{"number": n, field: yes if text in shown["answer"] else no} for n, text in enumerate(texts, 1)]
+    decisions = [{"number": n, field: yes if text in shown["answer"] else no} for n, text in enumerate(texts, 1)]
     if field == "support":
-        said = [row | {"support": "partial"} if "Oslo has a river" in texts[row["number"] - 1] else row for row in said]
-    return {"decisions": said[::-1]}
+        decisions = [
+            row | {"support": "partial"} if "Oslo has a river" in texts[row["number"] - 1] else row for row in decisions
+        ]
+    return {"decisions": decisions[::-1]}
 
 
 def test_nuggets_are_judged_in_batches_with_partial_support(tmp_path: Path) -> None:
@@ -528,16 +530,16 @@ def test_lists_get_classes_in_the_spelling_of_known_answers(tmp_path: Path) -> N
         assert data_of(request)["gold"] == "Paris"
         names = ["PARIS", " paris", "London", None]
         labels = ["R", "R", "R", "W"]
-        said = zip(range(1, 5), labels, names, strict=True)
-        return {"decisions": [{"number": n, "judgment": label, "answer": name} for n, label, name in said]}
+        decisions = zip(range(1, 5), labels, names, strict=True)
+        return {"decisions": [{"number": n, "judgment": label, "answer": name} for n, label, name in decisions]}
 
     with serving(lister) as server:
         assert judge(place, server) == 0
     assert server.calls == 1
-    said = {row["text"]: (row["judgment"], row.get("answer")) for row in rows(place)}
-    assert said["paris"] == said["City of Light"] == ("R", "Paris")
-    assert said["London"] == ("R", "London")
-    assert said["cheese"] == ("W", None)
+    verdicts = {row["text"]: (row["judgment"], row.get("answer")) for row in rows(place)}
+    assert verdicts["paris"] == verdicts["City of Light"] == ("R", "Paris")
+    assert verdicts["London"] == ("R", "London")
+    assert verdicts["cheese"] == ("W", None)
 
 
 def test_factoids_are_shown_with_document_and_known_answers(tmp_path: Path) -> None:
@@ -565,7 +567,7 @@ def test_factoids_are_shown_with_document_and_known_answers(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("verdict", "expected"),
     [
         ({"understandability": 4, "correctness": 5}, {"understandability": 4, "correctness": 5}),
         ({"understandability": 2, "correctness": None}, {"understandability": 2}),
@@ -573,14 +575,14 @@ def test_factoids_are_shown_with_document_and_known_answers(tmp_path: Path) -> N
         ({"understandability": 6, "correctness": 3}, None),
     ],
 )
-def test_pairs_and_justifications(tmp_path: Path, said: dict[str, Any], expected: dict[str, Any] | None) -> None:
+def test_pairs_and_justifications(tmp_path: Path, verdict: dict[str, Any], expected: dict[str, Any] | None) -> None:
     place = tmp_path / "pairs"
     place.mkdir()
     (place / "qassay.toml").write_text('task = "justification"\n')
     write(place / "questions.jsonl", [{"id": "1", "type": "pair", "text": "A cat sat.", "hypothesis": "A cat stood."}])
     answer = {"run": "a", "question": "1", "decision": "NO", "justification": "Sitting is not standing."}
     write(place / "runs" / "a.jsonl", [answer])
-    with serving(lambda _: {"reason": "", **said}) as server:
+    with serving(lambda _: {"reason": "", **verdict}) as server:
         assert judge(place, server) == 0
     assert (
         data_of({"messages": [{"role": "user", "content": next(iter(server.asked))}]})["hypothesis"] == "A cat stood."
@@ -648,8 +650,8 @@ def writer(request: dict[str, Any]) -> dict[str, Any]:
     shown = data_of(request)
     if "decisions" in shown:
         texts = [line.partition(". ")[2] for line in shown["decisions"].splitlines()]
-        said = enumerate(texts, 1)
-        return {"decisions": [{"number": n, "importance": "vital" if "river" in t else "okay"} for n, t in said]}
+        numbered = enumerate(texts, 1)
+        return {"decisions": [{"number": n, "importance": "vital" if "river" in t else "okay"} for n, t in numbered]}
     lines = [line.removeprefix("(1) ") for line in shown["responses"].splitlines()]
     listed = [line.removeprefix("- ") for line in shown.get("listed", "").splitlines()]
     return {"nuggets": [*listed, *(line for line in lines if line not in listed)]}

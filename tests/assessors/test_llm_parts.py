@@ -162,8 +162,8 @@ def test_never_more_calls_than_allowed() -> None:
     ],
 )
 def test_prices_are_known_by_name_and_date_or_not_at_all(model: str, price: Price | None) -> None:
-    found = price_of(None, "api.openai.com", model)
-    assert found == (price and Price(pytest.approx(price.input), pytest.approx(price.output)))
+    known = price_of(None, "api.openai.com", model)
+    assert known == (price and Price(pytest.approx(price.input), pytest.approx(price.output)))
     assert price_of(None, "elsewhere.example", model) is None
     assert Account(price_of(None, "elsewhere.example", model)).cost is None
 

@@ -41,9 +41,11 @@ def test_a_real_small_model_judges(tmp_path: Path, capsys: pytest.CaptureFixture
     (folder / "runs").mkdir(parents=True)
     (folder / "qassay.toml").write_text('task = "qa"\n')
     asked = [{"id": f"q{n}", "type": "qa", "text": q, "gold": [gold]} for n, (q, gold, _) in enumerate(QUESTIONS)]
-    said = [{"run": "a", "question": f"q{n}", "items": [{"text": text}]} for n, (_, _, text) in enumerate(QUESTIONS)]
+    responses = [
+        {"run": "a", "question": f"q{n}", "items": [{"text": text}]} for n, (_, _, text) in enumerate(QUESTIONS)
+    ]
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
-    (folder / "runs" / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))
+    (folder / "runs" / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in responses))
     with small_model() as url:
         given = f"llm(model={NAME}, endpoint={url}, parallel=2, timeout=1200, max_tokens=200)"
         assert main(["judge", str(folder), "--with", given, "--json"]) == 0

@@ -111,14 +111,14 @@ def test_a_job_that_fails_there_keeps_its_journal_and_goes_on_here(cluster: str,
 
 def own_workers() -> list[int]:
     """The processes of a model's workers on this machine."""
-    found = []
+    results = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Sender") and _is_ours(int(place.name)):
-                found.append(int(place.name))
+                results.append(int(place.name))
         except OSError:
             continue
-    return found
+    return results
 
 
 def _is_ours(process: int) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qassay
-from qassay.assessors import Case, Overlap, judge_items, open_assessor
+from qassay.assessors import Case, Judging, Overlap, open_assessor
 from qassay.assessors.overlap import closest, places_of
 from qassay.cli import main
 from qassay.errors import QassayError
@@ -118,10 +118,10 @@ def test_an_assessor_is_shown_every_nugget_of_the_built_in_answers(tmp_path: Pat
         nuggets.setdefault(row["question"], []).append(row)
     items = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
     assessor = open_assessor("overlap", evaluation)
-    done = judge_items(assessor, items, evaluation.questions, evaluation.task, nuggets=nuggets)
-    asked = {(row["question"], row["run"], row["nugget"]) for row in done.rows}
+    rows = list(Judging(assessor, evaluation.questions, evaluation.task, nuggets).rows(items))
+    asked = {(row["question"], row["run"], row["nugget"]) for row in rows}
     assert asked == {(item.question, item.run, n["nugget"]) for item in items for n in nuggets[item.question]}
-    assert all(row["trace"]["assessor"] == "overlap" for row in done.rows)
+    assert all(row["trace"]["assessor"] == "overlap" for row in rows)
 
 
 def test_what_it_judges_is_scored_like_any_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import qassay
-from qassay.assessors import Case, Match, Patterns, judge_items, open_assessor
+from qassay.assessors import Case, Judging, Match, Patterns, open_assessor
 from qassay.assessors.match import normalised
 from qassay.errors import InputError, QassayError
 from qassay.evaluation import open_evaluation
 from qassay.formats.jsonl import rows_table
-from qassay.judging import JUDGMENT_COLUMNS, Item, Part
+from qassay.judging import JUDGMENT_COLUMNS, Item, Part, subject
 from qassay.judging.items import pool_items
 from qassay.judging.sets import judgment_set
 from qassay.questions import Question
@@ -124,7 +124,8 @@ def test_on_the_built_in_evaluation_patterns_agree_with_a_plain_reading() -> Non
     folder = Path(qassay.demo_folder())
     evaluation = open_evaluation(folder)
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    done = judge_items(open_assessor("patterns", evaluation), items, evaluation.questions, evaluation.task)
+    judging = Judging(open_assessor("patterns", evaluation), evaluation.questions, evaluation.task)
+    rows = list(judging.rows(items))
     patterns: dict[str, list[tuple[str, set[str]]]] = {}
     for line in (folder / "patterns.txt").read_text().splitlines():
         question, rest = line.split(" ", 1)
@@ -133,8 +134,8 @@ def test_on_the_built_in_evaluation_patterns_agree_with_a_plain_reading() -> Non
         while len(words) > 1 and words[-1].startswith("demo-"):
             docs.append(words.pop())
         patterns.setdefault(question, []).append((" ".join(words), set(docs)))
-    assert done.rows
-    for row in done.rows:
+    assert rows
+    for row in rows:
         hits = [docs for pattern, docs in patterns[row["question"]] if re.search(pattern, row["text"])]
         wanted = "W" if not hits else "R" if any(not docs or row["doc"] in docs for docs in hits) else "U"
         assert row["judgment"] == wanted, row
@@ -144,23 +145,24 @@ def test_on_the_built_in_evaluation_patterns_agree_with_a_plain_reading() -> Non
 def test_the_rows_are_a_judgment_set() -> None:
     evaluation = open_evaluation(qassay.demo_folder())
     items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed="")
-    done = judge_items(open_assessor("match(normalise=true)", evaluation), items, evaluation.questions, evaluation.task)
-    table = rows_table(list(enumerate(done.rows, 1)), JUDGMENT_COLUMNS, file="x")
+    judging = Judging(open_assessor("match(normalise=true)", evaluation), evaluation.questions, evaluation.task)
+    rows = list(judging.rows(items))
+    table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file="x")
     judged = judgment_set("match", table, evaluation.questions, evaluation.task, file="x")
-    assert sum(rows.height for rows in judged.kinds.values()) == len(done.rows)
-    assert json.loads(json.dumps(done.rows)) == done.rows
+    assert sum(table.height for table in judged.kinds.values()) == len(rows)
+    assert json.loads(json.dumps(rows)) == rows
 
 
 def test_what_is_known_is_not_judged_again() -> None:
     evaluation = open_evaluation(qassay.demo_folder())
     assessor = open_assessor("patterns", evaluation)
     pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))
-    first = judge_items(assessor, pool, evaluation.questions, evaluation.task)
-    from qassay.judging import subject
-
-    known = {subject("list" if "run" in row else "item", row) for row in first.rows}
-    again = judge_items(assessor, pool, evaluation.questions, evaluation.task, known=known)
-    assert (again.rows, again.known, again.silent) == ([], len(first.rows), first.silent)
+    first = Judging(assessor, evaluation.questions, evaluation.task)
+    rows = list(first.rows(pool))
+    known = {subject("list" if "run" in row else "item", row) for row in rows}
+    again = Judging(assessor, evaluation.questions, evaluation.task, known=known)
+    assert list(again.rows(pool)) == []
+    assert (again.skipped, again.silent) == (len(rows), first.silent)
 
 
 def test_an_unknown_assessor_is_reported_with_a_guess() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import left_out
 import qassay
 from qassay.assessors import Case
 from qassay.cli import main
@@ -31,8 +32,8 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
         place = tmp_path / row.run
         shutil.copytree(rag, place)
         for path in (place / "judgments").iterdir():
-            kept = [line for line in path.read_text().splitlines() if json.loads(line).get("run") != row.run]
-            path.write_text("".join(f"{line}\n" for line in kept))
+            others = [line for line in path.read_text().splitlines() if json.loads(line).get("run") != row.run]
+            path.write_text("".join(f"{line}\n" for line in others))
         qassay.judge(qassay.open(place), assessor, set_name="program")
         scores = qassay.open(place).score("adjudicated+program")
         by_hand = {entry.run: entry.score for entry in scores.runs}
@@ -44,38 +45,18 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
         assert row.change == row.score_with - row.score
 
 
-QUESTIONS = [
-    {"id": "1", "type": "factoid", "text": "?"},
-    {"id": "2", "type": "factoid", "text": "?"},
-    {"id": "3", "type": "list", "text": "?"},
-]
-RUNS = {
-    "a": "1 a d1 x\n2 a d2 y\n3 a d3 p\n3 a d3 q\n",
-    "b": "1 b d1 x\n2 b NIL\n3 b d3 p\n",
-    "c": "1 c d9 z\n2 c NIL\n3 c d4 r\n3 c d8 p\n",
-}
+# c returns p too, from a document of its own.
+RUNS = left_out.RUNS | {"c": f"{left_out.RUNS['c']}3 c d8 p\n"}
 JUDGMENTS = [
-    {"question": "1", "doc": "d1", "text": "x", "judgment": "R"},
-    {"question": "1", "doc": "d9", "text": "z", "judgment": "R"},
-    {"question": "2", "doc": "d2", "text": "y", "judgment": "R"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "q", "judgment": "R", "answer": "Q"},
+    *left_out.JUDGMENTS,
     {"question": "3", "run": "b", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
-    {"question": "3", "run": "c", "doc": "d4", "text": "r", "judgment": "R", "answer": "R"},
     {"question": "3", "run": "c", "doc": "d8", "text": "p", "judgment": "R", "answer": "P"},
 ]
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "judgments").mkdir()
-    (tmp_path / "qassay.toml").write_text('task = "main2003"\n')
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
-    for tag, text in RUNS.items():
-        (tmp_path / "runs" / f"{tag}.txt").write_text(text)
-    (tmp_path / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JUDGMENTS))
-    return tmp_path
+    return left_out.write_evaluation(tmp_path, RUNS, JUDGMENTS)
 
 
 def all_right(case: Case) -> str:
@@ -129,8 +110,8 @@ def test_free_text_answers_too(tmp_path: Path) -> None:
     rows = [{"question": "1", "text": text, "judgment": "correct"} for text in ("Rome", "Roma")]
     (place / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = qassay.reuse(qassay.open(place), "match")
-    found = {row.run: (row.score, row.score_without, row.score_with) for row in result.rows}
-    assert found == {"a": (1.0, 0.0, 1.0), "b": (1.0, 0.0, 0.0)}
+    scores = {row.run: (row.score, row.score_without, row.score_with) for row in result.rows}
+    assert scores == {"a": (1.0, 0.0, 1.0), "b": (1.0, 0.0, 0.0)}
 
 
 def test_without_an_assessor_whole_responses_cannot_be_left_out(rag: Path) -> None:

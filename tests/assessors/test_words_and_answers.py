@@ -82,13 +82,13 @@ def test_learned_tells_apart_what_words_can_tell() -> None:
 
 def test_features_by_hand() -> None:
     gold, features = closest("Which year did the war end?", ["1945", "May 1945"], "It did not end in 1944 but in 1945")
-    named = dict(zip(FEATURES, features, strict=True))
+    by_name = dict(zip(FEATURES, features, strict=True))
     assert gold == "1945"
-    assert (named["recall"], named["contains"], named["contained"]) == (1.0, 1.0, 0.0)
-    assert (named["numbers_missing"], named["numbers_other"], named["negation"]) == (0.0, 1.0, 1.0)
-    assert named["length"] == pytest.approx(np.log(10))
+    assert (by_name["recall"], by_name["contains"], by_name["contained"]) == (1.0, 1.0, 0.0)
+    assert (by_name["numbers_missing"], by_name["numbers_other"], by_name["negation"]) == (0.0, 1.0, 1.0)
+    assert by_name["length"] == pytest.approx(np.log(10))
     # 1944 and 1945 are the answer's own content words; 'end' is the question's.
-    assert named["precision_new"] == pytest.approx(1 / 2)
+    assert by_name["precision_new"] == pytest.approx(1 / 2)
 
 
 def test_a_logistic_model_finds_its_weights_again() -> None:
@@ -102,11 +102,11 @@ def test_a_logistic_model_finds_its_weights_again() -> None:
 
 
 def training() -> ModuleType:
-    found = importlib.util.spec_from_file_location("train_learned", ROOT / "scripts" / "train_learned.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("train_learned", ROOT / "scripts" / "train_learned.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -132,16 +132,16 @@ def test_learned_and_recall_on_questions_of_another_collection(
     assert len(judged) == 1490
     people = np.array([row["Acceptable?"] == "Yes" for row in judged])
     for assessor, target in ((Recall, 0.57), (Learned, 0.58)):
-        said = []
+        verdicts = []
         for row in judged:
             asked = Question("q", "qa", row["Question"])
             own = Gold({"q": gold[row["Question"]]}, ("correct", "incorrect"))
             body = {"text": row["Model answer"], "contexts": []}
             part = Part("", "label", {"question": "q", "text": row["Model answer"]})
-            said.append(
+            verdicts.append(
                 label(assessor(own).judge(Case(asked, Item(1, "q", "label", None, 0, body, 1), part))) == "correct"
             )
-        assert training().kappa(people, np.array(said)) >= target
+        assert training().kappa(people, np.array(verdicts)) >= target
 
 
 # ---- lists of words -------------------------------------------------------------------------------------------------
@@ -206,15 +206,15 @@ def test_lists_of_words_are_found_among_real_answers_and_these_are_not(data: Cal
         {number: text for text, number in ids.items()},
     )
     with data("nq301/NQ301_human.tsv").open(newline="") as file:
-        said = [(row["Question"], row["Model answer"]) for row in csv.DictReader(file, delimiter="\t")]
-    common = [word for word, _ in Counter(words(" ".join(text for _, text in said))).most_common(400)]
+        answers = [(row["Question"], row["Model answer"]) for row in csv.DictReader(file, delimiter="\t")]
+    common = [word for word, _ in Counter(words(" ".join(text for _, text in answers))).most_common(400)]
 
     def case(question: str, text: str) -> Case:
         part = Part("", "label", {"question": ids[question], "text": text})
         item = Item(1, ids[question], "label", None, 0, {"text": text, "contexts": []}, 1)
         return Case(Question(ids[question], "qa", question), item, part)
 
-    assert not [text for question, text in said if is_list(case(question, text), gold, rows[0]["answer"][0])]
+    assert not [text for question, text in answers if is_list(case(question, text), gold, rows[0]["answer"][0])]
     for listed in (" ".join(common), " ".join(sorted(common)), " ".join(f"{word} of the" for word in common)):
         for assessor in (Recall(gold), Learned(gold)):
             right = [label(assessor.judge(case(question, listed))) == "correct" for question in list(ids)[:100]]
@@ -295,9 +295,9 @@ def test_patterns_judge_free_text_with_the_best_and_the_worst_label(tmp_path: Pa
         row = {"run": run, "question": "q1", "items": [{"text": text}]}
         (place / "runs" / f"{run}.jsonl").write_text(json.dumps(row) + "\n")
     (place / "judgments").mkdir(exist_ok=True)
-    said = [{"question": "q1", "text": answers["a"], "judgment": "correct"}]
-    said += [{"question": "q1", "text": answers["c"], "judgment": "incorrect"}]
-    (place / "judgments" / "ann.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))
+    judged = [{"question": "q1", "text": answers["a"], "judgment": "correct"}]
+    judged += [{"question": "q1", "text": answers["c"], "judgment": "incorrect"}]
+    (place / "judgments" / "ann.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
     done = qassay.judge(qassay.open(place), "patterns(judged=ann)", set_name="written")
     assert done.labels == {"correct": 2, "incorrect": 2}
     assert done.remarks[0].endswith("1 of the 1 strings judged correct, and 0 of the 1 judged incorrect.")
@@ -345,8 +345,8 @@ def test_nuggets_are_learned_from_other_questions_only() -> None:
     for question, listed in nuggets.items():
         for run in range(12):
             has = [bool(rng.random() < 0.5) for _ in listed]
-            said = [str(nugget["text"]) for nugget, there in zip(listed, has, strict=True) if there]
-            texts[question, f"r{run}"] = " ".join([*rng.choice(filler, 15), *said])
+            stated = [str(nugget["text"]) for nugget, has_it in zip(listed, has, strict=True) if has_it]
+            texts[question, f"r{run}"] = " ".join([*rng.choice(filler, 15), *stated])
             judged.update({(question, f"r{run}", str(n["nugget"])): h for n, h in zip(listed, has, strict=True)})
     items = responses(texts)
     plain = learned_nuggets(items, nuggets, judged)

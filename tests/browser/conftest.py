@@ -141,17 +141,17 @@ def make_evaluation(tmp_path: Path) -> Iterator[Callable[..., SmallEvaluation]]:
             _other_task(folder, task)
         store = open_store(folder, create=True)
         import_folder(store, open_folder(folder))
-        one = SmallEvaluation(folder, store)
+        evaluation = SmallEvaluation(folder, store)
         hashed = hashed_once(PASSWORD)
         with store.write() as connection:
             for name, role in PEOPLE:
-                one.account[name] = add_account(connection, name, role, password=hashed).id
-        made.append(one)
-        return one
+                evaluation.account[name] = add_account(connection, name, role, password=hashed).id
+        made.append(evaluation)
+        return evaluation
 
     yield make
-    for one in made:
-        one.store.close()
+    for evaluation in made:
+        evaluation.store.close()
 
 
 @pytest.fixture
@@ -211,8 +211,8 @@ def serve(forked: ForkServerContext, tmp_path: Path) -> Iterator[Callable[..., S
         if process.exitcode is None:
             process.kill()
             process.join()
-    told = log.read_text(errors="replace") if log.exists() else ""
-    assert "unforeseen error" not in told, told[-4000:]
+    logged = log.read_text(errors="replace") if log.exists() else ""
+    assert "unforeseen error" not in logged, logged[-4000:]
 
 
 @pytest.fixture
@@ -231,11 +231,11 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
             context.add_cookies([{"name": COOKIE, "value": make_evaluation.session(name), "url": server.url}])
         page = context.new_page()
 
-        def told(message: Any) -> None:
+        def watch_console(message: Any) -> None:
             if message.type in ("error", "warning") and not any(part in message.text for part in expected):
                 odd.append(f"console: {message.text}")
 
-        page.on("console", told)
+        page.on("console", watch_console)
         page.on("pageerror", lambda error: odd.append(f"script: {error}"))
         page.on("request", lambda asked: None if asked.url.startswith((server.url, "data:", "blob:"))
                 else odd.append(f"asked for {asked.url}"))  # fmt: skip
@@ -252,18 +252,21 @@ def accessible() -> Callable[[Page], None]:
     """Fails where axe-core finds a violation on the page."""
 
     def check(page: Page) -> None:
-        found = Axe().run(page).response["violations"]
-        told = [f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}" for one in found]
-        assert not told, f"{page.url}\n" + "\n".join(told)
+        violations = Axe().run(page).response["violations"]
+        messages = [
+            f"{violation['id']}: {violation['help']}: {[node['target'] for node in violation['nodes']][:3]}"
+            for violation in violations
+        ]
+        assert not messages, f"{page.url}\n" + "\n".join(messages)
 
     return check
 
 
 def free_port() -> int:
     """A port of the loopback address that nobody uses just now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
 
 
 def wait_for(server: Server, seconds: float = 60.0) -> None:
@@ -298,9 +301,9 @@ def _write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 def _cut_down(folder: Path, keep: set[str]) -> None:
     """Keep some series (or questions) of a demo, with what runs and answers say of them."""
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines() if line.strip()]
-    kept = [row for row in rows if row.get("series") in keep or row["id"] in keep]
-    names = {row["id"] for row in kept}
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    chosen = [row for row in rows if row.get("series") in keep or row["id"] in keep]
+    names = {row["id"] for row in chosen}
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chosen))
     for path in [*folder.glob("*.jsonl"), *folder.glob("*/*.jsonl"), *folder.glob("runs/*.txt")]:
         if path.name in ("questions.jsonl", "runs.jsonl") or "collection" in path.parts:
             continue
@@ -336,14 +339,14 @@ def ada(
 ) -> tuple[Any, Any, Callable[..., Page]]:
     """Two questions assigned to Ada: the evaluation, the server, and a way to open her first question."""
     # Without known answers: a verdict against one asks first.
-    one = make_evaluation("series", "1.1", "1.2", without=("judgments", "nuggets", "answers.jsonl"))
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1.1", "1.2", without=("judgments", "nuggets", "answers.jsonl"))
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
 
     def sit_down(**options: Any) -> Page:
-        page: Page = visit(server, one, "Ada", **options)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        page: Page = visit(server, evaluation, "Ada", **options)
+        page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
         expect(page.locator(".answer-string")).to_be_visible()
         return page
 
-    return one, server, sit_down
+    return evaluation, server, sit_down

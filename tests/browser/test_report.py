@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import qassay
-from qassay.analysis.reporting import Scored, of_matrix, scores_of
+from qassay.analysis.reporting import of_matrix
 from qassay.matrix import ScoreMatrix
 from qassay.reports import build_report
 from qassay.reports.organisations import organisation_page
@@ -29,7 +29,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "report": qassay.report(evaluation).html(),
         "entailment": qassay.report(qassay.open(qassay.demo_folder("entailment"))).html(),
         "odd": build_report(of_matrix(odd, name=HOSTILE[0])).html(),
-        "organisation": organisation_page(scores_of(evaluation, Scored()), "team B").html(),
+        "organisation": organisation_page(evaluation.score(), "team B").html(),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

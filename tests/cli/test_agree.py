@@ -80,9 +80,9 @@ def test_named_sets_may_be_settled_or_automatic(factoids: Path, capsys: pytest.C
 
 
 def test_the_same_command_gives_the_same_output(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = run_json(capsys, str(factoids))
-    assert run_json(capsys, str(factoids)) == one
-    assert run_json(capsys, str(factoids), "--seed", "1")["intervals"] != one["intervals"]
+    document = run_json(capsys, str(factoids))
+    assert run_json(capsys, str(factoids)) == document
+    assert run_json(capsys, str(factoids), "--seed", "1")["intervals"] != document["intervals"]
     assert run_json(capsys, str(factoids), "--resamples", "0")["intervals"]["raw"] is None
 
 
@@ -136,11 +136,11 @@ def test_justifications_are_ratings(tmp_path: Path, golden: dict[str, Any], caps
             rows.append(row if correctness is None else row | {"correctness": correctness})
         write_rows(folder / "judgments" / f"judge{judge}.jsonl", rows)
     document = run_json(capsys, str(folder))
-    found = document["ratings"]["correctness"]
+    rated = document["ratings"]["correctness"]
     expected = golden["RTE08"]["pair75_recomputed"]
-    assert found["mean"] == pytest.approx(expected["mean_correctness"], abs=1e-6)
-    assert found["mean_rank"] == pytest.approx(expected["mean_rank_correctness"], abs=1e-6)
-    assert found["histogram"]["C"]["0"] == 3
+    assert rated["mean"] == pytest.approx(expected["mean_correctness"], abs=1e-6)
+    assert rated["mean_rank"] == pytest.approx(expected["mean_rank_correctness"], abs=1e-6)
+    assert rated["histogram"]["C"]["0"] == 3
     assert document["items"] == 0
     assert main(["agree", str(folder)]) == 0
     shown = capsys.readouterr().out
@@ -224,9 +224,9 @@ def test_sets_without_labels_are_left_out_unless_named(factoids: Path, capsys: p
     document = run_json(capsys, str(factoids))
     assert document["sets"] == ["first", "second"]
     assert document["notes"][0] == "Sets without judgments of these items: third."
-    named = run_json(capsys, str(factoids), "--sets", "first,second,third")
-    assert named["items"] == 0
-    assert named["raw"] is None
+    chosen = run_json(capsys, str(factoids), "--sets", "first,second,third")
+    assert chosen["items"] == 0
+    assert chosen["raw"] is None
 
 
 # ---- by person ------------------------------------------------------------------------------------------------------

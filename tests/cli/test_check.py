@@ -56,14 +56,14 @@ def folder(tmp_path: Path) -> Path:
     )
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     status = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     return status, out, err
 
 
 def checked(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, Any]]:
-    status, out, err = said(capsys, "check", *arguments, "--json")
+    status, out, err = printed(capsys, "check", *arguments, "--json")
     assert err == ""
     made = json.loads(out)
     assert set(made) == KEYS
@@ -101,7 +101,7 @@ def test_the_rules_of_the_contract() -> None:
 
 
 def test_the_summary_for_people(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = said(capsys, "check", folder)
+    status, out, err = printed(capsys, "check", folder)
     assert (status, err) == (0, "")
     assert out.splitlines() == [
         "questions  1 factoid, 1 list, 1 other in 1 series",
@@ -116,7 +116,7 @@ def test_the_summary_for_people(folder: Path, capsys: pytest.CaptureFixture[str]
 
 def test_the_documents_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder, {"collection/c.jsonl": rows({"id": "D", "text": "x"}, {"id": "E", "text": "y"})})
-    assert "documents  2" in said(capsys, "check", folder)[1].splitlines()
+    assert "documents  2" in printed(capsys, "check", folder)[1].splitlines()
 
 
 FAULTS: list[tuple[str, dict[str, str], list[tuple[str, int | None, str | None, str]]]] = [
@@ -255,10 +255,10 @@ def test_faults(
     write(folder, change)
     status, made = checked(capsys, folder)
     assert status == 1
-    found = [(row["file"], row["line"], row["question"], row["rule"]) for row in made["errors"]]
-    assert sorted(found, key=str) == sorted(wrong, key=str)
+    errors = [(row["file"], row["line"], row["question"], row["rule"]) for row in made["errors"]]
+    assert sorted(errors, key=str) == sorted(wrong, key=str)
     # People get the same on stderr, and the count at the end of stdout.
-    status, out, err = said(capsys, "check", folder)
+    status, out, err = printed(capsys, "check", folder)
     assert status == 1
     assert err.count("error: ") == len(wrong)
     assert out.splitlines()[-1].startswith("1 error" if len(wrong) == 1 else f"{len(wrong)} errors")
@@ -281,7 +281,7 @@ def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str
         ("runs/b.txt", "configuration"),
         ("runs.jsonl", "configuration"),
     ]
-    status, out, err = said(capsys, "check", folder)
+    status, out, err = printed(capsys, "check", folder)
     assert status == 0
     assert err.count("warning: ") == 2
     assert out.splitlines()[-1] == "no errors, 2 warnings"
@@ -291,7 +291,7 @@ def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: 
     write(folder, {"runs/a.txt": "".join(f"x{n} a D x\n" for n in range(100))})
     _, made = checked(capsys, folder)
     assert len(made["errors"]) == 103
-    _, out, err = said(capsys, "check", folder)
+    _, out, err = printed(capsys, "check", folder)
     assert err.count("is not in the test set") == 10
     assert "... and 90 more of rule unknown-question" in err
     assert out.splitlines()[-1] == "103 errors"
@@ -299,7 +299,7 @@ def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: 
 
 def test_other_faults_of_one_kind_are_not_called_by_a_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "scores.csv").write_text("qid,A\n" + "".join(f"q{n},\n" for n in range(40)))
-    status, _, err = said(capsys, "describe", tmp_path / "scores.csv")
+    status, _, err = printed(capsys, "describe", tmp_path / "scores.csv")
     assert status == 1
     assert err.splitlines()[-1].endswith("... and 30 more like these (--json lists them)")
 
@@ -323,14 +323,14 @@ def test_form_and_encoding_of_runs(folder: Path, tmp_path: Path, capsys: pytest.
     run.write_bytes(b"1.1 r D caf\xe9\n1.2 r NIL\n1.3 r NIL\n")
     assert [row["rule"] for row in checked(capsys, run, "--in", folder)[1]["errors"]] == ["encoding"]
     assert checked(capsys, run, "--in", folder, "--encoding", "latin-1")[0] == 0
-    status, out, err = said(capsys, "check", run, "--in", folder, "--form", "rte", "--json")
+    status, out, err = printed(capsys, "check", run, "--in", folder, "--form", "rte", "--json")
     assert (status, out) == (2, "")
     assert "unknown run form of task series2004 'rte'" in err
 
 
 def test_runs_need_an_evaluation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ((folder / "runs" / "a.txt",), (folder, folder)):
-        status, out, err = said(capsys, "check", *arguments)
+        status, out, err = printed(capsys, "check", *arguments)
         assert (status, out) == (2, "")
         assert "--in FOLDER" in err
 
@@ -342,13 +342,13 @@ def test_what_is_not_there(folder: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "qassay init" in made["errors"][0]["message"]
     status, made = checked(capsys, tmp_path / "no.txt", "--in", folder)
     assert (status, made["errors"][0]["file"]) == (1, str(tmp_path / "no.txt"))
-    assert said(capsys, "check")[0] == 2
+    assert printed(capsys, "check")[0] == 2
 
 
 def test_messages_cannot_move_the_cursor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder, {"runs/a.txt": "\x1b[2J a D x\n"})
     for command in ("check", "score"):
-        _, _, err = said(capsys, command, folder)
+        _, _, err = printed(capsys, command, folder)
         assert "\x1b" not in err
         assert "\\x1b[2J" in err
 
@@ -388,7 +388,7 @@ FIELDS = (
 
 def break_something(folder: Path, rng: random.Random) -> None:
     """Spoil one file: a value, a field, a line, a byte, its end, or all of it."""
-    path = rng.choice(sorted(one for one in folder.rglob("*") if one.is_file()))
+    path = rng.choice(sorted(entry for entry in folder.rglob("*") if entry.is_file()))
     data = path.read_bytes()
     lines = data.split(b"\n")
     place = rng.randrange(len(lines))
@@ -438,7 +438,7 @@ def try_broken(folder: Path, task: str, seed: int, capsys: pytest.CaptureFixture
         for _ in range(rng.choice((1, 1, 2))):
             break_something(folder / str(number), rng)
         for command in (["check"], ["score", "--unjudged", "wrong", "--missing", "zero"]):
-            status, out, err = said(capsys, command[0], folder / str(number), *command[1:], "--json")
+            status, out, err = printed(capsys, command[0], folder / str(number), *command[1:], "--json")
             assert status in (0, 1, 2)
             assert "Traceback" not in err
             if status != 2:

@@ -33,18 +33,18 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str], elsewhere: Path) -> None:
     assert main(["demo"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     story = tell()
     for run in story.scores.runs:
-        assert run.run in told
+        assert run.run in printed
     # README of the evaluation: the three assessors agree on 216 of the 268 factoid items.
-    assert "They label 52 of 268" in " ".join(told.split())
-    assert story.closest.verdict in told
+    assert "They label 52 of 268" in " ".join(printed.split())
+    assert story.closest.verdict in printed
     for chapter in ("1. The scores", "2. What", "3. The ranking", "4. Which gaps are repeatable", "What to try next"):
-        assert f"\n{chapter}" in told
-    assert max(len(line) for line in told.splitlines() if "file:" not in line) <= 100
+        assert f"\n{chapter}" in printed
+    assert max(len(line) for line in printed.splitlines() if "file:" not in line) <= 100
     (report,) = elsewhere.glob("qassay-demo-*/report.html")
-    assert report.as_uri() in told
+    assert report.as_uri() in printed
     assert "<svg" in report.read_text(encoding="utf-8")
 
 
@@ -91,9 +91,9 @@ def test_without_extras_it_tells_the_story_and_what_to_install(
     monkeypatch.setattr("qassay.cli.demo.tell", lambda: tell_once())
     monkeypatch.setattr("qassay.cli.demo.installed", lambda extra: False)
     assert main(["demo"]) == 0
-    told = capsys.readouterr().out
-    assert "pip install 'qassay[figures]'" in told
-    assert "pip install 'qassay[serve]'" in told
+    printed = capsys.readouterr().out
+    assert "pip install 'qassay[figures]'" in printed
+    assert "pip install 'qassay[serve]'" in printed
     assert list(elsewhere.iterdir()) == []
 
 
@@ -105,23 +105,23 @@ def test_what_is_served_has_three_addresses_and_fits_a_screen(
     from qassay.web.results.publishing import publications, published
 
     _prepare(tmp_path / "demo", tmp_path / "report.html", "http://127.0.0.1:8000", is_kept=False)
-    told = capsys.readouterr().out
-    assert len(told.splitlines()) <= 14
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) <= 14
     for address in ((tmp_path / "report.html").as_uri(), "http://127.0.0.1:8000/results", "http://127.0.0.1:8000/work"):
-        assert address in told
-    assert all(f"  {name} " in told for name in TO_SEE)
+        assert address in printed
+    assert all(f"  {name} " in printed for name in TO_SEE)
     # The commands of the report are about a copy that the demonstration makes.
     assert "qassay score demo" in (tmp_path / "report.html").read_text(encoding="utf-8")
     store = open_store(tmp_path / "demo")
     with store.read() as connection:
         (publication,) = publications(connection)
-        kept = published(connection, publication.id)
+        stored = published(connection, publication.id)
     store.close()
-    assert kept is not None
+    assert stored is not None
     assert (publication.title, publication.provisional) == ("The first 12 series", None)
-    assert "12 series" in kept.tables["leaderboard"].title
-    assert [picture.name for picture in kept.pictures] == ["leaderboard"]
-    assert kept.answer
+    assert "12 series" in stored.tables["leaderboard"].title
+    assert [picture.name for picture in stored.pictures] == ["leaderboard"]
+    assert stored.answer
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def test_each_part_is_what_its_command_says(
     part: str, arguments: list[str], copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["demo", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)[part]
+    document = json.loads(capsys.readouterr().out)[part]
     assert main([arguments[0], str(copy), *arguments[1:], "--json"]) == 0
     commanded = json.loads(capsys.readouterr().out)
-    shared = told.keys() & commanded.keys() - {"notes"}
+    shared = document.keys() & commanded.keys() - {"notes"}
     assert len(shared) >= 3
-    assert {key: told[key] for key in shared} == {key: commanded[key] for key in shared}
+    assert {key: document[key] for key in shared} == {key: commanded[key] for key in shared}
 
 
 def test_the_closest_neighbours_are_compared() -> None:
@@ -171,9 +171,9 @@ def test_the_copy_is_the_evaluation(copy: Path) -> None:
 def test_copying_says_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "new"
     assert main(["demo", "--to", str(target), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["to"] == str(target)
-    assert "qassay.toml" in told["files"]
+    document = json.loads(capsys.readouterr().out)
+    assert document["to"] == str(target)
+    assert "qassay.toml" in document["files"]
     assert main(["demo", "--to", str(tmp_path / "other")]) == 0
     assert "qassay score" in capsys.readouterr().out
 
@@ -201,24 +201,24 @@ def test_the_served_copy_is_half_judged_with_work_for_everybody(tmp_path: Path) 
 
     copy_demo(tmp_path / "demo")
     people = prepare(tmp_path / "demo")
-    assert [(one.name, one.role) for one in people] == list(PEOPLE)
+    assert [(person.name, person.role) for person in people] == list(PEOPLE)
     # One password for everybody, a new one at every start.
-    assert len({one.password for one in people}) == 1
+    assert len({person.password for person in people}) == 1
     store = open_store(tmp_path / "demo")
     with store.read() as connection:
         work = all_assignments(connection)
         questions = progress(connection)
     store.close()
-    closed = {one.question.split(".")[0] for one in work if one.closed}
+    closed = {assignment.question.split(".")[0] for assignment in work if assignment.closed}
     assert closed == JUDGED
-    assert {one.question.split(".")[0] for one in work if not one.closed}.isdisjoint(JUDGED)
-    matching = {one.question for one in work if one.step == 2}
+    assert {assignment.question.split(".")[0] for assignment in work if not assignment.closed}.isdisjoint(JUDGED)
+    matching = {assignment.question for assignment in work if assignment.step == 2}
     assert matching
-    assert matching <= {one.question for one in work if one.closed}
-    assert sum(one.settled.left for one in questions if one.settled) >= 5
-    left = {one.question.split(".")[0] for one in questions if one.settled and one.settled.left}
+    assert matching <= {assignment.question for assignment in work if assignment.closed}
+    assert sum(question.settled.left for question in questions if question.settled) >= 5
+    left = {question.question.split(".")[0] for question in questions if question.settled and question.settled.left}
     assert left == JUDGED - FINISHED, "the finished series are adjudicated"
-    assert len({one.account for one in work}) == 2
+    assert len({assignment.account for assignment in work}) == 2
 
 
 def test_serving_refuses_what_it_does_not_serve(capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +232,7 @@ def test_a_port_that_is_taken_is_reported_before_anything_is_copied(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["demo", "--serve", "--to", str(tmp_path / "copy"), "--port", str(port)]) == 2
-    said = capsys.readouterr()
-    assert f"port {port} is taken" in said.err
-    assert said.out == ""
+    printed = capsys.readouterr()
+    assert f"port {port} is taken" in printed.err
+    assert printed.out == ""
     assert not (tmp_path / "copy").exists()

@@ -21,19 +21,21 @@ def described(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, 
 
 
 def test_an_evaluation_is_described_by_unit_type_and_weight(capsys: pytest.CaptureFixture[str]) -> None:
-    found = described(capsys, str(demo_folder()))
+    document = described(capsys, str(demo_folder()))
     assert main(["score", str(demo_folder()), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     by_unit = zip(scores["units"], zip(*scores["matrix"].values(), strict=True), strict=True)
     medians = {unit: median(values) for unit, values in by_unit}
-    assert {row["unit"]: row["median"] for row in found["units"]["units"]} == pytest.approx(medians)
+    assert {row["unit"]: row["median"] for row in document["units"]["units"]} == pytest.approx(medians)
     questions = {
         name: [scores["questions"][run][name] for run in scores["questions"]] for name in scores["questions"]["hobby"]
     }
     zero = sum(median(values) == 0 for values in questions.values())
-    assert found["questions"]["zero_medians"]["all"]["zero"] == zero
-    assert [move["component"] for move in found["weights"]["moves"]] == ["factoid"] * 2 + ["list"] * 2 + ["other"] * 2
-    assert -1 <= found["aggregation"]["agreement"]["tau"] <= 1
+    assert document["questions"]["zero_medians"]["all"]["zero"] == zero
+    assert [move["component"] for move in document["weights"]["moves"]] == ["factoid"] * 2 + ["list"] * 2 + [
+        "other"
+    ] * 2
+    assert -1 <= document["aggregation"]["agreement"]["tau"] <= 1
 
 
 def test_one_question_type_has_no_weights_to_move(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,22 +79,22 @@ def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def test_scores_by_type_of_target(capsys: pytest.CaptureFixture[str]) -> None:
     """Against the means of the matrix that `score` prints."""
-    found = described(capsys, str(demo_folder()))["target_types"]
+    by_target = described(capsys, str(demo_folder()))["target_types"]
     assert main(["score", str(demo_folder()), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     questions = [json.loads(line) for line in (demo_folder() / "questions.jsonl").read_text().splitlines()]
     kinds = {question["series"]: question["target_type"] for question in questions}
-    assert {kind: part["units"] for kind, part in found["types"].items()} == dict.fromkeys(
+    assert {kind: part["units"] for kind, part in by_target["types"].items()} == dict.fromkeys(
         ("PERSON", "ORGANIZATION", "THING", "EVENT"), 4
     )
-    for kind, part in found["types"].items():
+    for kind, part in by_target["types"].items():
         places = [place for place, unit in enumerate(scores["units"]) if kinds[unit] == kind]
         means = {run: sum(row[p] for p in places) / 4 for run, row in scores["matrix"].items()}
         assert part["runs"] == pytest.approx(means)
         assert part["mean"] == pytest.approx(sum(means.values()) / len(means))
     # The mean over the types, which have four series each, is the score.
     for row in scores["runs"]:
-        assert sum(part["runs"][row["run"]] for part in found["types"].values()) / 4 == pytest.approx(row["score"])
+        assert sum(part["runs"][row["run"]] for part in by_target["types"].values()) / 4 == pytest.approx(row["score"])
 
 
 @pytest.fixture
@@ -106,11 +108,11 @@ def pilot(tmp_path: Path) -> Path:
         folder / "nuggets/author.jsonl", [{"question": q, "nugget": "1", "vital": True, "text": "n"} for q in "12"]
     )
     judged: list[dict[str, Any]] = []
-    for run, content, organization, found in (("A", 8, 2, "12"), ("B", 6, 9, "1"), ("C", 1, 1, "")):
+    for run, content, organization, nuggets in (("A", 8, 2, "12"), ("B", 6, 9, "1"), ("C", 1, 1, "")):
         rows = [{"run": run, "question": q, "items": [{"text": "words of a definition"}]} for q in "12"]
         write_rows(folder / "runs" / f"{run}.jsonl", rows)
         for q in "12":
-            judged.append({"question": q, "run": run, "nuggets": ["1"] if q in found else []})
+            judged.append({"question": q, "run": run, "nuggets": ["1"] if q in nuggets else []})
             judged.append({"question": q, "run": run, "content": content, "organization": organization})
     write_rows(folder / "judgments/author.jsonl", judged)
     return folder
@@ -135,11 +137,13 @@ def test_holistic_against_f_and_content_against_organization(pilot: Path, capsys
 
 
 def test_one_question_with_all_responses(capsys: pytest.CaptureFixture[str]) -> None:
-    found = described(capsys, str(demo_folder()), "--question", "1.5")
+    document = described(capsys, str(demo_folder()), "--question", "1.5")
     assert main(["score", str(demo_folder()), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)["questions"]
-    assert {row["run"]: row["score"] for row in found["responses"]} == {run: own["1.5"] for run, own in scores.items()}
-    jay = next(row for row in found["responses"] if row["run"] == "jay")
+    assert {row["run"]: row["score"] for row in document["responses"]} == {
+        run: own["1.5"] for run, own in scores.items()
+    }
+    jay = next(row for row in document["responses"] if row["run"] == "jay")
     assert jay["items"] == [
         {
             "doc": "demo-curie-6",
@@ -159,15 +163,15 @@ def test_all_justifications_of_a_pair_with_all_judges(capsys: pytest.CaptureFixt
         for line in (folder / "judgments" / f"{name}.jsonl").read_text().splitlines()
     ]
     pair = next(row["question"] for row in rows if "understandability" in row)
-    found = described(capsys, str(folder), "--question", pair)
-    for response in found["responses"]:
+    document = described(capsys, str(folder), "--question", pair)
+    for response in document["responses"]:
         given = [row for row in rows if row["question"] == pair and row.get("run") == response["run"]]
         assert [(r["judge"], r["understandability"], r["correctness"]) for r in response["ratings"]] == [
             (row["set"], row["understandability"], row.get("correctness")) for row in given
         ]
         assert response["mean"]["correctness"] == sum(row.get("correctness", 0) for row in given) / 2
         assert response["justification"]
-    assert set(found["answers"]) == {"adjudicated", "first", "second"}
+    assert set(document["answers"]) == {"adjudicated", "first", "second"}
     assert main(["describe", str(folder), "--question", pair]) == 0
     assert f"All responses to pair {pair}, with the scores of all judges" in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from on_disk import snapshot
 from qassay.cli import main
 
 Captured = pytest.CaptureFixture[str]
@@ -29,12 +30,8 @@ def export(folder: Path, *arguments: object) -> int:
 def scores(folder: Path, capsys: Captured, *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["score", str(folder), "--json", *arguments]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
 
 
 def test_an_export_scores_the_same(demo: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -83,10 +80,10 @@ def test_rows_without_a_nist_form_are_reported(tmp_path: Path, capsys: Captured)
     (folder / "nuggets" / "a.jsonl").write_text(json.dumps(row) + "\n")
     capsys.readouterr()
     assert export(folder, "--nist", "--json") == 0
-    said = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     nist = ["nist/a-nuggets.txt", "nist/a-weights.txt", "nist/topics.tsv"]
-    assert said["files"] == [*nist, "qassay.toml", "questions.jsonl"]
-    assert any("1 judgments of nugget support are left out" in note for note in said["notes"])
+    assert document["files"] == [*nist, "qassay.toml", "questions.jsonl"]
+    assert any("1 judgments of nugget support are left out" in note for note in document["notes"])
     assert (folder / "export" / "nist" / "a-weights.txt").read_text() == "1\t1\t0.5\ttwo lines\n"
     assert (folder / "export" / "nist" / "topics.tsv").read_text() == "1\twhy?\n"
     assert (folder / "export" / "nist" / "a-nuggets.txt").read_text() == "Qid 1: why?\n1 1\tvital\ttwo lines\n"

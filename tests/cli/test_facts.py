@@ -42,20 +42,20 @@ def test_trec_2004_as_its_overview_prints_it(
     names = ("trec13questions.xml", "trec13answers_other", "trec13answers_list", "trec13targettypes")
     folder = brought_in(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
     printed = golden["SERIES05"]
-    found = facts(capsys, folder)
-    assert found["questions"] == {kind: printed[kind] for kind in ("factoid", "list", "other")}
-    assert found["series"]["count"] == 65
-    assert found["series"]["questions"] == {"min": 4, "mean": pytest.approx(351 / 65), "max": 10}
-    assert found["target_types"] == {"PERSON": 23, "ORG": 25, "THING": 17}
-    assert round(found["list_answers"]["mean"], 1) == printed["list_answers"]["mean"] == 8.8
-    assert (found["list_answers"]["min"], found["list_answers"]["max"]) == (2, 41)
-    assert found["list_answers"]["questions"] == 55
-    assert found["nuggets"]["lists"] == 64
-    assert found["nuggets"]["mean"] * 64 == pytest.approx(580)
-    assert found["nuggets"]["vital"] * 64 == pytest.approx(234)
-    assert (found["key"], found["nil_questions"], found["assessors"]) == (None, None, {})
-    assert found["scored"]["questions"] == {"factoid": 230, "list": 55, "other": 64}
-    assert set(found["scored"]["left_out"]) == {"7.4", "25.4"}
+    document = facts(capsys, folder)
+    assert document["questions"] == {kind: printed[kind] for kind in ("factoid", "list", "other")}
+    assert document["series"]["count"] == 65
+    assert document["series"]["questions"] == {"min": 4, "mean": pytest.approx(351 / 65), "max": 10}
+    assert document["target_types"] == {"PERSON": 23, "ORG": 25, "THING": 17}
+    assert round(document["list_answers"]["mean"], 1) == printed["list_answers"]["mean"] == 8.8
+    assert (document["list_answers"]["min"], document["list_answers"]["max"]) == (2, 41)
+    assert document["list_answers"]["questions"] == 55
+    assert document["nuggets"]["lists"] == 64
+    assert document["nuggets"]["mean"] * 64 == pytest.approx(580)
+    assert document["nuggets"]["vital"] * 64 == pytest.approx(234)
+    assert (document["key"], document["nil_questions"], document["assessors"]) == (None, None, {})
+    assert document["scored"]["questions"] == {"factoid": 230, "list": 55, "other": 64}
+    assert set(document["scored"]["left_out"]) == {"7.4", "25.4"}
 
 
 def test_trec_2004_has_64_series_when_the_organiser_drops_one(
@@ -73,21 +73,21 @@ def test_trec_2004_has_64_series_when_the_organiser_drops_one(
 def test_trec_2003_and_2002(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("trec12questions", "trec12answers_definition", "trec12answers_list")
     folder = brought_in(tmp_path / "2003", "main2003", *(data(f"trec_qa/{name}") for name in names))
-    found = facts(capsys, folder)
-    assert found["questions"] == {"factoid": 413, "list": 37, "definition": 50}
-    assert (found["list_answers"]["min"], found["list_answers"]["max"]) == (3, 44)
-    assert found["list_answers"]["mean"] * 37 == pytest.approx(549)
-    assert (round(found["nuggets"]["mean"] * 50), round(found["nuggets"]["vital"] * 50)) == (417, 207)
-    assert (found["series"], found["target_types"]) == (None, {})
+    document = facts(capsys, folder)
+    assert document["questions"] == {"factoid": 413, "list": 37, "definition": 50}
+    assert (document["list_answers"]["min"], document["list_answers"]["max"]) == (3, 44)
+    assert document["list_answers"]["mean"] * 37 == pytest.approx(549)
+    assert (round(document["nuggets"]["mean"] * 50), round(document["nuggets"]["vital"] * 50)) == (417, 207)
+    assert (document["series"], document["target_types"]) == (None, {})
     folder = brought_in(tmp_path / "2002", "confidence", data("trec_qa/trec11questions"))
     assert facts(capsys, folder)["questions"] == {"factoid": 500}
 
 
 def test_rte_3_counts_its_labels(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = brought_in(tmp_path / "e", "entailment2", data("rte3/RTE3-TEST-GOLD.xml"))
-    found = facts(capsys, folder)
-    assert (found["questions"], found["pair_labels"]) == ({"pair": 800}, {"YES": 410, "NO": 390})
-    assert found["nil_questions"] is None
+    document = facts(capsys, folder)
+    assert (document["questions"], document["pair_labels"]) == ({"pair": 800}, {"YES": 410, "NO": 390})
+    assert document["nil_questions"] is None
 
 
 # ---- NIL, assessors, keys -------------------------------------------------------------------------------------------
@@ -110,12 +110,12 @@ def judged(question: str, label: str, **more: str) -> dict[str, Any]:
 def test_nil_questions_follow_from_the_key(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts(capsys, factoids)["nil_questions"] is None
     write_rows(factoids / "answers.jsonl", {"question": "1", "answer": "x"})
-    found = facts(capsys, factoids)
-    assert (found["nil_questions"], found["nil"]) == (3, ["2", "3", "4"])
+    document = facts(capsys, factoids)
+    assert (document["nil_questions"], document["nil"]) == (3, ["2", "3", "4"])
     write_rows(factoids / "judgments" / "adjudicated.jsonl", judged("2", "R"), judged("3", "W"))
-    found = facts(capsys, factoids)
-    assert (found["nil_questions"], found["nil"]) == (2, ["3", "4"])
-    assert found["notes"] == ["Among the NIL questions are 1 without any judged answer."]
+    document = facts(capsys, factoids)
+    assert (document["nil_questions"], document["nil"]) == (2, ["3", "4"])
+    assert document["notes"] == ["Among the NIL questions are 1 without any judged answer."]
     # An answer that is withdrawn is not known.
     write_rows(factoids / "answers.jsonl", {"question": "1", "answer": "x", "withdrawn": True})
     assert facts(capsys, factoids)["nil"] == ["1", "3", "4"]
@@ -129,14 +129,14 @@ def test_who_judged_how_much(factoids: Path, capsys: pytest.CaptureFixture[str])
         sets / "second.jsonl", judged("1", "R", assessor="bo"), judged("2", "R", assessor="ana"), judged("3", "W")
     )
     write_rows(sets / "llm.jsonl", judged("1", "R", assessor="llm") | {"trace": {"model": "m"}})
-    found = facts(capsys, factoids)
-    assert found["assessors"] == {
+    document = facts(capsys, factoids)
+    assert document["assessors"] == {
         "ana": {"judgments": 2, "sets": {"first": 1, "second": 1}},
         "bo": {"judgments": 1, "sets": {"second": 1}},
     }
-    assert found["sets"] == {"first": 1, "second": 3}
-    assert found["key"] is None
-    assert "choose one with --key (first, second)" in found["notes"][-1]
+    assert document["sets"] == {"first": 1, "second": 3}
+    assert document["key"] is None
+    assert "choose one with --key (first, second)" in document["notes"][-1]
     assert facts(capsys, factoids, "--key", "second")["nil"] == ["3", "4"]
     assert main(["facts", str(factoids)]) == 0
     assert "not named          1      0       1" in capsys.readouterr().out

@@ -6,10 +6,10 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from on_disk import read, refused, run_import, snapshot, write
 from qassay.cli import main
 from qassay.formats.questions import read_questions
 
@@ -24,19 +24,6 @@ QUESTIONS = [
 RUN = "1.1 alpha D1 1969\n1.2 alpha D1 Boston\n1.2 alpha D2 Austin\n1.3 alpha D1 a gang\n"
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 @pytest.fixture
 def folder(tmp_path: Path, capsys: Captured) -> Path:
     """An evaluation with three questions."""
@@ -45,20 +32,6 @@ def folder(tmp_path: Path, capsys: Captured) -> Path:
     assert main(["import", str(made), str(write(tmp_path / "q.jsonl", QUESTIONS))]) == 0
     capsys.readouterr()
     return made
-
-
-def run(folder: Path, *arguments: object) -> int:
-    return main(["import", str(folder), *map(str, arguments)])
-
-
-def refused(folder: Path, capsys: Captured, *arguments: object) -> str:
-    """What is said where nothing may be written."""
-    before = snapshot(folder)
-    assert run(folder, *arguments) == 1
-    assert snapshot(folder) == before
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err
 
 
 def test_the_keys_of_2004(tmp_path: Path, data: Data, capsys: Captured) -> None:
@@ -72,7 +45,7 @@ def test_the_keys_of_2004(tmp_path: Path, data: Data, capsys: Captured) -> None:
         "trec13questions.xml",
     ]
     paths = [data(f"trec_qa/{name}") for name in names]
-    assert run(tmp_path / "e", *paths) == 0
+    assert run_import(tmp_path / "e", *paths) == 0
     assert [line.split(": ", 1)[1] for line in capsys.readouterr().out.splitlines()] == [
         "580 nuggets to nuggets/adjudicated.jsonl",
         "484 answers to answers.jsonl",
@@ -81,7 +54,7 @@ def test_the_keys_of_2004(tmp_path: Path, data: Data, capsys: Captured) -> None:
         "351 questions in 65 series (230 factoid, 56 list, 65 other)",
     ]
     before = snapshot(tmp_path / "e")
-    assert run(tmp_path / "e", *paths) == 0
+    assert run_import(tmp_path / "e", *paths) == 0
     assert snapshot(tmp_path / "e") == before
     assert all("nothing new" in line for line in capsys.readouterr().out.splitlines())
 
@@ -90,14 +63,14 @@ def test_rag_assignments_in_one_step(tmp_path: Path, data: Data, capsys: Capture
     folder = tmp_path / "e"
     main(["init", str(folder), "--task", "nuggets"])
     capsys.readouterr()
-    assert run(folder, data("trec_rag24/nugget_assignment.20241108.jl"), "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["added"][0]["count"] == 21 + 45 + 298 + 13_158
-    assert said["warnings"][0]["rule"] == "missing-question"
+    assert run_import(folder, data("trec_rag24/nugget_assignment.20241108.jl"), "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["added"][0]["count"] == 21 + 45 + 298 + 13_158
+    assert document["warnings"][0]["rule"] == "missing-question"
     assert len(list((folder / "runs").iterdir())) == 45
     assert len(read(folder / "judgments" / "adjudicated.jsonl")) == 13_158
     before = snapshot(folder)
-    assert run(folder, data("trec_rag24/nugget_assignment.20241108.jl")) == 0
+    assert run_import(folder, data("trec_rag24/nugget_assignment.20241108.jl")) == 0
     assert snapshot(folder) == before
     # Best vital_strict over the topics a run has: README.md of the data.
     capsys.readouterr()
@@ -109,9 +82,9 @@ def test_rag_assignments_in_one_step(tmp_path: Path, data: Data, capsys: Capture
 def test_questions_that_are_there_stay_with_assignments(tmp_path: Path, data: Data, capsys: Captured) -> None:
     folder = tmp_path / "e"
     main(["init", str(folder), "--task", "nuggets"])
-    assert run(folder, data("trec_rag24/topics.rag24.test.txt")) == 0
+    assert run_import(folder, data("trec_rag24/topics.rag24.test.txt")) == 0
     before = (folder / "questions.jsonl").read_bytes()
-    assert run(folder, data("trec_rag24/nugget_assignment.20241108.jl")) == 0
+    assert run_import(folder, data("trec_rag24/nugget_assignment.20241108.jl")) == 0
     assert (folder / "questions.jsonl").read_bytes() == before
     assert "6 questions read differently in the evaluation, and stay" in capsys.readouterr().err
 
@@ -119,11 +92,11 @@ def test_questions_that_are_there_stay_with_assignments(tmp_path: Path, data: Da
 def test_pairs_bring_their_labels(tmp_path: Path, data: Data, capsys: Captured) -> None:
     folder = tmp_path / "e"
     main(["init", str(folder), "--task", "entailment3"])
-    assert run(folder, data("rte3/RTE3-TEST-GOLD.xml")) == 0
+    assert run_import(folder, data("rte3/RTE3-TEST-GOLD.xml")) == 0
     rows = read(folder / "judgments" / "reference.jsonl")
     assert [sum(row["judgment"] == label for row in rows) for label in ("YES", "NO")] == [410, 390]
     assert "two_way" in capsys.readouterr().err
-    assert run(folder, data("rte3/RTE3-TEST-GOLD.xml"), "--set", "main") == 0
+    assert run_import(folder, data("rte3/RTE3-TEST-GOLD.xml"), "--set", "main") == 0
     assert (folder / "judgments" / "main.jsonl").exists()
 
 
@@ -132,9 +105,9 @@ def test_two_way_labels_are_marked(tmp_path: Path) -> None:
     main(["init", str(folder), "--task", "entailment3"])
     pair = '<pair id="1" entailment="NO ENTAILMENT"><t>T</t><h>H</h></pair>'
     (tmp_path / "rte.xml").write_text(f"<entailment-corpus>{pair}</entailment-corpus>")
-    assert run(folder, tmp_path / "rte.xml") == 0
+    assert run_import(folder, tmp_path / "rte.xml") == 0
     assert (folder / "qassay.toml").read_text().startswith('two_way = ["reference"]\n')
-    assert run(folder, tmp_path / "rte.xml") == 0
+    assert run_import(folder, tmp_path / "rte.xml") == 0
     assert (folder / "qassay.toml").read_text().count('two_way = ["reference"]') == 1
 
 
@@ -144,7 +117,7 @@ def test_labels_of_a_file_in_place_are_not_lost(tmp_path: Path) -> None:
     pair = '<pair id="1" entailment="NO ENTAILMENT"><t>T</t><h>H</h></pair>'
     (folder / "questions.xml").write_text(f"<entailment-corpus>{pair}</entailment-corpus>")
     more = write(tmp_path / "q.jsonl", [{"id": "2", "type": "pair", "text": "T", "hypothesis": "H"}])
-    assert run(folder, more) == 0
+    assert run_import(folder, more) == 0
     assert sorted(path.name for path in folder.glob("questions.*")) == ["questions.jsonl"]
     assert read(folder / "judgments" / "reference.jsonl") == [{"question": "1", "judgment": "NO"}]
     assert 'two_way = ["reference"]' in (folder / "qassay.toml").read_text()
@@ -152,76 +125,76 @@ def test_labels_of_a_file_in_place_are_not_lost(tmp_path: Path) -> None:
 
 def test_questions_merge_and_are_replaced_only_with_leave(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     more = {"id": "2.1", "type": "factoid", "text": "Who?", "series": "2", "target": "X", "level": 3}
-    assert run(folder, write(tmp_path / "more.jsonl", [QUESTIONS[0], more])) == 0
+    assert run_import(folder, write(tmp_path / "more.jsonl", [QUESTIONS[0], more])) == 0
     assert "2 questions in 2 series of type factoid, 1 of them new" in capsys.readouterr().out
     assert read(folder / "questions.jsonl") == [*QUESTIONS, more]
     other = write(tmp_path / "other.jsonl", [{**QUESTIONS[0], "text": "Where?"}])
     assert "1 question differ from the evaluation's (1.1)" in refused(folder, capsys, other)
-    assert run(folder, other, "--replace") == 0
+    assert run_import(folder, other, "--replace") == 0
     assert read(folder / "questions.jsonl")[0]["text"] == "Where?"
 
 
 def test_types_that_the_task_lacks(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    said = refused(folder, capsys, write(tmp_path / "x.jsonl", [{"id": "9", "type": "definition", "text": "Who?"}]))
-    assert "1 question of type definition (9); task series2004 takes factoid, list, other" in said
-    assert "without a series" in said
+    message = refused(folder, capsys, write(tmp_path / "x.jsonl", [{"id": "9", "type": "definition", "text": "Who?"}]))
+    assert "1 question of type definition (9); task series2004 takes factoid, list, other" in message
+    assert "without a series" in message
 
 
 def test_type_of_untyped_topics(tmp_path: Path) -> None:
     folder = tmp_path / "e"
     main(["init", str(folder), "--task", "main2003"])
     (tmp_path / "topics").write_text("<top>\n<num> Number: 1\n<desc> Description:\nName them.\n</top>\n")
-    assert run(folder, tmp_path / "topics", "--type", "list") == 0
+    assert run_import(folder, tmp_path / "topics", "--type", "list") == 0
     assert read_questions(folder / "questions.jsonl").questions.types == ("list",)
-    assert run(folder, tmp_path / "topics", "--type", "essay") == 2
+    assert run_import(folder, tmp_path / "topics", "--type", "essay") == 2
 
 
 def test_runs_keep_their_bytes(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     data = RUN.replace("\n", "\r\n").encode()
     (tmp_path / "any name.dat").write_bytes(data)
-    assert run(folder, tmp_path / "any name.dat") == 0
+    assert run_import(folder, tmp_path / "any name.dat") == 0
     assert (folder / "runs" / "alpha.txt").read_bytes() == data
     assert "run alpha written to runs/alpha.txt" in capsys.readouterr().out
     packed = gzip.compress(RUN.replace("alpha", "be:ta").encode())
     (tmp_path / "b").write_bytes(packed)
-    assert run(folder, tmp_path / "b") == 0
+    assert run_import(folder, tmp_path / "b") == 0
     assert (folder / "runs" / "be%3Ata.txt.gz").read_bytes() == packed
-    assert run(folder, tmp_path / "b", tmp_path / "any name.dat") == 0
+    assert run_import(folder, tmp_path / "b", tmp_path / "any name.dat") == 0
     assert capsys.readouterr().out.count("nothing new") == 2
 
 
 def test_runs_in_another_encoding_become_utf8(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(RUN.replace("Boston", "Malmö").encode("latin-1"))
-    assert run(folder, tmp_path / "r") == 1
-    assert run(folder, tmp_path / "r", "--encoding", "latin-1") == 0
+    assert run_import(folder, tmp_path / "r") == 1
+    assert run_import(folder, tmp_path / "r", "--encoding", "latin-1") == 0
     assert (folder / "runs" / "alpha.txt").read_text(encoding="utf-8") == RUN.replace("Boston", "Malmö")
-    assert run(folder, tmp_path / "r", "--encoding", "latin-1") == 0  # the same run again is nothing new
+    assert run_import(folder, tmp_path / "r", "--encoding", "latin-1") == 0  # the same run again is nothing new
 
 
 def test_a_collection_without_documents_says_nothing_of_runs(folder: Path, tmp_path: Path) -> None:
     (folder / "collection").mkdir()
     (tmp_path / "r.txt").write_text(RUN)
-    assert run(folder, tmp_path / "r.txt") == 0
+    assert run_import(folder, tmp_path / "r.txt") == 0
 
 
 def test_another_run_of_the_same_tag(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "a.txt").write_text(RUN)
     (tmp_path / "b.txt").write_text(RUN.replace("1969", "1970"))
     assert "as " in refused(folder, capsys, tmp_path / "a.txt", tmp_path / "b.txt")
-    assert run(folder, tmp_path / "a.txt") == 0
+    assert run_import(folder, tmp_path / "a.txt") == 0
     capsys.readouterr()
     assert "another run alpha" in refused(folder, capsys, tmp_path / "b.txt")
     rows = [{"run": "alpha", "question": q["id"], "items": [{"doc": "D", "text": "x"}]} for q in QUESTIONS]
-    assert run(folder, write(tmp_path / "c.jsonl", rows), "--replace") == 0
+    assert run_import(folder, write(tmp_path / "c.jsonl", rows), "--replace") == 0
     assert [path.name for path in (folder / "runs").iterdir()] == ["alpha.jsonl"]
 
 
 def test_nothing_of_a_faulty_run_is_stored(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "good.txt").write_text(RUN)
     (tmp_path / "bad.txt").write_text("1.1 beta D1 x\n1.1 beta D2 y\n9 beta D1 x\n1.3 beta D1 z\n")
-    said = refused(folder, capsys, tmp_path / "good.txt", tmp_path / "bad.txt")
-    assert "bad.txt:2: question 1.1 has 2 answers; a factoid takes one" in said
-    assert "bad.txt:3: question 9 is not in the test set" in said
+    message = refused(folder, capsys, tmp_path / "good.txt", tmp_path / "bad.txt")
+    assert "bad.txt:2: question 1.1 has 2 answers; a factoid takes one" in message
+    assert "bad.txt:3: question 9 is not in the test set" in message
 
 
 def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -231,7 +204,7 @@ def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, caps
     (tmp_path / "binary").write_bytes(b"\0\1\2")
     write(tmp_path / "good.jsonl", [{"question": "1.1", "answer": "1969"}])
     names = ["run.txt", "judged.jsonl", "nuggets.jsonl", "binary", "good.jsonl", "none"]
-    said = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
+    message = refused(folder, capsys, *(tmp_path / name for name in names), tmp_path)
     for part in (
         "run.txt:2: question 9 is not in the test set",
         "judged.jsonl:1: question 1.1: 'Q' is not a label",
@@ -240,8 +213,8 @@ def test_all_errors_of_all_files_are_reported(folder: Path, tmp_path: Path, caps
         "none: cannot be read: No such file",
         f"{tmp_path}: is a folder; name the files in it",
     ):
-        assert part in said
-    assert "good.jsonl" not in said
+        assert part in message
+    assert "good.jsonl" not in message
 
 
 def test_faulty_questions_do_not_hide_other_faults(tmp_path: Path, capsys: Captured) -> None:
@@ -250,10 +223,10 @@ def test_faulty_questions_do_not_hide_other_faults(tmp_path: Path, capsys: Captu
     (tmp_path / "q.jsonl").write_text('{"id": "1", "type": "essay", "text": "x"}\n')
     (tmp_path / "j.jsonl").write_text('{"question": "1", "judgment": "R"}\n{oops\n')
     capsys.readouterr()
-    said = refused(folder, capsys, tmp_path / "q.jsonl", tmp_path / "j.jsonl")
-    assert "q.jsonl:1: type 'essay'" in said
-    assert "j.jsonl:2: this line is not JSON" in said
-    assert len(said.splitlines()) == 2
+    message = refused(folder, capsys, tmp_path / "q.jsonl", tmp_path / "j.jsonl")
+    assert "q.jsonl:1: type 'essay'" in message
+    assert "j.jsonl:2: this line is not JSON" in message
+    assert len(message.splitlines()) == 2
 
 
 def test_questions_come_first(tmp_path: Path, capsys: Captured) -> None:
@@ -262,7 +235,7 @@ def test_questions_come_first(tmp_path: Path, capsys: Captured) -> None:
     capsys.readouterr()
     (tmp_path / "r.txt").write_text(RUN)
     assert "the evaluation has no questions yet" in refused(folder, capsys, tmp_path / "r.txt")
-    assert run(folder, tmp_path / "r.txt", write(tmp_path / "q.jsonl", QUESTIONS)) == 0
+    assert run_import(folder, tmp_path / "r.txt", write(tmp_path / "q.jsonl", QUESTIONS)) == 0
 
 
 ITEM = {"question": "1.1", "doc": "D1", "text": "1969"}
@@ -273,18 +246,18 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
         tmp_path / "first.jsonl", [{**ITEM, "judgment": "R", "note": {"sure": 0.5}, "at": "2024-01-01T00:00:00Z"}]
     )
     second = write(tmp_path / "second.jsonl", [{**ITEM, "judgment": "W"}])
-    assert run(folder, first) == 0
-    assert run(folder, second, "--set", "first") == 0
+    assert run_import(folder, first) == 0
+    assert run_import(folder, second, "--set", "first") == 0
     expected = [*read(first), *read(second)]
     target = folder / "judgments" / "first.jsonl"
     assert read(target) == expected
     for path in (first, second, first):
-        assert run(folder, path, "--set", "first") == 0
+        assert run_import(folder, path, "--set", "first") == 0
     assert read(target) == expected
 
 
 @pytest.mark.parametrize(
-    ("there", "new", "result"),
+    ("stored", "new", "result"),
     [
         ("", "RWR", "RWR"),  # the history of the file itself stays whole
         ("R", "RW", "RW"),
@@ -295,27 +268,27 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
         ("RR", "RRR", "RRR"),
     ],
 )
-def test_what_counts_as_there(folder: Path, tmp_path: Path, there: str, new: str, result: str) -> None:
+def test_what_counts_as_there(folder: Path, tmp_path: Path, stored: str, new: str, result: str) -> None:
     other = {"question": "1.1", "doc": "D2", "text": "x", "judgment": "W"}
     target = folder / "judgments" / "a.jsonl"
-    if there:
-        write(target, [other, *({**ITEM, "judgment": label} for label in there)])
+    if stored:
+        write(target, [other, *({**ITEM, "judgment": label} for label in stored)])
     rows = [{**ITEM, "judgment": label} for label in new]
-    assert run(folder, write(tmp_path / "a.jsonl", rows)) == 0
+    assert run_import(folder, write(tmp_path / "a.jsonl", rows)) == 0
     assert "".join(row["judgment"] for row in read(target) if row["doc"] == "D1") == result
 
 
 def test_a_file_without_a_last_line_end(folder: Path, tmp_path: Path) -> None:
     target = folder / "judgments" / "a.jsonl"
     target.write_text(json.dumps({**ITEM, "judgment": "R"}))
-    assert run(folder, write(tmp_path / "a.jsonl", [{**ITEM, "judgment": "W"}])) == 0
+    assert run_import(folder, write(tmp_path / "a.jsonl", [{**ITEM, "judgment": "W"}])) == 0
     assert [row["judgment"] for row in read(target)] == ["R", "W"]
 
 
 def test_compressed_sets_stay_compressed(folder: Path, tmp_path: Path) -> None:
     target = folder / "judgments" / "a.jsonl.gz"
     target.write_bytes(gzip.compress((json.dumps({**ITEM, "judgment": "R"}) + "\n").encode()))
-    assert run(folder, write(tmp_path / "a.jsonl", [{**ITEM, "judgment": "W"}])) == 0
+    assert run_import(folder, write(tmp_path / "a.jsonl", [{**ITEM, "judgment": "W"}])) == 0
     assert [path.name for path in target.parent.iterdir()] == ["a.jsonl.gz"]
     assert gzip.decompress(target.read_bytes()).count(b"\n") == 2
 
@@ -327,9 +300,9 @@ def test_nist_forms_go_to_adjudicated(folder: Path, tmp_path: Path, capsys: Capt
     (tmp_path / "nuggets").write_text("Qid 1.3: Crips\n1.3 1\tvital\tgang\n1.3 2\tokay\tblue\n")
     (tmp_path / "answers").write_text("# 1.2\nQ:Which?\nBoston\nOakland\n")
     names = ["factoid", "list", "other", "nuggets", "answers"]
-    assert run(folder, *(tmp_path / name for name in names)) == 0
-    said = capsys.readouterr()
-    assert "factoid:3: question 1.1: NIL needs no judgment" in said.err
+    assert run_import(folder, *(tmp_path / name for name in names)) == 0
+    printed = capsys.readouterr()
+    assert "factoid:3: question 1.1: NIL needs no judgment" in printed.err
     assert [row.get("judgment") for row in read(folder / "judgments" / "adjudicated.jsonl")] == [
         "R",
         "W",
@@ -338,7 +311,7 @@ def test_nist_forms_go_to_adjudicated(folder: Path, tmp_path: Path, capsys: Capt
         None,
     ]
     (tmp_path / "run.txt").write_text(RUN)
-    assert run(folder, tmp_path / "run.txt") == 0
+    assert run_import(folder, tmp_path / "run.txt") == 0
     capsys.readouterr()
     assert main(["score", str(folder), "--json"]) == 0
     scored = json.loads(capsys.readouterr().out)
@@ -354,7 +327,7 @@ def test_nuggets_that_judgments_name_must_be_there(folder: Path, tmp_path: Path,
 
 def test_patterns(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "p").write_text("1.1 19(69|70) NYT19980619.0373\r\n7.7 x\n1.1 19(69|70) NYT19980619.0373\n")
-    assert run(folder, tmp_path / "p") == 0
+    assert run_import(folder, tmp_path / "p") == 0
     assert (folder / "patterns.txt").read_text() == "1.1 19(69|70) NYT19980619.0373\n7.7 x\n"
     assert "patterns for 1 question not in the test set: 7.7" in capsys.readouterr().err
     (tmp_path / "p2").write_text("1.1 (oops\n")
@@ -363,14 +336,14 @@ def test_patterns(folder: Path, tmp_path: Path, capsys: Captured) -> None:
 
 def test_run_information(folder: Path, tmp_path: Path) -> None:
     rows = [{"run": "alpha", "organisation": "Ours", "manual": True, "tool": "x"}]
-    assert run(folder, write(tmp_path / "runs.jsonl", rows)) == 0
+    assert run_import(folder, write(tmp_path / "runs.jsonl", rows)) == 0
     assert read(folder / "runs.jsonl") == rows
-    assert run(folder, write(tmp_path / "runs.jsonl", [{"run": "alpha", "manual": "yes"}])) == 1
+    assert run_import(folder, write(tmp_path / "runs.jsonl", [{"run": "alpha", "manual": "yes"}])) == 1
 
 
 def test_unknown_fields_and_odd_characters_survive(folder: Path, tmp_path: Path) -> None:
     row = {"question": "1.1", "doc": "D", "text": 'a\u2028b\x85c\x0cd\t"', "judgment": "R", "mine": [1, 0.1, None, "é"]}
-    assert run(folder, write(tmp_path / "a.jsonl", [row])) == 0
+    assert run_import(folder, write(tmp_path / "a.jsonl", [row])) == 0
     assert read(folder / "judgments" / "a.jsonl") == [row]
 
 
@@ -384,7 +357,7 @@ def test_unknown_fields_and_odd_characters_survive(folder: Path, tmp_path: Path)
 )
 def test_wrong_usage(folder: Path, tmp_path: Path, capsys: Captured, arguments: list[str], says: str) -> None:
     path = write(tmp_path / "a.jsonl", [{**ITEM, "judgment": "R"}])
-    assert run(folder, path, *arguments) == 2
+    assert run_import(folder, path, *arguments) == 2
     assert says in capsys.readouterr().err
 
 
@@ -394,7 +367,7 @@ def test_names_too_long_for_a_file(folder: Path, tmp_path: Path, capsys: Capture
 
 
 def test_no_evaluation(tmp_path: Path, capsys: Captured) -> None:
-    assert run(tmp_path, tmp_path / "x") == 1
+    assert run_import(tmp_path, tmp_path / "x") == 1
     assert "is not an evaluation" in capsys.readouterr().err
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from on_disk import read, refused, run_import, snapshot, write
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
@@ -24,50 +25,23 @@ OLD: list[dict[str, Any]] = [
 ]
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def run(folder: Path, *arguments: object) -> int:
-    return main(["import", str(folder), *map(str, arguments)])
-
-
 @pytest.fixture
 def folder(tmp_path: Path, capsys: Captured) -> Path:
     """An evaluation with the answers of one system."""
-    assert run(tmp_path / "e", write(tmp_path / "old.jsonl", OLD), "--task", "qa") == 0
+    assert run_import(tmp_path / "e", write(tmp_path / "old.jsonl", OLD), "--task", "qa") == 0
     capsys.readouterr()
     return tmp_path / "e"
-
-
-def refused(folder: Path, capsys: Captured, *arguments: object, status: int = 1) -> str:
-    """What is said where nothing may be written."""
-    before = snapshot(folder)
-    assert run(folder, *arguments) == status
-    assert snapshot(folder) == before
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err
 
 
 def test_one_command_from_answers_to_an_evaluation(tmp_path: Path, capsys: Captured) -> None:
     old = write(tmp_path / "old.jsonl", OLD)
     (tmp_path / "new.csv").write_text("question,response\nWho wrote it?,Bulgakov\nWhich moon?,Titan\n")
-    assert run(tmp_path / "e", old, tmp_path / "new.csv", "--task", "qa") == 0
-    said = capsys.readouterr()
-    assert "question from query, answer from prediction, gold from ground_truth" in said.out
-    assert "new.csv: CSV with 2 rows (answer from response), without ids" in said.out
-    assert "warning" in said.err
-    assert "run new has no answer to 1 question (q2); when scoring, --missing zero" in said.err
+    assert run_import(tmp_path / "e", old, tmp_path / "new.csv", "--task", "qa") == 0
+    printed = capsys.readouterr()
+    assert "question from query, answer from prediction, gold from ground_truth" in printed.out
+    assert "new.csv: CSV with 2 rows (answer from response), without ids" in printed.out
+    assert "warning" in printed.err
+    assert "run new has no answer to 1 question (q2); when scoring, --missing zero" in printed.err
     assert read(tmp_path / "e" / "questions.jsonl") == [
         {"id": "q1", "type": "qa", "text": "Who wrote it?", "gold": ["Mikhail Bulgakov"]},
         {"id": "q2", "type": "qa", "text": "When was it finished?", "gold": ["1889"]},
@@ -82,23 +56,23 @@ def test_one_command_from_answers_to_an_evaluation(tmp_path: Path, capsys: Captu
 
 def test_importing_again_adds_nothing(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     before = snapshot(folder)
-    assert run(folder, tmp_path / "old.jsonl") == 0
+    assert run_import(folder, tmp_path / "old.jsonl") == 0
     assert snapshot(folder) == before
     assert "nothing new: run old is there already" in capsys.readouterr().out
 
 
 def test_gold_answers_are_united(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     more = [{"qid": "q2", "question": "When was it finished?", "golds": ["March 1889", "1889"], "output": "1889"}]
-    assert run(folder, write(tmp_path / "new.jsonl", more)) == 0
+    assert run_import(folder, write(tmp_path / "new.jsonl", more)) == 0
     assert read(folder / "questions.jsonl")[1]["gold"] == ["1889", "March 1889"]
     assert "changes 1 question" in capsys.readouterr().out
 
 
 def test_without_ids_the_position_is_the_id(tmp_path: Path, capsys: Captured) -> None:
     rows = [{"question": text, "answer": text.lower(), "model": model} for text in ("A b", "C d") for model in "XY"]
-    assert run(tmp_path / "e", write(tmp_path / "both.jsonl", rows), "--task", "qa") == 0
+    assert run_import(tmp_path / "e", write(tmp_path / "both.jsonl", rows), "--task", "qa") == 0
     more = [{"question": "E f", "answer": "x"}, {"question": "C d", "answer": "y"}]
-    assert run(tmp_path / "e", write(tmp_path / "Z.jsonl", more)) == 0
+    assert run_import(tmp_path / "e", write(tmp_path / "Z.jsonl", more)) == 0
     ids = [(row["id"], row["text"]) for row in read(tmp_path / "e" / "questions.jsonl")]
     assert ids == [("1", "A b"), ("2", "C d"), ("3", "E f")]
     assert [row["question"] for row in read(tmp_path / "e" / "runs" / "Y.jsonl")] == ["1", "2"]
@@ -108,7 +82,7 @@ def test_without_ids_the_position_is_the_id(tmp_path: Path, capsys: Captured) ->
 def test_files_without_ids_find_the_ids_of_others(tmp_path: Path) -> None:
     bare = [{"question": row["query"], "answer": "x"} for row in OLD]
     files = write(tmp_path / "bare.jsonl", bare), write(tmp_path / "old.jsonl", OLD)
-    assert run(tmp_path / "e", *files, "--task", "qa") == 0
+    assert run_import(tmp_path / "e", *files, "--task", "qa") == 0
     assert [row["question"] for row in read(tmp_path / "e" / "runs" / "bare.jsonl")] == ["q1", "q2", "q3"]
 
 
@@ -116,23 +90,25 @@ def test_a_number_and_a_text_are_the_same_id(tmp_path: Path) -> None:
     first = write(tmp_path / "a.jsonl", [{"id": 7, "question": "Who now?", "answer": "x"}])
     second = write(tmp_path / "b.jsonl", [{"id": "7", "question": "Who now?", "answer": "y"}])
     third = write(tmp_path / "c.jsonl", [{"id": 7.0, "question": "Who now?", "answer": "z"}])
-    assert run(tmp_path / "e", first, second, third, "--task", "qa") == 0
+    assert run_import(tmp_path / "e", first, second, third, "--task", "qa") == 0
     assert [row["id"] for row in read(tmp_path / "e" / "questions.jsonl")] == ["7"]
 
 
 def test_questions_without_answers_are_questions(tmp_path: Path, capsys: Captured) -> None:
     rows = [{"question": "Who wrote it?", "answers": ["Bulgakov"]}]
-    assert run(tmp_path / "e", write(tmp_path / "gold.jsonl", rows), "--task", "qa", "--json") == 0
+    assert run_import(tmp_path / "e", write(tmp_path / "gold.jsonl", rows), "--task", "qa", "--json") == 0
     added = json.loads(capsys.readouterr().out)["added"]
     assert [(row["kind"], row["count"], row["to"]) for row in added] == [("responses", 1, ["questions.jsonl"])]
     assert list((tmp_path / "e" / "runs").iterdir()) == []
 
 
 def test_the_run_is_named(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    assert run(folder, write(tmp_path / "x.jsonl", [{**row, "system": "A"} for row in OLD]), "--run", "best") == 0
+    assert (
+        run_import(folder, write(tmp_path / "x.jsonl", [{**row, "system": "A"} for row in OLD]), "--run", "best") == 0
+    )
     assert (folder / "runs" / "best.jsonl").exists()
     rows = [{**row, "model": name} for row in OLD for name in ("openai/gpt 4", "llama")]
-    assert run(folder, write(tmp_path / "several.jsonl", rows)) == 0
+    assert run_import(folder, write(tmp_path / "several.jsonl", rows)) == 0
     assert {path.name for path in (folder / "runs").iterdir()} == {
         *("old.jsonl", "best.jsonl", "openai-gpt-4.jsonl", "llama.jsonl"),
     }
@@ -181,15 +157,15 @@ def test_bad_answers_change_nothing(
 def test_the_same_id_with_two_texts_in_two_files(tmp_path: Path, capsys: Captured) -> None:
     first, second = write(tmp_path / "a.jsonl", OLD), tmp_path / "b.csv"
     second.write_text("id,question,answer\nq1,Who drew it?,x\n")
-    assert run(tmp_path / "e", first, second, "--task", "qa") == 1
-    said = capsys.readouterr().err
-    assert f"{second}:2: question q1 is 'Who drew it?' here and 'Who wrote it?' in {first}:1" in said
+    assert run_import(tmp_path / "e", first, second, "--task", "qa") == 1
+    message = capsys.readouterr().err
+    assert f"{second}:2: question q1 is 'Who drew it?' here and 'Who wrote it?' in {first}:1" in message
     assert not (tmp_path / "e").exists()
 
 
 def test_a_changed_question_needs_leave(folder: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", [{**OLD[0], "query": "Who drew it?"}])
-    assert run(folder, path, "--replace") == 0
+    assert run_import(folder, path, "--replace") == 0
     assert read(folder / "questions.jsonl")[0]["text"] == "Who drew it?"
 
 
@@ -198,38 +174,38 @@ def test_two_files_with_one_name(tmp_path: Path, capsys: Captured) -> None:
     for path in paths:
         path.parent.mkdir()
         write(path, OLD)
-    assert run(tmp_path / "e", *paths, "--task", "qa") == 1
+    assert run_import(tmp_path / "e", *paths, "--task", "qa") == 1
     assert "is the run answers, as" in capsys.readouterr().err
-    assert run(tmp_path / "e", *paths, "--task", "qa", "--run", "x") == 2
+    assert run_import(tmp_path / "e", *paths, "--task", "qa", "--run", "x") == 2
 
 
 def test_equal_texts_under_two_ids_are_pointed_out(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     renumbered = [{**row, "id": place} for place, row in enumerate(OLD)]
-    assert run(folder, write(tmp_path / "new.jsonl", renumbered)) == 0
+    assert run_import(folder, write(tmp_path / "new.jsonl", renumbered)) == 0
     assert "3 questions with the same text but two ids (q1 and 0)" in capsys.readouterr().err
 
 
 def test_answers_need_a_task_for_them(tmp_path: Path, capsys: Captured) -> None:
     main(["init", str(tmp_path / "e"), "--task", "ranked5"])
     capsys.readouterr()
-    said = refused(tmp_path / "e", capsys, write(tmp_path / "a.jsonl", OLD))
-    assert "contains answers in free text, and the task ranked5 takes none" in said
-    assert "qassay init FOLDER --task qa" in said
+    message = refused(tmp_path / "e", capsys, write(tmp_path / "a.jsonl", OLD))
+    assert "contains answers in free text, and the task ranked5 takes none" in message
+    assert "qassay init FOLDER --task qa" in message
     assert "has the task ranked5" in refused(tmp_path / "e", capsys, tmp_path / "a.jsonl", "--task", "qa", status=2)
 
 
 def test_known_answers_of_other_tasks_stay_known_answers(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path / "known.jsonl", [{"question": "q1", "answer": "Bulgakov"}])
-    assert run(folder, path, "--as", "answers") == 0
+    assert run_import(folder, path, "--as", "answers") == 0
     assert read(folder / "answers.jsonl") == [{"question": "q1", "answer": "Bulgakov"}]
 
 
 def test_a_folder_that_is_not_there_is_named_with_the_command(tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path / "a.jsonl", OLD)
-    assert run(tmp_path / "e", path) == 1
+    assert run_import(tmp_path / "e", path) == 1
     assert f"qassay import {tmp_path / 'e'} {path} --task qa" in capsys.readouterr().err
     (tmp_path / "run.txt").write_text("1 tag NIL\n")
-    assert run(tmp_path / "e", tmp_path / "run.txt") == 1
+    assert run_import(tmp_path / "e", tmp_path / "run.txt") == 1
     assert f"qassay init {tmp_path / 'e'} --task NAME" in capsys.readouterr().err
     assert not (tmp_path / "e").exists()
 
@@ -237,17 +213,17 @@ def test_a_folder_that_is_not_there_is_named_with_the_command(tmp_path: Path, ca
 def test_a_failed_import_leaves_no_evaluation(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "mine.txt").write_text("stay")
-    assert run(tmp_path / "e", write(tmp_path / "a.jsonl", [OLD[0], OLD[0]]), "--task", "qa") == 1
+    assert run_import(tmp_path / "e", write(tmp_path / "a.jsonl", [OLD[0], OLD[0]]), "--task", "qa") == 1
     assert snapshot(tmp_path / "e") == {"mine.txt": b"stay"}
 
 
 def test_real_answers_and_labels_give_the_known_scores(tmp_path: Path, data: Callable[[str], Path]) -> None:
     """Systems on Natural Questions with human labels, joined here by hand: equal strings, all others wrong."""
     systems = [data(f"nq301/{name}.jsonl") for name in ("NQ_DPR", "NQ_FiD", "NQ_EviGen")]
-    assert run(tmp_path / "e", *systems, "--task", "qa") == 0
+    assert run_import(tmp_path / "e", *systems, "--task", "qa") == 0
     keys = "question=Question,text=Model answer,judgment=Acceptable?"
     labels = ("--as", "judgments", "--map", keys, "--labels", "Yes=correct,No=incorrect", "--set", "human")
-    assert run(tmp_path / "e", data("nq301/NQ301_human.tsv"), *labels) == 0
+    assert run_import(tmp_path / "e", data("nq301/NQ301_human.tsv"), *labels) == 0
     scores = open_evaluation(tmp_path / "e").score(unjudged="wrong")
     judged = [line.split("\t") for line in data("nq301/NQ301_human.tsv").read_text(encoding="utf-8").splitlines()]
     right = {(row[1], row[2]): row[3] == "Yes" for row in judged[1:]}
@@ -265,7 +241,7 @@ def test_into_a_store(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     store.close()
     new = [{**OLD[1], "ground_truth": "March 1889", "prediction": "1889"}]
     labels = [{"question": "q2", "run": "new", "judgment": "correct"}]
-    assert run(folder, write(tmp_path / "new.jsonl", new), write(tmp_path / "first.jsonl", labels)) == 0
+    assert run_import(folder, write(tmp_path / "new.jsonl", new), write(tmp_path / "first.jsonl", labels)) == 0
     assert "They are in the store" in capsys.readouterr().out
     evaluation = open_evaluation(folder)
     assert evaluation.questions.by_id["q2"].gold == ("1889", "March 1889")

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from on_disk import read, refused, run_import, write
 from qassay.cli import main
 
 Captured = pytest.CaptureFixture[str]
@@ -26,31 +27,6 @@ STORED = [
 ]
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def run(folder: Path, *arguments: object) -> int:
-    return main(["import", str(folder), *map(str, arguments)])
-
-
-def refused(folder: Path, capsys: Captured, *arguments: object, status: int = 1) -> str:
-    """What is said where nothing may be written."""
-    before = snapshot(folder)
-    assert run(folder, *arguments) == status
-    assert snapshot(folder) == before
-    return capsys.readouterr().err
-
-
 def answers(tmp_path: Path, system: str) -> Path:
     rows = [{"id": name, "question": QUESTIONS[name], "answer": text} for name, text in ANSWERS[system].items()]
     return write(tmp_path / f"{system}.jsonl", rows)
@@ -60,7 +36,7 @@ def answers(tmp_path: Path, system: str) -> Path:
 def folder(tmp_path: Path, capsys: Captured) -> Path:
     """An evaluation with the answers of two systems."""
     made = tmp_path / "e"
-    assert run(made, answers(tmp_path, "old"), answers(tmp_path, "new"), "--task", "qa") == 0
+    assert run_import(made, answers(tmp_path, "old"), answers(tmp_path, "new"), "--task", "qa") == 0
     capsys.readouterr()
     return made
 
@@ -72,7 +48,7 @@ def test_a_row_may_name_the_run(folder: Path, tmp_path: Path) -> None:
         {"question": "q2", "run": "old", "judgment": "incorrect", "note": "a year early"},
         {"question": "q2", "text": "1889", "judgment": "correct"},
     ]
-    assert run(folder, write(tmp_path / "first.jsonl", rows)) == 0
+    assert run_import(folder, write(tmp_path / "first.jsonl", rows)) == 0
     assert read(folder / "judgments" / "first.jsonl") == [STORED[0], STORED[1] | {"note": "a year early"}, STORED[2]]
 
 
@@ -91,27 +67,27 @@ def test_tables_of_labels(folder: Path, tmp_path: Path, form: str) -> None:
     else:
         mark = "," if form == "csv" else "\t"
         path.write_text("\n".join(mark.join(line) for line in [rows[0].keys(), *(row.values() for row in rows)]))
-    assert run(folder, path, "--labels", "yes=correct,no=incorrect") == 0
+    assert run_import(folder, path, "--labels", "yes=correct,no=incorrect") == 0
     assert read(folder / "judgments" / "first.jsonl") == STORED
 
 
 def test_labels_that_are_true_and_false(folder: Path, tmp_path: Path) -> None:
     rows = [{"question": "q2", "answer": "1889", "label": True}, {"question": "q2", "answer": "1887", "label": False}]
     path = write(tmp_path / "first.jsonl", rows)
-    assert run(folder, path, "--as", "judgments", "--labels", "true=correct,false=incorrect") == 0
+    assert run_import(folder, path, "--as", "judgments", "--labels", "true=correct,false=incorrect") == 0
     assert read(folder / "judgments" / "first.jsonl") == [STORED[2], STORED[1]]
 
 
 def test_questions_may_be_named_by_their_text(folder: Path, tmp_path: Path) -> None:
     rows = [{"q": QUESTIONS["q2"], "model": "new", "human": "ok", "rater": "ana"}]
     options = ("--as", "judgments", "--map", "question=q,judgment=human,assessor=rater", "--labels", "ok=correct")
-    assert run(folder, write(tmp_path / "first.jsonl", rows), *options) == 0
+    assert run_import(folder, write(tmp_path / "first.jsonl", rows), *options) == 0
     assert read(folder / "judgments" / "first.jsonl") == [STORED[2] | {"assessor": "ana"}]
 
 
 def test_runs_and_their_labels_in_one_import(tmp_path: Path) -> None:
     labels = write(tmp_path / "first.jsonl", [{"question": "q2", "run": "old", "judgment": "incorrect"}])
-    assert run(tmp_path / "e", labels, answers(tmp_path, "old"), "--task", "qa") == 0
+    assert run_import(tmp_path / "e", labels, answers(tmp_path, "old"), "--task", "qa") == 0
     assert read(tmp_path / "e" / "judgments" / "first.jsonl") == [STORED[1]]
 
 
@@ -120,7 +96,7 @@ def test_empty_answers_need_no_judgment(folder: Path, tmp_path: Path, capsys: Ca
         {"question": "q3", "run": "old", "judgment": "incorrect"},
         {"question": "q2", "run": "old", "judgment": "partly"},
     ]
-    assert run(folder, write(tmp_path / "first.jsonl", rows)) == 0
+    assert run_import(folder, write(tmp_path / "first.jsonl", rows)) == 0
     assert "1 row about empty answers, which need no judgment, left out (q3)" in capsys.readouterr().err
     assert [row["question"] for row in read(folder / "judgments" / "first.jsonl")] == ["q2"]
 
@@ -168,12 +144,12 @@ def test_other_tasks_name_runs_too(tmp_path: Path, capsys: Captured) -> None:
     ]
     (tmp_path / "a.txt").write_text("1.1 a D1 1969\n1.2 a D1 Boston\n1.2 a D2 Austin\n")
     (tmp_path / "b.txt").write_text("1.1 b NIL\n1.2 b D1 Boston\n")
-    assert run(folder, write(tmp_path / "q.jsonl", rows), tmp_path / "a.txt", tmp_path / "b.txt") == 0
+    assert run_import(folder, write(tmp_path / "q.jsonl", rows), tmp_path / "a.txt", tmp_path / "b.txt") == 0
     judged = [
         {"question": "1.1", "run": "a", "judgment": "R"},
         {"question": "1.2", "run": "b", "judgment": "R", "answer": "Boston"},
     ]
-    assert run(folder, write(tmp_path / "first.jsonl", judged)) == 0
+    assert run_import(folder, write(tmp_path / "first.jsonl", judged)) == 0
     assert read(folder / "judgments" / "first.jsonl") == [
         {"question": "1.1", "doc": "D1", "text": "1969", "judgment": "R"},
         {"question": "1.2", "doc": "D1", "text": "Boston", "run": "b", "judgment": "R", "answer": "Boston"},
@@ -186,21 +162,24 @@ def test_other_tasks_name_runs_too(tmp_path: Path, capsys: Captured) -> None:
 
 def test_a_program_is_not_the_key(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     rows = [*STORED, {"question": "q3", "text": "Titan", "judgment": "correct"}]
-    assert run(folder, write(tmp_path / "gpt.jsonl", rows), "--automatic") == 0
+    assert run_import(folder, write(tmp_path / "gpt.jsonl", rows), "--automatic") == 0
     assert tomllib.loads((folder / "qassay.toml").read_text())["automatic"] == ["gpt"]
     capsys.readouterr()
     assert main(["score", str(folder)]) == 1
-    said = capsys.readouterr().err
-    assert "no person has judged yet" in said
-    assert "choose one with --key: gpt" in said
+    message = capsys.readouterr().err
+    assert "no person has judged yet" in message
+    assert "choose one with --key: gpt" in message
     assert main(["pool", str(folder), "--json"]) == 0
     pool = json.loads(capsys.readouterr().out)
     assert (pool["key"], pool["types"]["qa"]["judged"]) == (None, 0)
     assert main(["score", str(folder), "--key", "gpt", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["key"] == "gpt"
     # With the judgments of a person beside them, these are the key.
-    assert run(folder, write(tmp_path / "ana.jsonl", rows), write(tmp_path / "more.jsonl", rows), "--set", "ana") == 0
-    assert run(folder, write(tmp_path / "llama.jsonl", rows), "--automatic") == 0
+    assert (
+        run_import(folder, write(tmp_path / "ana.jsonl", rows), write(tmp_path / "more.jsonl", rows), "--set", "ana")
+        == 0
+    )
+    assert run_import(folder, write(tmp_path / "llama.jsonl", rows), "--automatic") == 0
     assert tomllib.loads((folder / "qassay.toml").read_text())["automatic"] == ["gpt", "llama"]
     capsys.readouterr()
     assert main(["score", str(folder), "--json"]) == 0
@@ -211,19 +190,22 @@ def test_a_program_is_not_the_key(folder: Path, tmp_path: Path, capsys: Captured
 
 def test_one_row_with_a_trace_makes_a_set_automatic(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     rows = [STORED[0], STORED[1] | {"trace": {"assessor": "x"}}, STORED[2] | {"note": 'not a "trace" of it'}]
-    assert run(folder, write(tmp_path / "mixed.jsonl", rows)) == 0
-    assert run(folder, write(tmp_path / "ana.jsonl", [STORED[2] | {"note": 'a "trace" in a note', "trace": None}])) == 0
+    assert run_import(folder, write(tmp_path / "mixed.jsonl", rows)) == 0
+    assert (
+        run_import(folder, write(tmp_path / "ana.jsonl", [STORED[2] | {"note": 'a "trace" in a note', "trace": None}]))
+        == 0
+    )
     capsys.readouterr()
     assert main(["pool", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["key"] == "ana"
 
 
 def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path: Path, capsys: Captured) -> None:
-    assert run(folder, write(tmp_path / "ana.jsonl", STORED)) == 0
+    assert run_import(folder, write(tmp_path / "ana.jsonl", STORED)) == 0
     capsys.readouterr()
     more = write(tmp_path / "more.jsonl", [{"question": "q3", "text": "Titan", "judgment": "correct"}])
-    said = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
-    assert "the set ana contains judgments of people; name another with --set" in said
+    message = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
+    assert "the set ana contains judgments of people; name another with --set" in message
     assert "is for the judgments of people" in refused(
         folder, capsys, more, "--set", "adjudicated", "--automatic", status=2
     )
@@ -232,8 +214,8 @@ def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path
 def test_a_configuration_that_cannot_be_changed_safely(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     configuration = folder / "qassay.toml"
     configuration.write_text('automatic = ["odd]name"]\n' + configuration.read_text())
-    said = refused(folder, capsys, write(tmp_path / "gpt.jsonl", STORED), "--automatic")
-    assert "qassay.toml: cannot be changed safely; add 'gpt' to automatic in it by hand" in said
+    message = refused(folder, capsys, write(tmp_path / "gpt.jsonl", STORED), "--automatic")
+    assert "qassay.toml: cannot be changed safely; add 'gpt' to automatic in it by hand" in message
 
 
 def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Captured) -> None:
@@ -243,10 +225,10 @@ def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Capt
         {"id": "q3", "question": "Which moon?", "answer": "Titan"},
     ]
     folder = tmp_path / "e"
-    assert run(folder, write(tmp_path / "old.jsonl", rows), "--task", "qa") == 0
+    assert run_import(folder, write(tmp_path / "old.jsonl", rows), "--task", "qa") == 0
     assert main(["judge", str(folder), "--with", "match(normalise=true)", "--set", "match"]) == 0
-    said = capsys.readouterr().out
-    assert "match: judged 2 (1 correct, 1 incorrect)" in said
-    assert "used only if you ask for them. To score with these: --key match" in said
+    printed = capsys.readouterr().out
+    assert "match: judged 2 (1 correct, 1 incorrect)" in printed
+    assert "used only if you ask for them. To score with these: --key match" in printed
     assert main(["score", str(folder)]) == 1
     assert "choose one with --key: match" in capsys.readouterr().err

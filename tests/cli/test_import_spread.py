@@ -6,16 +6,12 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import qassay
+from on_disk import read
 from qassay.cli import main
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -51,16 +47,16 @@ def test_a_crowd_becomes_sets(pairs: Path, tmp_path: Path, capsys: pytest.Captur
         *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
         *("11th", "12th"),
     }
-    stored = [row for name in evaluation.sets for row in rows_of(pairs / "judgments" / f"{name}.jsonl")]
+    stored = [row for name in evaluation.sets for row in read(pairs / "judgments" / f"{name}.jsonl")]
     assert Counter((row["question"], row["judgment"], row["assessor"]) for row in stored) == Counter(
         (row["question"], row["label"], row["worker"]) for row in rows
     )
-    assert all(len(rows_of(pairs / "judgments" / f"{name}.jsonl")) == 20 for name in evaluation.sets)
+    assert all(len(read(pairs / "judgments" / f"{name}.jsonl")) == 20 for name in evaluation.sets)
     # In the order they come.
     first = {}
     for row in rows:
         first.setdefault(row["question"], row["worker"])
-    assert {row["question"]: row["assessor"] for row in rows_of(pairs / "judgments" / "first.jsonl")} == first
+    assert {row["question"]: row["assessor"] for row in read(pairs / "judgments" / "first.jsonl")} == first
     assert main(["agree", str(pairs), "--by", "person", "--json"]) == 0
     out = capsys.readouterr().out
     assert len(json.loads(out[out.index("{") :])["people"]) == 30
@@ -78,14 +74,14 @@ def test_importing_again_adds_nothing_and_new_people_get_the_next_set(
     assert {path.name: path.read_bytes() for path in (pairs / "judgments").iterdir()} == before
     assert "nothing new" in capsys.readouterr().out
     # A newcomer, and a person who changes their mind: the first goes to the next set, the second stays in theirs.
-    known = rows_of(pairs / "judgments" / "second.jsonl")[0]
+    known = read(pairs / "judgments" / "second.jsonl")[0]
     other = "NO" if known["judgment"] == "YES" else "YES"
     more = [{"question": known["question"], "judgment": other, "assessor": known["assessor"]}]
     more.append({"question": known["question"], "judgment": "YES", "assessor": "newcomer"})
     (tmp_path / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in more))
     assert main(["import", str(pairs), str(tmp_path / "more.jsonl"), "--spread"]) == 0
-    assert rows_of(pairs / "judgments" / "second.jsonl")[-1] == more[0]
-    assert rows_of(pairs / "judgments" / "fourth.jsonl") == [more[1]]
+    assert read(pairs / "judgments" / "second.jsonl")[-1] == more[0]
+    assert read(pairs / "judgments" / "fourth.jsonl") == [more[1]]
 
 
 def test_rows_may_name_runs_and_people_may_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +95,7 @@ def test_rows_may_name_runs_and_people_may_differ(tmp_path: Path, capsys: pytest
     (tmp_path / "crowd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
     assert main(["import", str(folder), str(tmp_path / "crowd.jsonl")]) == 1
     assert main(["import", str(folder), str(tmp_path / "crowd.jsonl"), "--spread"]) == 0
-    assert [rows_of(folder / "judgments" / f"{name}.jsonl")[0]["judgment"] for name in ("first", "second")] == [
+    assert [read(folder / "judgments" / f"{name}.jsonl")[0]["judgment"] for name in ("first", "second")] == [
         "correct",
         "incorrect",
     ]

@@ -19,11 +19,11 @@ from qassay.formats.folder import open_folder, read_configuration
 def test_every_task(tmp_path: Path, task: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "deep" / "my eval"
     assert main(["init", str(folder), "--task", task]) == 0
-    found = read_configuration(open_folder(folder))
-    assert (found.name, found.task) == ("my eval", tasks.task(task))
+    configuration = read_configuration(open_folder(folder))
+    assert (configuration.name, configuration.task) == ("my eval", tasks.task(task))
     assert sorted(path.name for path in folder.iterdir()) == ["judgments", "nuggets", "qassay.toml", "runs"]
-    said = capsys.readouterr().out
-    assert f"qassay import '{folder}' QUESTIONS" in said
+    printed = capsys.readouterr().out
+    assert f"qassay import '{folder}' QUESTIONS" in printed
 
 
 @pytest.mark.parametrize("task", tasks.names())
@@ -43,9 +43,9 @@ def test_comments_show_the_values_that_apply(task: str) -> None:
 @pytest.mark.parametrize("name", ['a "b" \\', "Ünïcode \u2028", "tab\tdel\x7f", "'''", ""])
 def test_any_name(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "e"), "--task", "nuggets", "--name", name, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     expected = name or "e"
-    assert said == {"folder": str(tmp_path / "e"), "name": expected, "task": "nuggets"}
+    assert document == {"folder": str(tmp_path / "e"), "name": expected, "task": "nuggets"}
     assert read_configuration(open_folder(tmp_path / "e")).name == expected
 
 
@@ -70,9 +70,9 @@ def test_an_evaluation_is_not_made_twice(tmp_path: Path, capsys: pytest.CaptureF
     before = (tmp_path / "qassay.toml").read_bytes()
     capsys.readouterr()
     assert main(["init", str(tmp_path), "--task", "nuggets", "--json"]) == 1
-    said = capsys.readouterr()
-    assert "is an evaluation already" in said.err
-    assert json.loads(said.out)["errors"][0]["rule"] == "configuration"
+    printed = capsys.readouterr()
+    assert "is an evaluation already" in printed.err
+    assert json.loads(printed.out)["errors"][0]["rule"] == "configuration"
     assert (tmp_path / "qassay.toml").read_bytes() == before
 
 

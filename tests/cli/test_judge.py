@@ -99,17 +99,19 @@ def test_an_assessor_of_strings_is_refused_where_none_are_judged(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "message"),
     [
         (["--with", "paterns"], 1, "did you mean"),
         (["--with", "patterns", "--set", "a b"], 2, "white space"),
         (["--with", "patterns", "--server", "http://127.0.0.1:9"], 2, "QASSAY_TOKEN"),
     ],
 )
-def test_errors(folder: Path, arguments: list[str], status: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = main(["judge", str(folder), *arguments])
-    assert told in capsys.readouterr().err
-    assert found in (status, 2)
+def test_errors(
+    folder: Path, arguments: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = main(["judge", str(folder), *arguments])
+    assert message in capsys.readouterr().err
+    assert ended in (status, 2)
 
 
 def test_without_patterns_it_says_how_to_get_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,9 +135,9 @@ def served(folder: Path) -> Iterator[tuple[str, Store, str, str]]:
         assessor = add_account(connection, "Ada", "assessor").id
         tokens = [make_token(connection, number, "test") for number in (organiser, assessor)]
     give_out(store, folder, [assessor], assessors=1)
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
     app = create_app(folder, Settings(port=port, log="none"), store=store)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", ws="none"))
     thread = threading.Thread(target=server.run)
@@ -157,11 +159,11 @@ def test_on_a_server_it_writes_what_it_would_write_in_the_folder(
     assert main(["judge", str(plain), "--with", "patterns"]) == 0
     monkeypatch.setenv("QASSAY_TOKEN", token)
     assert main(["judge", str(folder), "--with", "patterns", "--server", address]) == 0
-    there = open_evaluation(folder, store=store).judgment_set("patterns")
+    stored = open_evaluation(folder, store=store).judgment_set("patterns")
     here = open_evaluation(plain).judgment_set("patterns")
     for kind, rows in here.kinds.items():
         columns = [name for name in rows.columns if name != "line"]
-        assert rows.select(columns).sort(columns[:4]).equals(there.kinds[kind].select(columns).sort(columns[:4]))
+        assert rows.select(columns).sort(columns[:4]).equals(stored.kinds[kind].select(columns).sort(columns[:4]))
     client = Client(address, token=token)
     assert client.judged("patterns")
     assert client.send_judgments("patterns", []) == 0

@@ -60,7 +60,7 @@ def test_every_kind_of_file(tmp_path: Path, capsys: Captured, name: str) -> None
 def test_answers_are_described(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "old.jsonl").write_text(ANSWERS)
     assert main(["look", str(tmp_path / "old.jsonl")]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for part in (
         "old.jsonl contains answers in free text.",
         "JSON lines, 2 rows",
@@ -72,7 +72,7 @@ def test_answers_are_described(tmp_path: Path, capsys: Captured) -> None:
         f"qassay import my-eval {tmp_path / 'old.jsonl'} --task qa",
         'qassay judge my-eval --with "match(normalise=true)"',
     ):
-        assert part in said
+        assert part in printed
 
 
 def test_the_commands_that_are_proposed_run(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +98,9 @@ def test_several_files_have_a_command_together(tmp_path: Path, capsys: Captured)
 
 def test_an_evaluation_and_another_folder(tmp_path: Path, capsys: Captured) -> None:
     assert main(["look", str(demo_folder()), str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "is an evaluation with the task series2004" in said
-    assert f"{tmp_path} is a folder without a qassay.toml" in said
+    printed = capsys.readouterr().out
+    assert "is an evaluation with the task series2004" in printed
+    assert f"{tmp_path} is a folder without a qassay.toml" in printed
 
 
 def test_real_files(data: Data) -> None:
@@ -141,9 +141,9 @@ def test_errors_say_what_a_file_looks_like(
     capsys.readouterr()
     arguments = [str(tmp_path / "e") if part == "EVALUATION" else part for part in command]
     assert main([*arguments, str(tmp_path / name)]) == 1
-    said = capsys.readouterr().err
-    assert "error: " in said
-    hints = [line for line in said.splitlines() if line.startswith("hint: ")]
+    message = capsys.readouterr().err
+    assert "error: " in message
+    hints = [line for line in message.splitlines() if line.startswith("hint: ")]
     assert (hinted is None and not hints) or (hinted is not None and hinted in hints[0])
 
 

@@ -72,8 +72,8 @@ def test_the_recommendation_comes_first(call: Call, pilot: str) -> None:
     assert shows[60]["detectable"] == pytest.approx(document["detectable"])
     assert list(shows) == sorted(shows)
     # More questions show smaller differences, and a repeatable gap that the closed form gives for that size.
-    found = [row["detectable"] for row in document["shows"]]
-    assert found == sorted(found, reverse=True)
+    detectable = [row["detectable"] for row in document["shows"]]
+    assert detectable == sorted(detectable, reverse=True)
     curves = sensitivity(read_matrix(pilot), intervals=0)
     assert shows[60]["repeatable"] == curves.repeatable_difference
 

@@ -51,7 +51,7 @@ def counted(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dic
 
 def test_equal_items_are_judged_once_and_lists_run_by_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     types = counted(folder, capsys)["types"]
-    assert {name: (one["returned"], one["to_judge"], one["left"]) for name, one in types.items()} == {
+    assert {name: (counts["returned"], counts["to_judge"], counts["left"]) for name, counts in types.items()} == {
         "factoid": (2, 1, 1),
         "list": (3, 2, 2),  # the item that a returned twice is judged by one row
         "other": (2, 2, 2),
@@ -73,9 +73,9 @@ def test_a_filled_sheet_becomes_a_judgment_set(
     sheet.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["import", str(folder), str(sheet)]) == 0
     capsys.readouterr()
-    found = counted(folder, capsys, "--set", "first")
-    assert found["key"] == "first"
-    assert all(one["left"] == 0 for one in found["types"].values())
+    document = counted(folder, capsys, "--set", "first")
+    assert document["key"] == "first"
+    assert all(counts["left"] == 0 for counts in document["types"].values())
 
 
 def test_a_sheet_that_nobody_has_filled_in_is_not_a_judgment(
@@ -85,8 +85,8 @@ def test_a_sheet_that_nobody_has_filled_in_is_not_a_judgment(
     assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
     capsys.readouterr()
     assert main(["import", str(folder), str(sheet)]) == 1
-    told = capsys.readouterr().err
-    assert all(f"first.jsonl:{line}: question" in told for line in range(1, 6))
+    message = capsys.readouterr().err
+    assert all(f"first.jsonl:{line}: question" in message for line in range(1, 6))
 
 
 def test_right_items_of_a_sheet_without_a_class_are_answers_of_their_own(folder: Path, tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_a_sheet_is_never_overwritten(folder: Path, tmp_path: Path, capsys: pyte
 
 
 def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = counted(folder, capsys, "--set", "nobody")
-    assert found["key"] is None
-    assert found["types"]["factoid"]["left"] == 1
+    document = counted(folder, capsys, "--set", "nobody")
+    assert document["key"] is None
+    assert document["types"]["factoid"]["left"] == 1
 
 
 def test_what_is_assigned_in_the_application_is_reported_by_set(

@@ -19,7 +19,7 @@ from qassay.cli import main
 from qassay.errors import InputError
 from qassay.formats.folder import open_folder
 from qassay.formats.importing import plan_import
-from qassay.formats.question_forms import rag_topics, series_xml, topics
+from qassay.formats.nist_forms import rag_topics, series_xml, topics
 from qassay.formats.questions import parse_questions
 from qassay.questions import Question, TestSet, gather
 
@@ -43,7 +43,7 @@ def command(capsys: Captured, *arguments: object, status: int = 0) -> Any:
 
 def test_a_bundle_has_readme_checksums_and_licence(demo: Path, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "bundle"
-    told = command(capsys, "export", demo, "--to", out, "--release", "--licence", "CC BY 4.0")
+    printed = command(capsys, "export", demo, "--to", out, "--release", "--licence", "CC BY 4.0")
     readme = (out / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# Qassay demo\n\nLicence: CC BY 4.0\n")
     assert "| factoid questions | 77 |" in readme
@@ -55,7 +55,7 @@ def test_a_bundle_has_readme_checksums_and_licence(demo: Path, tmp_path: Path, c
     files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
     assert set(sums) == set(files) - {"SHA256SUMS", "export.json"}
     assert all(hashlib.sha256(files[name].read_bytes()).hexdigest() == digest for name, digest in sums.items())
-    assert {"nist/questions.xml", "nist/target-types.txt", "judgments/first.jsonl"} < set(told["files"])
+    assert {"nist/questions.xml", "nist/target-types.txt", "judgments/first.jsonl"} < set(printed["files"])
 
 
 def test_a_bundle_scores_the_same_and_so_does_what_is_imported_from_it(
@@ -107,7 +107,7 @@ def test_a_bundle_without_a_licence_says_so(demo: Path, tmp_path: Path, capsys: 
 
 
 def test_the_address_of_a_database_is_not_given_out(demo: Path) -> None:
-    from qassay.formats.releasing import make_release, without_database
+    from qassay.formats.exporting import make_release, without_database
 
     configuration = demo / "qassay.toml"
     address = 'database = "postgresql://me:pa55word@db/x"\n'
@@ -125,9 +125,9 @@ def test_people_are_named_in_a_note_and_strings_that_nist_cannot_hold_stay_in_js
     first, *rest = path.read_text(encoding="utf-8").splitlines()
     row = json.loads(first) | {"assessor": "ana"}
     path.write_text("\n".join([json.dumps(row), *rest, json.dumps(row | {"text": "two\nlines"})]) + "\n")
-    told = command(capsys, "export", demo, "--to", tmp_path / "bundle", "--release")
-    assert any(note.startswith("Judgments name their assessors (ana)") for note in told["notes"])
-    assert any(note.startswith("nist/ is left out: ") for note in told["notes"])
+    printed = command(capsys, "export", demo, "--to", tmp_path / "bundle", "--release")
+    assert any(note.startswith("Judgments name their assessors (ana)") for note in printed["notes"])
+    assert any(note.startswith("nist/ is left out: ") for note in printed["notes"])
     assert not (tmp_path / "bundle" / "nist").exists()
     assert command(capsys, "score", tmp_path / "bundle") == command(capsys, "score", demo)
 
@@ -171,7 +171,7 @@ def test_a_served_evaluation_is_released_from_its_store(demo: Path, tmp_path: Pa
 
 
 def test_checksums_of_odd_names_are_those_of_sha256sum(tmp_path: Path) -> None:
-    from qassay.formats.releasing import checksums
+    from qassay.formats.exporting import checksums
 
     for name in ("plain.txt", "back\\slash.txt"):
         (tmp_path / name).write_bytes(b"x")
@@ -186,15 +186,15 @@ def test_checksums_of_odd_names_are_those_of_sha256sum(tmp_path: Path) -> None:
 
 
 def test_the_questions_of_trec_2004_go_out_and_come_back(data: Data, tmp_path: Path, capsys: Captured) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
+    first, two = tmp_path / "one", tmp_path / "two"
+    for folder in (first, two):
         assert main(["init", str(folder), "--task", "series2004"]) == 0
     files = [str(data(f"trec_qa/{name}")) for name in ("trec13questions.xml", "trec13targettypes")]
-    assert main(["import", str(one), *files]) == 0
-    assert main(["export", str(one), "--nist", "--to", str(tmp_path / "out")]) == 0
+    assert main(["import", str(first), *files]) == 0
+    assert main(["export", str(first), "--nist", "--to", str(tmp_path / "out")]) == 0
     nist = [str(tmp_path / "out" / "nist" / name) for name in ("questions.xml", "target-types.txt")]
     assert main(["import", str(two), *nist]) == 0
-    assert qassay.open(one).questions == qassay.open(two).questions
+    assert qassay.open(first).questions == qassay.open(two).questions
     assert len(qassay.open(two).questions) == 351
 
 
@@ -239,19 +239,19 @@ def test_what_the_forms_cannot_hold_is_an_error_with_the_question() -> None:
 
 def test_weights_go_out_and_come_back_with_their_lists(tmp_path: Path, capsys: Captured) -> None:
     """In one command: the list says what is vital, whatever the weight; the weight stays."""
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
+    first, two = tmp_path / "one", tmp_path / "two"
+    for folder in (first, two):
         assert main(["init", str(folder), "--task", "series2004"]) == 0
         row = {"id": "1.1", "type": "other", "text": "", "series": "1", "target": "t"}
         (folder / "questions.jsonl").write_text(json.dumps(row) + "\n")
     weights = [("1", True, 1.0), ("2", False, 0.9), ("3", True, 0.25), ("4", False, 1e-7)]
     rows = [{"question": "1.1", "nugget": n, "vital": v, "text": f"n {n}", "weight": w} for n, v, w in weights]
-    (one / "nuggets").mkdir(exist_ok=True)
-    (one / "nuggets" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["export", str(one), "--nist", "--to", str(tmp_path / "out")]) == 0
+    (first / "nuggets").mkdir(exist_ok=True)
+    (first / "nuggets" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["export", str(first), "--nist", "--to", str(tmp_path / "out")]) == 0
     nist = [str(tmp_path / "out" / "nist" / f"adjudicated-{name}.txt") for name in ("weights", "nuggets")]
     assert main(["import", str(two), *nist]) == 0
-    both = [qassay.open(folder).nugget_list("adjudicated").drop("line") for folder in (one, two)]
+    both = [qassay.open(folder).nugget_list("adjudicated").drop("line") for folder in (first, two)]
     assert both[0].rows() == both[1].rows()
 
 
@@ -274,5 +274,5 @@ def test_an_incomplete_run_is_stored_with_the_words_of_scoring(demo: Path, tmp_p
     assert "--missing zero" in (error := capsys.readouterr().err)
     assert "--missing skip" in error
     for rule in ("zero", "skip"):
-        found = command(capsys, "score", demo, "--component", "factoid", "--missing", rule)
-        assert found["missing"] == {"rule": rule, "questions": {"short": 1}}
+        document = command(capsys, "score", demo, "--component", "factoid", "--missing", rule)
+        assert document["missing"] == {"rule": rule, "questions": {"short": 1}}

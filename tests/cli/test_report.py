@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert main(["report", *arguments, "--json"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
@@ -58,13 +58,13 @@ def test_scores_become_a_page(place: Path, capsys: pytest.CaptureFixture[str]) -
 def test_the_ending_of_the_file_chooses_the_form(
     place: Path, capsys: pytest.CaptureFixture[str], name: str, form: str
 ) -> None:
-    document = told(capsys, "scores.csv", "--to", name)
+    document = document_of(capsys, "scores.csv", "--to", name)
     assert (document["format"], document["files"]) == (form, [name])
     assert document["bytes"] == (place / name).stat().st_size
 
 
 def test_a_folder_has_tables_and_figures(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = told(capsys, "scores.csv", "--format", "csv", "--to", "bundle")
+    document = document_of(capsys, "scores.csv", "--format", "csv", "--to", "bundle")
     assert set(document["files"]) == files(place / "bundle")
     figures = {name.removesuffix(".svg") for name in document["files"] if name.endswith(".svg")}
     assert {"leaderboard", "power"} <= figures
@@ -76,8 +76,8 @@ def test_a_folder_has_tables_and_figures(place: Path, capsys: pytest.CaptureFixt
 
 
 def test_tables_as_parquet_are_those_as_csv(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told(capsys, "scores.csv", "--format", "csv", "--to", "as-csv")
-    document = told(capsys, "scores.csv", "--format", "parquet", "--to", "as-parquet")
+    document_of(capsys, "scores.csv", "--format", "csv", "--to", "as-csv")
+    document = document_of(capsys, "scores.csv", "--format", "parquet", "--to", "as-parquet")
     assert document["format"] == "parquet"
     tables = [name for name in document["files"] if name.endswith(".parquet")]
     assert {Path(name).stem for name in tables} == {path.stem for path in (place / "as-csv").glob("*.csv")}
@@ -87,7 +87,7 @@ def test_tables_as_parquet_are_those_as_csv(place: Path, capsys: pytest.CaptureF
 
 
 def test_options_reach_the_scores_and_the_commands(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told(capsys, str(demo_folder()), "--component", "factoid", "--seed", "7", "--name", "For <the> meeting")
+    document_of(capsys, str(demo_folder()), "--component", "factoid", "--seed", "7", "--name", "For <the> meeting")
     page = (place / "report.html").read_text(encoding="utf-8")
     assert "77 questions" in page
     assert "--component factoid --seed 7" in page
@@ -98,7 +98,7 @@ def test_a_report_is_not_overwritten_without_force(place: Path, capsys: pytest.C
     (place / "report.html").write_text("mine")
     assert "report.html: exists already. To replace it: --force" in refused(capsys, "scores.csv")
     assert (place / "report.html").read_text() == "mine"
-    told(capsys, "scores.csv", "--force")
+    document_of(capsys, "scores.csv", "--force")
     assert (place / "report.html").read_text() != "mine"
 
 
@@ -106,7 +106,7 @@ def test_a_folder_with_files_needs_force(place: Path, capsys: pytest.CaptureFixt
     (place / "bundle").mkdir()
     (place / "bundle" / "other.txt").write_text("mine")
     assert "bundle: is not empty" in refused(capsys, "scores.csv", "--format", "csv", "--to", "bundle")
-    told(capsys, "scores.csv", "--format", "csv", "--to", "bundle", "--force")
+    document_of(capsys, "scores.csv", "--format", "csv", "--to", "bundle", "--force")
     assert "other.txt" in files(place / "bundle")
 
 
@@ -156,7 +156,7 @@ def test_unjudged_work_stops_the_report_unless_allowed(place: Path, capsys: pyte
     judgments.write_text("".join(rows[5:]), encoding="utf-8")
     assert "--unjudged" in refused(capsys, "open")
     assert not (place / "report.html").exists()
-    told(capsys, "open", "--unjudged", "wrong")
+    document_of(capsys, "open", "--unjudged", "wrong")
     page = (place / "report.html").read_text(encoding="utf-8")
     assert "counted as wrong (--unjudged wrong)" in page
     assert "qassay score open --unjudged wrong" in page
@@ -170,7 +170,7 @@ def test_wrong_usage_ends_with_two(place: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_each_organisation_gets_its_page(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = told(capsys, str(demo_folder()), "--by", "organisation", "--to", "pages")
+    document = document_of(capsys, str(demo_folder()), "--by", "organisation", "--to", "pages")
     assert document["pages"]["team-b.html"] == "team B"
     assert files(place / "pages") == set(document["pages"])
     page = (place / "pages" / "team-b.html").read_text(encoding="utf-8")

@@ -99,10 +99,10 @@ def test_a_reference_system(folder: Path, call: Call) -> None:
 
 def test_parameters_and_json(folder: Path, call: Call) -> None:
     status, out, _ = call(folder, "--system", "factoid", "--set", "threshold=5", "--json", "--form", "trec4")
-    told = json.loads(out)
+    document = json.loads(out)
     assert status == 0
-    assert told.pop("seconds") >= 0
-    assert told == {
+    assert document.pop("seconds") >= 0
+    assert document == {
         "run": "factoid-threshold-5",
         "system": "factoid(threshold=5)",
         "file": "runs/factoid-threshold-5.txt",

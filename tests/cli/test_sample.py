@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.cli import main
 from qassay.meta.correction.estimates import corrected_mean, corrected_share
 from qassay.meta.correction.sampling import Draw, random_order
@@ -42,11 +43,6 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Call:
         return capsys.readouterr().err
 
     return refusing
-
-
-def write(path: Path, rows: Any) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 class World:
@@ -106,8 +102,8 @@ def evaluation(tmp_path: Path, judged: Path, capsys: pytest.CaptureFixture[str])
 def label_sheet(path: Path, world: World, *, only: int | None = None) -> Path:
     """A sheet filled in by somebody who knows the truth, or its first questions."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    kept = list(dict.fromkeys(row["question"] for row in rows))[:only]
-    filled = [{**row, "judgment": world.label(row)} for row in rows if row["question"] in kept]
+    chosen = list(dict.fromkeys(row["question"] for row in rows))[:only]
+    filled = [{**row, "judgment": world.label(row)} for row in rows if row["question"] in chosen]
     return write(path.with_name(f"filled-{path.name}"), filled)
 
 
@@ -197,14 +193,14 @@ def test_a_gate_decides_by_the_corrected_interval(
     assert (made.pop("gate"), made.pop("margin")) == (decision, dict([options]).get("--margin", 0) if options else 0)
     assert made == plain
     low, high = made["interval"]
-    said = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.3f} to {high:+.3f}, corrected with "
-    assert f"{said}60 questions labelled by ada, " in summary.read_text(encoding="utf-8").replace("\\", "")
+    sentence = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.3f} to {high:+.3f}, corrected with "
+    assert f"{sentence}60 questions labelled by ada, " in summary.read_text(encoding="utf-8").replace("\\", "")
     assert ("More labels, or more questions, would." in summary.read_text(encoding="utf-8")) == (
         decision == "INCONCLUSIVE"
     )
     case = ElementTree.parse(junit).getroot().find("testsuite/testcase")
     assert (case.find("failure") is not None) == (status != 0)
-    assert f"{said}60 questions labelled by ada, " in case.find("system-out").text
+    assert f"{sentence}60 questions labelled by ada, " in case.find("system-out").text
 
 
 def test_a_gate_without_an_interval_is_inconclusive(evaluation: Path, world: World, call: Call, refused: Call) -> None:
@@ -229,8 +225,8 @@ def test_a_sample_for_two_runs(evaluation: Path, world: World, call: Call, refus
     wanted = corrected_mean(d[places], f[places], f[among], among=QUESTIONS)
     assert [made["difference"], *made["interval"]] == pytest.approx([wanted.value, *wanted.interval])
     assert made["units"] == QUESTIONS
-    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", "new-old", status=2)
-    assert "serves only the difference of new and old" in said
+    message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", "new-old", status=2)
+    assert "serves only the difference of new and old" in message
     assert "there is no random sample" in refused(
         "compare", evaluation, "new", "base", "--key", JUDGE, "--correct-with", "ada"
     )
@@ -359,10 +355,10 @@ def test_a_gap_blocks_correction_and_is_counted(evaluation: Path, world: World, 
     drawn = call("sample", evaluation, "--size", 40, "--for", JUDGE, "--sheet", sheet)
     rows = [json.loads(line) for line in label_sheet(sheet, world).read_text(encoding="utf-8").splitlines()]
     skipped = [draw["question"] for draw in drawn["draws"][4:7]]
-    kept = write(evaluation.parent / "kept.jsonl", [row for row in rows if row["question"] not in skipped])
-    call("import", evaluation, kept, "--set", "ada")
-    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    assert f"not completely 3 questions drawn before it: {', '.join(skipped)}" in said
+    others = write(evaluation.parent / "kept.jsonl", [row for row in rows if row["question"] not in skipped])
+    call("import", evaluation, others, "--set", "ada")
+    message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert f"not completely 3 questions drawn before it: {', '.join(skipped)}" in message
     left = write(evaluation.parent / "left.jsonl", [row for row in rows if row["question"] in skipped])
     call("import", evaluation, left, "--set", "ada")
     assert call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")["labelled"] == 40
@@ -371,8 +367,8 @@ def test_a_gap_blocks_correction_and_is_counted(evaluation: Path, world: World, 
 def test_a_first_part_of_the_order_is_a_sample(evaluation: Path, world: World, call: Call, refused: Call) -> None:
     sheet = evaluation.parent / "sheet.jsonl"
     call("sample", evaluation, "--size", 60, "--for", JUDGE, "--sheet", sheet)
-    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", JUDGE, status=2)
-    assert "name the assessor whose scores" in said
+    message = refused("score", evaluation, "--key", JUDGE, "--correct-with", JUDGE, status=2)
+    assert "name the assessor whose scores" in message
     call("import", evaluation, label_sheet(sheet, world, only=25), "--set", "ada")
     made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
     assert (made["labelled"], made["drawn"]) == (25, 60)
@@ -388,9 +384,9 @@ def test_labels_without_a_sample_correct_nothing(evaluation: Path, world: World,
         for row in world.rows["new"]
     ]
     call("import", evaluation, write(evaluation.parent / "all.jsonl", rows), "--set", "ada")
-    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    assert "there is no random sample" in said
-    assert f"--size 60 --for {JUDGE}" in said
+    message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert "there is no random sample" in message
+    assert f"--size 60 --for {JUDGE}" in message
 
 
 def test_a_sample_picked_by_hand_is_refused(evaluation: Path, world: World, call: Call, refused: Call) -> None:
@@ -421,12 +417,12 @@ def test_a_sample_drawn_elsewhere(evaluation: Path, world: World, call: Call, re
     wanted = corrected_share(world.scores("new")[places], judge[places], judge)
     assert next(row for row in made["runs"] if row["run"] == "new")["interval"] == pytest.approx(list(wanted.interval))
     rows[0]["probability"] = 0.5
-    said = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, rows))
-    assert "different probabilities" in said
-    said = refused(
+    message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, rows))
+    assert "different probabilities" in message
+    message = refused(
         "score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, [*rows[1:], rows[3]])
     )
-    assert "occurs twice" in said
+    assert "occurs twice" in message
 
 
 def test_a_run_that_came_later_is_not_corrected_and_counted(
@@ -440,8 +436,8 @@ def test_a_run_that_came_later_is_not_corrected_and_counted(
     rows = {row["run"]: row for row in made["runs"]}
     assert (rows["late"]["score"], rows["late"]["skipped"], rows["new"]["labels"]) == (None, 60, 60)
     assert any("late (60)" in note for note in made["notes"])
-    said = refused("compare", evaluation, "new", "late", "--key", JUDGE, "--correct-with", "ada")
-    assert "but not completely 59 questions drawn before it" in said
+    message = refused("compare", evaluation, "new", "late", "--key", JUDGE, "--correct-with", "ada")
+    assert "but not completely 59 questions drawn before it" in message
     assert call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["labels"] == 60
 
 
@@ -450,10 +446,10 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
 ) -> None:
     draw(call, evaluation, world)
     call("judge", evaluation, "--with", "transfer(people=ada)")
-    said = refused(
+    message = refused(
         "score", evaluation, "--key", "transfer(people=ada)", "--correct-with", "ada", "--unjudged", "wrong", status=2
     )
-    assert "repeat what ada said of the same questions" in said
+    assert "repeat what ada said of the same questions" in message
 
 
 @pytest.mark.parametrize(
@@ -486,8 +482,8 @@ def test_comparisons_that_mean_nothing(
     assert "without other options" in refused("compare", evaluation, "new", "old", *corrected, "--details", status=2)
     assert "unknown run 'neu'" in refused("compare", evaluation, "neu", "old", *corrected, status=2)
     assert "with itself" in refused("compare", evaluation, "new", "new", *corrected, status=2)
-    said = refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--for-pair", "new", status=2)
-    assert "--for-pair takes two runs" in said
+    message = refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--for-pair", "new", status=2)
+    assert "--for-pair takes two runs" in message
     assert "unknown judgment set" in refused("sample", evaluation, "--size", 20, "--for", "nobody", status=2)
     assert "has no store" in refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--assign", "ada")
 
@@ -501,19 +497,19 @@ def test_the_judging_sheet_has_the_sample_in_its_order(evaluation: Path, world: 
     assert drawn["sheet_rows"] == drawn["labels"]
     assert "new" not in page.name
     (key,) = (evaluation / "sheets").glob("ada-*.json")
-    kept = json.loads(key.read_text(encoding="utf-8"))
-    rows = [part["row"] for parts in kept["items"].values() for part in parts.values()]
+    sheet_key = json.loads(key.read_text(encoding="utf-8"))
+    rows = [part["row"] for parts in sheet_key["items"].values() for part in parts.values()]
     assert {row["question"] for row in rows} == {draw["question"] for draw in drawn["draws"]}
     # What comes back from the sheet is the labels of the sample.
     back = [
         {
-            "sheet": kept["sheet"],
+            "sheet": sheet_key["sheet"],
             "item": int(item),
             "part": name,
             "verdict": {"judgment": world.label(part["row"])},
             "at": "2026-01-02T03:04:05Z",
         }
-        for item, parts in kept["items"].items()
+        for item, parts in sheet_key["items"].items()
         for name, part in parts.items()
     ]
     call("import", evaluation, write(evaluation.parent / "back.jsonl", back))
@@ -633,8 +629,8 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
         people = {row["run"]: row["score"] for row in call("score", folder, "--measure", measure)["runs"]}
         assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
         assert {row["interval"] for row in made["runs"]} == {None}  # ten topics are too few
-    said = refused("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "weighted")
-    assert "was drawn for weighted, and does not serve vital_strict" in said
+    message = refused("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "weighted")
+    assert "was drawn for weighted, and does not serve vital_strict" in message
     assert "single nuggets: add --whole" in refused(
         "sample", folder, "--size", 10, "--for", "second", "--name", "x", "--assign", "ada", status=2
     )

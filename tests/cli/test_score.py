@@ -105,15 +105,15 @@ def judged(small: Path) -> Path:
     return small
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+def run_score(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     status = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     return status, out, err
 
 
 def document(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> dict[str, Any]:
-    found, out, _ = said(capsys, *arguments, "--json")
-    assert found == status
+    ended, out, _ = run_score(capsys, *arguments, "--json")
+    assert ended == status
     parsed = json.loads(out)
     assert isinstance(parsed, dict)
     return parsed
@@ -129,7 +129,7 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
     for seed in range(8):
         folder = evaluations.make(tmp_path / str(seed), task, seed)
         kinds = {json.loads(line)["type"] for line in (folder / "questions.jsonl").read_text().splitlines()}
-        status, out, _ = said(capsys, "score", folder, "--unjudged", "wrong", "--missing", "zero", "--json")
+        status, out, _ = run_score(capsys, "score", folder, "--unjudged", "wrong", "--missing", "zero", "--json")
         made = json.loads(out)
         if status:  # nothing is left to score
             assert set(made) == {"errors", "errors_total"}
@@ -143,8 +143,8 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
             absent |= {"mean_length"} if not kinds & {"definition", "other"} else set()
             absent |= {"by_type"} if len(kinds) == 1 else set()
             assert set(row) - {"organisation", "manual"} == {"run", "score", "components", *figures} - absent
-            there = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
-            assert there <= set(row["components"]) <= allowed
+            wanted = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
+            assert wanted <= set(row["components"]) <= allowed
             seen |= set(row["components"])
         tags = [row["run"] for row in made["runs"]]
         assert list(made["matrix"]) == tags
@@ -211,12 +211,12 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_numbers_are_not_rounded(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = said(capsys, "score", judged, "--json")
+    _, out, _ = run_score(capsys, "score", judged, "--json")
     assert "0.6666666666666666" in out
 
 
 def test_stdout_is_one_line_of_json(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = said(capsys, "score", judged, "--json")
+    status, out, err = run_score(capsys, "score", judged, "--json")
     assert (status, err) == (0, "")
     assert out.count("\n") == 1
 
@@ -251,7 +251,7 @@ def test_a_series_can_leave_the_series_scores_while_its_questions_stay(
 
 
 def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = said(capsys, "score", small)
+    status, out, err = run_score(capsys, "score", small)
     assert (status, out) == (1, "")
     assert "1 item is not judged in the key adjudicated" in err
     assert "--unjudged wrong" in err
@@ -285,7 +285,7 @@ def test_rules_that_were_applied_are_said(small: Path, capsys: pytest.CaptureFix
     assert made["questions"]["c"]["1.3"] is None
     made = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
     assert made["questions"]["c"]["1.3"] == 0.0
-    status, out, _ = said(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
+    status, out, _ = run_score(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
     assert status == 0
     assert "Unjudged: 1 counted as wrong (--unjudged wrong)." in out
     assert "score 0 (--missing zero): c 2." in out
@@ -329,7 +329,7 @@ def test_organisers_decisions_are_said(judged: Path, capsys: pytest.CaptureFixtu
         {"question": "1.2", "reason": "a bad question"},
     ]
     assert made["matrix"]["c"] == [pytest.approx(0.67)]
-    _, out, _ = said(capsys, "score", judged)
+    _, out, _ = run_score(capsys, "score", judged)
     assert "Left out: 2 (never judged), 1.2 (a bad question)." in out
 
 
@@ -359,7 +359,7 @@ def test_the_sweep_of_beta(judged: Path, capsys: pytest.CaptureFixture[str]) -> 
             assert {run: row["scores"][place] for run, row in rows.items()} == {
                 row["run"]: row["score"] for row in single["runs"]
             }
-    status, out, _ = said(capsys, "score", judged, "--beta", "1-3")
+    status, out, _ = run_score(capsys, "score", judged, "--beta", "1-3")
     assert status == 0
     assert [f"F({b})" in out for b in range(1, 5)] == [True, True, True, False]
 
@@ -380,7 +380,7 @@ def test_the_sweep_averages_over_what_a_run_has(judged: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("sweep", ["5-1", "x", "1-x", "-3", "", "1-1000", "1.5-2"])
 def test_a_sweep_that_is_none(judged: Path, capsys: pytest.CaptureFixture[str], sweep: str) -> None:
-    status, out, err = said(capsys, "score", judged, f"--beta={sweep}", "--json")
+    status, out, err = run_score(capsys, "score", judged, f"--beta={sweep}", "--json")
     assert (status, out) == (2, "")
     assert "--beta takes a range" in err
 
@@ -389,13 +389,13 @@ def test_a_sweep_that_is_none(judged: Path, capsys: pytest.CaptureFixture[str], 
 def test_a_sweep_is_a_measure_of_its_own(
     judged: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, ...]
 ) -> None:
-    assert said(capsys, "score", judged, "--beta", "1-3", *option)[0] == 2
+    assert run_score(capsys, "score", judged, "--beta", "1-3", *option)[0] == 2
 
 
 def test_csv_is_a_matrix_that_can_be_read_back(
     judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, _ = said(capsys, "score", judged, "--csv")
+    status, out, _ = run_score(capsys, "score", judged, "--csv")
     assert status == 0
     (tmp_path / "scores.csv").write_text(out)
     matrix, own = read_matrix(tmp_path / "scores.csv"), qassay.open(judged).score().matrix
@@ -407,12 +407,12 @@ def test_the_best_run_of_each_organisation(judged: Path, capsys: pytest.CaptureF
     made = document(capsys, "score", judged, "--best-per-organisation")
     # b is of a's organisation; c has none and stands for itself.
     assert [row["run"] for row in made["runs"]] == list(made["matrix"]) == list(made["questions"]) == ["a", "c"]
-    _, out, _ = said(capsys, "score", judged, "--best-per-organisation")
+    _, out, _ = run_score(capsys, "score", judged, "--best-per-organisation")
     assert "The best run of each organisation." in out
 
 
 def test_the_table_for_people(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = said(capsys, "score", judged, "--no-intervals")
+    status, out, err = run_score(capsys, "score", judged, "--no-intervals")
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "a scores best with 1.000 (series_score), 3 runs, 2 series, judgments: adjudicated."
@@ -427,7 +427,7 @@ def test_tags_cannot_move_the_cursor(judged: Path, capsys: pytest.CaptureFixture
     """Text direction marks are no control characters, so a tag may hold them; a terminal must not obey them."""
     text = (judged / "runs" / "c.txt").read_text().replace(" c ", " c\u202ec ")
     (judged / "runs" / "c.txt").write_text(text, encoding="utf-8")
-    _, out, _ = said(capsys, "score", judged, "--unjudged", "wrong", "--no-intervals")
+    _, out, _ = run_score(capsys, "score", judged, "--unjudged", "wrong", "--no-intervals")
     assert "\u202e" not in out
     assert "c\\u202ec" in out
 
@@ -454,14 +454,14 @@ def test_tags_cannot_move_the_cursor(judged: Path, capsys: pytest.CaptureFixture
 def test_wrong_usage(
     judged: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str, as_json: tuple[str, ...]
 ) -> None:
-    status, out, err = said(capsys, "score", judged, *arguments, *as_json)
+    status, out, err = run_score(capsys, "score", judged, *arguments, *as_json)
     assert (status, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
 
 
 def test_no_folder_at_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "score")[0] == 2
+    assert run_score(capsys, "score")[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_wrong_input(
     judged: Path, capsys: pytest.CaptureFixture[str], change: dict[str, str], file: str, words: str
 ) -> None:
     write(judged, change)
-    status, out, err = said(capsys, "score", judged, "--json")
+    status, out, err = run_score(capsys, "score", judged, "--json")
     assert status == 1
     errors = json.loads(out)["errors"]
     assert errors[0]["file"] == file
@@ -503,13 +503,13 @@ def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.Captu
         (tmp_path / "nowhere", "does not exist"),
         (tmp_path, "is not an evaluation"),
     ):
-        status, out, err = said(capsys, "score", path, "--json")
+        status, out, err = run_score(capsys, "score", path, "--json")
         assert status == 1
         assert words in err
         assert "qassay init" in err
         assert json.loads(out)["errors"][0]["rule"] == "configuration"
     (tmp_path / "file").write_text("")
-    assert "is a file, not an evaluation" in said(capsys, "score", tmp_path / "file")[2]
+    assert "is a file, not an evaluation" in run_score(capsys, "score", tmp_path / "file")[2]
 
 
 def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -517,7 +517,7 @@ def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.Captu
     for name in ("first", "second"):
         (table.parent / f"{name}.jsonl").write_text(table.read_text())
     table.unlink()
-    status, _, err = said(capsys, "score", judged)
+    status, _, err = run_score(capsys, "score", judged)
     assert status == 1
     assert "choose one with --key: first, second" in err
     assert document(capsys, "score", judged, "--key", "second")["key"] == "second"
@@ -534,7 +534,7 @@ def test_a_file_that_cannot_be_read(
         return genuine(path)
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    status, out, err = said(capsys, "score", judged, "--json")
+    status, out, err = run_score(capsys, "score", judged, "--json")
     assert status == 1
     assert "Permission denied" in json.loads(out)["errors"][0]["message"]
     assert "questions.jsonl" in err
@@ -644,8 +644,8 @@ def test_scoring_changes_nothing_in_the_folder(judged: Path, capsys: pytest.Capt
     for path in [judged, *judged.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        assert said(capsys, "score", judged, "--json")[0] == 0
-        assert said(capsys, "check", judged)[0] == 0
+        assert run_score(capsys, "score", judged, "--json")[0] == 0
+        assert run_score(capsys, "check", judged)[0] == 0
     finally:
         for path in [judged, *judged.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -721,9 +721,9 @@ def test_runs_above_a_score(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", folder, "--json"]) == 0
     scores = {row["run"]: row["score"] for row in json.loads(capsys.readouterr().out)["runs"]}
     assert main(["score", folder, "--above", "0.5", "--json"]) == 0
-    kept = json.loads(capsys.readouterr().out)
-    assert [row["run"] for row in kept["runs"]] == [run for run, score in scores.items() if score > 0.5]
-    assert set(kept["matrix"]) == {row["run"] for row in kept["runs"]}
+    document = json.loads(capsys.readouterr().out)
+    assert [row["run"] for row in document["runs"]] == [run for run, score in scores.items() if score > 0.5]
+    assert set(document["matrix"]) == {row["run"] for row in document["runs"]}
     # Groups and intervals are those among all runs, whatever is shown.
     assert main(["score", folder]) == 0
     whole = capsys.readouterr().out

@@ -99,9 +99,9 @@ def test_two_files_are_two_systems(call: Call) -> None:
     assert first == "2 files, one per system: 2 systems x 40 questions, metric f1."
     assert " on these " in out or " on each " in out
     assert "Column 'latency_ms' is not a score and was left out." in out
-    named = document(call, "compare", "b=old.jsonl", "a=new.jsonl", "--metric", "f1")
-    assert (named["a"], named["b"], named["verdict"]) == ("b", "a", "worse")
-    assert named["read"] == "2 files, one per system: 2 systems x 40 questions, metric f1"
+    renamed = document(call, "compare", "b=old.jsonl", "a=new.jsonl", "--metric", "f1")
+    assert (renamed["a"], renamed["b"], renamed["verdict"]) == ("b", "a", "worse")
+    assert renamed["read"] == "2 files, one per system: 2 systems x 40 questions, metric f1"
     assert call("compare", "new.jsonl", "old.jsonl", "--metric", "f1", "--gate")[0] == 0
 
 
@@ -133,8 +133,8 @@ def test_all_pairs_of_every_metric_are_corrected_together(call: Call, folder: Pa
         for s, bonus in zip("ABC", (0.6, 0.2, 0), strict=True)
     ]
     (folder / "metrics.csv").write_text("\n".join(["qid,model,f1,em", *rows]))
-    found = document(call, "compare", "metrics.csv", "--metric", "all")
-    pairs = [pair for result in found["metrics"].values() for pair in result["pairs"]]
+    compared = document(call, "compare", "metrics.csv", "--metric", "all")
+    pairs = [pair for result in compared["metrics"].values() for pair in result["pairs"]]
     assert len(pairs) == 6
     assert [pair["p_adjusted"] for pair in pairs] == pytest.approx(holm(np.array([pair["p"] for pair in pairs])))
     assert all(pair["different"] == (pair["p_adjusted"] <= 0.05) for pair in pairs)
@@ -161,9 +161,9 @@ def test_repeats_are_in_every_document(call: Call) -> None:
     assert pair["interval"][0] == pytest.approx(low)
     assert pair["p_repeats"] == pytest.approx(between.p(pair["difference"]))
     for arguments in (["compare"], ["sensitivity", "--intervals", "0", "--trials", "5"], ["plan"], ["describe"]):
-        found = document(call, arguments[0], "epochs.csv", *arguments[1:])
-        assert found["repeats"] == expected
-        assert found["read"] == "long table: 2 systems x 40 questions, 3 repeats"
+        analysed = document(call, arguments[0], "epochs.csv", *arguments[1:])
+        assert analysed["repeats"] == expected
+        assert analysed["read"] == "long table: 2 systems x 40 questions, 3 repeats"
     assert "spread of A" in call("compare", "epochs.csv", "A", "B")[1]
     out = call("sensitivity", "epochs.csv", "--intervals", "0", "--trials", "5")[1]
     assert "Standard deviation of a score between repeats: A " in out
@@ -182,8 +182,8 @@ def test_every_command_takes_several_sources_and_metrics(call: Call, command: st
     status, out, _ = call(command, "new.jsonl", "old.jsonl", "--metric", "f1", *options)
     assert status == 0
     assert out.startswith("2 files, one per system: 2 systems x 40 questions, metric f1.\n\n")
-    found = document(call, command, "new.jsonl", "old.jsonl", "--metric", "all", *options)
-    assert set(found["metrics"]) == {"f1", "em"}
+    analysed = document(call, command, "new.jsonl", "old.jsonl", "--metric", "all", *options)
+    assert set(analysed["metrics"]) == {"f1", "em"}
     assert call(command, "wide.csv", "--measure", "f1")[2].startswith("error: --measure is for an evaluation")
 
 
@@ -226,5 +226,5 @@ def test_warnings_go_to_stderr(call: Call, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_compare_of_a_pair_is_that_of_the_library(call: Call) -> None:
     expected = compare(read_scores(["new.jsonl", "old.jsonl"], metric="f1").matrix, "new", "old")
-    found = document(call, "compare", "new.jsonl", "old.jsonl", "--metric", "f1")
-    assert (found["difference"], tuple(found["interval"])) == (expected.difference, expected.interval)
+    compared = document(call, "compare", "new.jsonl", "old.jsonl", "--metric", "f1")
+    assert (compared["difference"], tuple(compared["interval"])) == (expected.difference, expected.interval)

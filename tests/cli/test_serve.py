@@ -39,14 +39,14 @@ def start() -> Iterator[Start]:
         command = [sys.executable, "-c", code, *verb, *map(str, arguments), "--port", "0"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         running.append(process)
-        told = ""
+        printed = ""
         assert process.stdout is not None
-        while until not in told:
+        while until not in printed:
             line = process.stdout.readline()
             if not line:
-                raise AssertionError(f"ended: {told} {process.stderr.read() if process.stderr else ''}")
-            told += line
-        return process, told
+                raise AssertionError(f"ended: {printed} {process.stderr.read() if process.stderr else ''}")
+            printed += line
+        return process, printed
 
     yield starting
     for process in running:
@@ -55,11 +55,11 @@ def start() -> Iterator[Start]:
         process.communicate()
 
 
-def ask(told: str, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
-    found = re.search(r"http://([\d.]+):(\d+)", told)
-    assert found is not None
-    connection = http.client.HTTPConnection(found[1], int(found[2]), timeout=30)
-    sent = {"Content-Type": "application/json", "Origin": found[0], **headers}
+def ask(printed: str, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
+    address = re.search(r"http://([\d.]+):(\d+)", printed)
+    assert address is not None
+    connection = http.client.HTTPConnection(address[1], int(address[2]), timeout=30)
+    sent = {"Content-Type": "application/json", "Origin": address[0], **headers}
     connection.request(method, path, None if body is None else json.dumps(body), sent)
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -68,14 +68,14 @@ def ask(told: str, method: str, path: str, body: object = None, **headers: str) 
 
 
 def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> None:
-    process, told = start(folder, "--log", "json", until="/welcome#")
-    assert "Imported " in told
-    assert "Qassay demo is served at http://127.0.0.1:" in told
-    assert ask(told, "GET", "/health") == (200, '{"status":"ok"}')
-    link = re.search(r"/welcome#(\S+)", told)
+    process, printed = start(folder, "--log", "json", until="/welcome#")
+    assert "Imported " in printed
+    assert "Qassay demo is served at http://127.0.0.1:" in printed
+    assert ask(printed, "GET", "/health") == (200, '{"status":"ok"}')
+    link = re.search(r"/welcome#(\S+)", printed)
     assert link is not None
     sent = {"token": link[1], "name": "Ada", "password": "a long enough password"}
-    assert ask(told, "POST", "/api/welcome", sent) == (200, '{"name":"Ada","role":"organiser"}')
+    assert ask(printed, "POST", "/api/welcome", sent) == (200, '{"name":"Ada","role":"organiser"}')
     process.send_signal(signal.SIGINT)
     _, log = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -84,13 +84,13 @@ def test_from_a_folder_to_the_first_organiser(folder: Path, start: Start) -> Non
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert [line["route"] for line in lines if "route" in line] == ["/health", "/api/welcome"]
     # The second start finds an organiser, and takes nothing in.
-    process, told = start(folder, "--log", "none")
-    assert "Imported" not in told
+    process, printed = start(folder, "--log", "none")
+    assert "Imported" not in printed
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=30)
-    assert "welcome" not in told + rest
-    process, told = start(folder, "--log", "none", "--invite-organiser", until="/welcome#")
-    assert "another organiser" in told
+    assert "welcome" not in printed + rest
+    process, printed = start(folder, "--log", "none", "--invite-organiser", until="/welcome#")
+    assert "another organiser" in printed
 
 
 @pytest.mark.parametrize("insecure", [True, False])
@@ -103,8 +103,8 @@ def test_insecure_says_so_at_start(folder: Path, start: Start, insecure: bool) -
 
 
 def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
-    process, told = start(folder, until="/welcome#")
-    assert ask(told, "GET", "/health")[0] == 200
+    process, printed = start(folder, until="/welcome#")
+    assert ask(printed, "GET", "/health")[0] == 200
     process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=30)
     assert process.returncode == 0
@@ -123,15 +123,15 @@ def test_it_stops_while_it_prepares(folder: Path, start: Start) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("told", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_the_demonstration_stops_like_any_other_and_leaves_nothing(
-    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch, told: signal.Signals, status: int
+    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, status: int
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    process, said = start(verb=("demo", "--serve"))
-    assert ask(said, "GET", "/health")[0] == 200
+    process, printed = start(verb=("demo", "--serve"))
+    assert ask(printed, "GET", "/health")[0] == 200
     assert len(list(tmp_path.glob("qassay-demo-*"))) == 1
-    process.send_signal(told)
+    process.send_signal(sent)
     process.communicate(timeout=30)
     assert process.returncode == status
     assert list(tmp_path.iterdir()) == []
@@ -152,7 +152,7 @@ def test_the_demonstration_stops_while_it_copies(tmp_path: Path, start: Start, m
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--host", "0.0.0.0"], "--public-url"),
         (["--host", "0.0.0.0", "--public-url", "http://qa.example.org"], "--insecure"),
@@ -161,10 +161,10 @@ def test_the_demonstration_stops_while_it_copies(tmp_path: Path, start: Start, m
     ],
 )
 def test_what_would_be_unsafe_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert cli.main(["serve", str(folder), *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (folder / "qassay.db").exists()
 
 

@@ -52,8 +52,8 @@ def output(capsys: Captured) -> Make:
 def key(folder: Path, output: Make) -> dict[str, Any]:
     """What the numbers of Ada's sheet on series 1 stand for."""
     made = output("sheet", folder, "--assessor", "ada", "--questions", "1")
-    found: dict[str, Any] = json.loads((folder / made["key"]).read_text())
-    return found
+    sheet_key: dict[str, Any] = json.loads((folder / made["key"]).read_text())
+    return sheet_key
 
 
 def find(key: dict[str, Any], kind: str, question: str) -> tuple[int, str]:
@@ -65,7 +65,7 @@ def find(key: dict[str, Any], kind: str, question: str) -> tuple[int, str]:
     raise LookupError
 
 
-def said(key: dict[str, Any], kind: str, question: str, verdict: object, at: str = AT) -> dict[str, Any]:
+def decision(key: dict[str, Any], kind: str, question: str, verdict: object, at: str = AT) -> dict[str, Any]:
     """A row as a sheet writes it."""
     item, part = find(key, kind, question)
     return {"sheet": key["sheet"], "item": item, "part": part, "verdict": verdict, "at": at}
@@ -89,7 +89,7 @@ def test_a_sheet_is_one_file_and_a_key_and_is_made_the_same_again(folder: Path, 
     assert (again["sheet"], again["key"]) == (made["sheet"], made["key"])
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "ada.html").read_bytes()
     other = output("sheet", folder, "--assessor", "bob", "--questions", "1,2.1")
-    keys = [json.loads((folder / one["key"]).read_text()) for one in (made, other)]
+    keys = [json.loads((folder / sheet["key"]).read_text()) for sheet in (made, other)]
     assert [*keys[0]["items"]] == [*keys[1]["items"]]  # everybody sees the same order
     assert keys[0]["sheet"] != keys[1]["sheet"]
 
@@ -130,9 +130,9 @@ def test_wrong_usage(folder: Path, capsys: Captured, options: list[str], message
 
 def test_what_comes_back_becomes_judgments_once(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     rows = [
-        said(key, "item", "1.1", {"judgment": "R", "note": "so"}),
-        said(key, "list", "1.6", {"judgment": "R", "answer": "Pierre"}),
-        said(key, "match", "1.7", {"nuggets": ["2"]}),
+        decision(key, "item", "1.1", {"judgment": "R", "note": "so"}),
+        decision(key, "list", "1.6", {"judgment": "R", "answer": "Pierre"}),
+        decision(key, "match", "1.7", {"nuggets": ["2"]}),
     ]
     file = written(tmp_path / "back.jsonl", *rows)
     [added] = output("import", folder, file)["added"]
@@ -146,8 +146,8 @@ def test_what_comes_back_becomes_judgments_once(folder: Path, tmp_path: Path, ke
     assert (third["nuggets"], "item" in third) == (["2"], False)
     assert output("import", folder, file)["added"][0]["count"] == 0
     # A later save of the sheet: one decision is another now, one is new.
-    later = said(key, "item", "1.1", {"judgment": "W"}, "2026-01-03T00:00:00Z")
-    new = said(key, "item", "1.2", {"judgment": "X"})
+    later = decision(key, "item", "1.1", {"judgment": "W"}, "2026-01-03T00:00:00Z")
+    new = decision(key, "item", "1.2", {"judgment": "X"})
     [added] = output("import", folder, written(tmp_path / "later.jsonl", later, *rows[1:], new))["added"]
     assert added["count"] == 2
     assert [row["judgment"] for row in judged(folder) if row["question"] in ("1.1", "1.2")] == ["R", "W", "X"]
@@ -156,7 +156,7 @@ def test_what_comes_back_becomes_judgments_once(folder: Path, tmp_path: Path, ke
 
 
 def test_the_set_can_be_named(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
-    file = written(tmp_path / "back.jsonl", said(key, "item", "1.1", {"judgment": "R"}))
+    file = written(tmp_path / "back.jsonl", decision(key, "item", "1.1", {"judgment": "R"}))
     output("import", folder, file, "--set", "fourth")
     assert [row["assessor"] for row in judged(folder, "fourth")] == ["ada"]
 
@@ -165,7 +165,7 @@ def test_it_goes_into_the_store_where_there_is_one(folder: Path, tmp_path: Path,
     store = open_store(folder, create=True)
     import_folder(store, Folder(folder))
     store.close()
-    file = written(tmp_path / "back.jsonl", said(key, "item", "1.1", {"judgment": "R"}))
+    file = written(tmp_path / "back.jsonl", decision(key, "item", "1.1", {"judgment": "R"}))
     assert output("import", folder, file)["added"][0]["count"] == 1
     assert not (folder / "judgments" / "ada.jsonl").exists()
     assert open_evaluation(folder).judgment_set("ada").kind("item").height == 1
@@ -191,9 +191,9 @@ def test_the_work_of_a_first_assessor_counts_as_done(folder: Path, tmp_path: Pat
     ]
     output("import", folder, written(tmp_path / "back.jsonl", *rows), "--set", "first")
     with store.read() as connection:
-        (one,) = assignments_on(connection, "1.1")
+        (assignment,) = assignments_on(connection, "1.1")
     store.close()
-    assert (one.set, one.done, one.closed is not None) == ("first", len(rows), True)
+    assert (assignment.set, assignment.done, assignment.closed is not None) == ("first", len(rows), True)
 
 
 def test_the_help_says_how_it_becomes_the_first_assessors_work(capsys: Captured) -> None:
@@ -206,7 +206,7 @@ def test_the_set_goes_by_the_nuggets_that_its_assessor_saw(
 ) -> None:
     """With several lists and none of its name, scoring would find none."""
     assert len(list((folder / "nuggets").iterdir())) > 1
-    file = written(tmp_path / "back.jsonl", said(key, "match", "1.7", {"nuggets": ["1"]}))
+    file = written(tmp_path / "back.jsonl", decision(key, "match", "1.7", {"nuggets": ["1"]}))
     output("import", folder, file)
     seen = [json.loads(line) for line in (folder / "nuggets" / "ada.jsonl").read_text().splitlines()]
     development = [json.loads(line) for line in (folder / "nuggets" / "development.jsonl").read_text().splitlines()]
@@ -217,7 +217,7 @@ def test_the_only_list_is_not_copied(folder: Path, tmp_path: Path, key: Any, out
     for path in (folder / "nuggets").iterdir():
         if path.stem != "development":
             path.unlink()
-    output("import", folder, written(tmp_path / "back.jsonl", said(key, "match", "1.7", {"nuggets": ["1"]})))
+    output("import", folder, written(tmp_path / "back.jsonl", decision(key, "match", "1.7", {"nuggets": ["1"]})))
     assert [path.stem for path in (folder / "nuggets").iterdir()] == ["development"]
 
 
@@ -232,7 +232,8 @@ def test_a_known_answer_is_added_with_its_assessor(folder: Path, tmp_path: Path,
 
 def test_an_undone_judgment_in_the_set_is_a_warning(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     rows = [
-        said(key, kind, q, v) for kind, q, v in (("item", "1.1", {"judgment": "R"}), ("match", "1.7", {"nuggets": []}))
+        decision(key, kind, q, v)
+        for kind, q, v in (("item", "1.1", {"judgment": "R"}), ("match", "1.7", {"nuggets": []}))
     ]
     back = [{**row, "verdict": None} for row in rows]
     file = written(tmp_path / "back.jsonl", *back)
@@ -274,21 +275,21 @@ def test_an_undone_judgment_in_the_set_is_a_warning(folder: Path, tmp_path: Path
 def test_every_fault_is_reported_with_its_line_and_nothing_is_written(
     folder: Path, tmp_path: Path, key: Any, output: Make, change: dict[str, Any], message: str
 ) -> None:
-    good = said(key, "item", "1.2", {"judgment": "R"})
-    bad = {**said(key, "item", "1.1", {"judgment": "R"}), **change}
-    found = output("import", folder, written(tmp_path / "back.jsonl", good, bad), "--as", "sheet", status=1)["errors"]
-    assert [(one["line"], message in one["message"]) for one in found] == [(2, True)]
+    good = decision(key, "item", "1.2", {"judgment": "R"})
+    bad = {**decision(key, "item", "1.1", {"judgment": "R"}), **change}
+    errors = output("import", folder, written(tmp_path / "back.jsonl", good, bad), "--as", "sheet", status=1)["errors"]
+    assert [(error["line"], message in error["message"]) for error in errors] == [(2, True)]
     assert not (folder / "judgments" / "ada.jsonl").exists()
 
 
 def test_nuggets_that_the_list_does_not_hold_are_an_error(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
-    file = written(tmp_path / "back.jsonl", said(key, "match", "1.7", {"nuggets": ["99"]}))
+    file = written(tmp_path / "back.jsonl", decision(key, "match", "1.7", {"nuggets": ["99"]}))
     [problem] = output("import", folder, file, status=1)["errors"]
     assert problem["rule"] == "unknown-nugget"
 
 
 def test_a_broken_key_is_reported(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
-    file = written(tmp_path / "back.jsonl", said(key, "item", "1.1", {"judgment": "R"}))
+    file = written(tmp_path / "back.jsonl", decision(key, "item", "1.1", {"judgment": "R"}))
     (folder / "sheets" / f"{key['sheet']}.json").write_text("{}")
     [problem] = output("import", folder, file, status=1)["errors"]
     assert "is not the key of a sheet" in problem["message"]

@@ -171,8 +171,8 @@ def test_agreement_uses_the_reference_only_where_it_is_named(
         write_rows(folder / "judgments" / f"{name}.jsonl", rows)
     document = json.loads(printed(capsys, "agree", folder, "--json"))
     assert document["sets"] == ["first", "second"]
-    named = json.loads(printed(capsys, "agree", folder, "--sets", "first,second,reference", "--json"))
-    assert set(named["sets"]) == {"first", "second", "reference"}
+    chosen = json.loads(printed(capsys, "agree", folder, "--sets", "first,second,reference", "--json"))
+    assert set(chosen["sets"]) == {"first", "second", "reference"}
 
 
 def test_score_prints_the_decisions_of_entailment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +207,7 @@ def test_noise_counts_other_nuggets_even_where_the_score_is_the_same() -> None:
         orient="row",
     )
     nuggets = {("a", "1"): {"1"}, ("b", "1"): {"2"}, ("a", "2"): {"1"}, ("b", "2"): {"1"}, ("b", "3"): {"1", "2"}}
-    verdicts = {place: frozenset(found) for place, found in nuggets.items()}
+    verdicts = {place: frozenset(matched) for place, matched in nuggets.items()}
     noise = judging_noise(items, scores, component="other", verdicts=verdicts)
     assert [pair.questions for pair in noise.pairs] == [("1", "3")]
     # Lists count another score, as [QA03] does.

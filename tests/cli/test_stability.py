@@ -45,24 +45,24 @@ def matrices(tmp_path: Path) -> list[Path]:
 def test_score_matrices_are_named_by_their_files(matrices: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     # Sums of three: human 3 2 1 0, model 2 3 1 0: alpha and beta change places.
     document = run_json(capsys, *matrices)
-    found = document["measures"]["score"]
+    measure = document["measures"]["score"]
     assert document["reference"] == "human"
     assert document["sets"] == ["human", "model"]
-    assert found["swaps"] == [[0, 1], [1, 0]]
-    assert found["tau"][0][1] == pytest.approx(1 - 2 / 6)
-    assert found["swaps_at_least"]["0.33"] == 1
-    assert found["swaps_at_least"]["0.34"] == 0
-    assert found["largest_swapped_difference"] == pytest.approx(1 / 3)
+    assert measure["swaps"] == [[0, 1], [1, 0]]
+    assert measure["tau"][0][1] == pytest.approx(1 - 2 / 6)
+    assert measure["swaps_at_least"]["0.33"] == 1
+    assert measure["swaps_at_least"]["0.34"] == 0
+    assert measure["largest_swapped_difference"] == pytest.approx(1 / 3)
     change = {"run": "alpha", "set": "model", "change": pytest.approx(1 / 3)}
-    assert {name: found["largest_change"][name] for name in change} == change
+    assert {name: measure["largest_change"][name] for name in change} == change
     # Units: 1 agrees fully; 2 and 3 by scipy.
     taus = [1.0]
     taus += [
         stats.kendalltau([1, 0, 1, 0], [1, 1, 1, 0]).statistic,
         stats.kendalltau([1, 1, 0, 0], [0, 1, 0, 0]).statistic,
     ]
-    assert found["unit_tau"][0][1] == pytest.approx(np.mean(taus))
-    assert found["bound"] is None
+    assert measure["unit_tau"][0][1] == pytest.approx(np.mean(taus))
+    assert measure["bound"] is None
     assert "noise" not in document
 
 
@@ -106,12 +106,12 @@ def test_halves_of_a_real_matrix(
     halves = []
     for name, part in (("odd", rows[::2]), ("even", rows[1::2])):
         halves.append(write_matrix(tmp_path / f"{name}.csv", header, {f"{name}{i}": row for i, row in enumerate(part)}))
-    found = run_json(capsys, *halves)["measures"]["score"]
+    measure = run_json(capsys, *halves)["measures"]["score"]
     means = [np.array(part, dtype=float).mean(axis=0) for part in (rows[::2], rows[1::2])]
-    assert found["tau"][0][1] == pytest.approx(float(stats.kendalltau(*means).statistic), abs=1e-9)
-    assert found["runs"] == 129
+    assert measure["tau"][0][1] == pytest.approx(float(stats.kendalltau(*means).statistic), abs=1e-9)
+    assert measure["runs"] == 129
     # No unit is in both files, so there is nothing to say of single units.
-    assert found["unit_tau"][0][1] is None
+    assert measure["unit_tau"][0][1] is None
 
 
 def test_tables_for_people(matrices: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,12 +127,12 @@ def test_tables_for_people(matrices: list[Path], capsys: pytest.CaptureFixture[s
 
 
 def test_two_runs_have_no_tau(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = write_matrix(tmp_path / "a.csv", ["x", "y"], {"1": [1, 0]})
+    first = write_matrix(tmp_path / "a.csv", ["x", "y"], {"1": [1, 0]})
     two = write_matrix(tmp_path / "b.csv", ["x", "y"], {"1": [0, 1]})
-    found = run_json(capsys, one, two)["measures"]["score"]
-    assert found["tau"] == [[None, None], [None, None]]
-    assert found["swaps_with_reference"] == 1
-    assert "three runs" in found["notes"][0]
+    measure = run_json(capsys, first, two)["measures"]["score"]
+    assert measure["tau"] == [[None, None], [None, None]]
+    assert measure["swaps_with_reference"] == 1
+    assert "three runs" in measure["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -200,16 +200,16 @@ def entailment(tmp_path: Path) -> Path:
 
 def test_entailment_sets_and_the_bound(entailment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = run_json(capsys, entailment)
-    found = document["measures"]["entailment_accuracy"]
+    measure = document["measures"]["entailment_accuracy"]
     # The two-way key scores another task and does not stand among the three-way sets unasked.
     assert document["sets"] == ["adjudicated", "judge1", "judge2"]
     assert document["reference"] == "adjudicated"
-    assert found["bound"] == pytest.approx(0.17)
+    assert measure["bound"] == pytest.approx(0.17)
     # copy1 is right on everything under judge 1 and on all but 136 pairs under judge 2; copy2 the other way round.
-    assert found["swaps"] == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
-    assert found["largest_swapped_difference"] == pytest.approx(136 / 800)
-    assert found["largest_change"]["change"] == pytest.approx(136 / 800)
-    assert found["mean_tau_with_reference"] == pytest.approx((1 + 2 / 3) / 2)
+    assert measure["swaps"] == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    assert measure["largest_swapped_difference"] == pytest.approx(136 / 800)
+    assert measure["largest_change"]["change"] == pytest.approx(136 / 800)
+    assert measure["mean_tau_with_reference"] == pytest.approx((1 + 2 / 3) / 2)
     assert document["noise"] == {}
 
 
@@ -220,8 +220,8 @@ def test_the_bound_names_what_it_leaves_out(entailment: Path, capsys: pytest.Cap
     ]
     document = run_json(capsys, entailment, "--sets", "adjudicated,judge1,disagreement-unknown,two-way")
     # What disagreement-unknown follows from counts, named or not; two-way is another rule and can pass the bound.
-    found = document["measures"]["entailment_accuracy"]
-    assert found["bound"] == pytest.approx(136 / 800)
+    measure = document["measures"]["entailment_accuracy"]
+    assert measure["bound"] == pytest.approx(136 / 800)
     assert document["notes"][0].startswith("two-way: NO and UNKNOWN count alike there")
     settled = entailment / "judgments" / "adjudicated.jsonl"
     rows = [json.loads(line) for line in settled.read_text(encoding="utf-8").splitlines()]
@@ -246,17 +246,17 @@ def lists(tmp_path: Path) -> Path:
     questions = [{"id": q, "type": "list", "text": "?"} for q in "12"] + [{"id": "3", "type": "factoid", "text": "?"}]
     write_rows(folder / "questions.jsonl", questions)
     items = {"twin1": ["Rome", "Oslo"], "twin2": ["Oslo", "Rome"], "other": ["Rome"]}
-    for tag, found in items.items():
+    for tag, matched in items.items():
         rows: list[dict[str, Any]] = [
-            {"run": tag, "question": q, "items": [{"doc": "D", "text": text} for text in found]} for q in "12"
+            {"run": tag, "question": q, "items": [{"doc": "D", "text": text} for text in matched]} for q in "12"
         ]
-        rows.append({"run": tag, "question": "3", "items": [{"doc": "D", "text": found[0]}]})
+        rows.append({"run": tag, "question": "3", "items": [{"doc": "D", "text": matched[0]}]})
         write_rows(folder / "runs" / f"{tag}.jsonl", rows)
     judged = [
         {"question": q, "run": tag, "doc": "D", "text": text, "judgment": "R", "answer": text, "assessor": f"who{q}"}
         for q in "12"
-        for tag, found in items.items()
-        for text in found
+        for tag, matched in items.items()
+        for text in matched
     ]
     factoids = [{"question": "3", "doc": "D", "text": text, "judgment": "R"} for text in ("Rome", "Oslo")]
     write_rows(folder / "judgments" / "second.jsonl", factoids)
@@ -324,8 +324,8 @@ def test_judges_of_justifications_rank_the_runs_each_for_themselves(
             row = {"question": "75", "run": run, "understandability": given[judge][0]}
             rows.append(row if given[judge][1] is None else row | {"correctness": given[judge][1]})
         write_rows(folder / "judgments" / f"judge{judge}.jsonl", rows)
-    found = run_json(capsys, folder, "--reference", "judge0")["measures"]["correctness"]
+    measure = run_json(capsys, folder, "--reference", "judge0")["measures"]["correctness"]
     scores = [[given[judge][1] or 0 for given in ratings.values()] for judge in range(6)]
     for judge in range(1, 6):
         expected = float(stats.kendalltau(scores[0], scores[judge]).statistic)
-        assert found["tau"][0][judge] == pytest.approx(expected, abs=1e-9)
+        assert measure["tau"][0][judge] == pytest.approx(expected, abs=1e-9)

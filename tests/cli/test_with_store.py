@@ -65,7 +65,7 @@ def output(capsys: Captured, *arguments: object) -> Any:
 
 
 def warnings(capsys: Captured, folder: Path) -> list[str]:
-    return [one["file"] for one in output(capsys, "check", folder)["warnings"]]
+    return [warning["file"] for warning in output(capsys, "check", folder)["warnings"]]
 
 
 def wrong_item(folder: Path) -> dict[str, Any]:
@@ -111,11 +111,11 @@ def test_check_warns_of_each_file_that_differs(folder: Path, capsys: Captured) -
 def test_check_says_how_to_complete_a_file_that_lacks_rows(folder: Path, capsys: Captured) -> None:
     judge(folder, **wrong_item(folder))
     questions = folder / "questions.jsonl"
-    *kept, _ = questions.read_text().splitlines(keepends=True)
-    questions.write_text("".join(kept))
-    told = [one["message"] for one in output(capsys, "check", folder)["warnings"]]
-    assert len(told) == 2
-    for message in told:
+    *others, _ = questions.read_text().splitlines(keepends=True)
+    questions.write_text("".join(others))
+    messages = [warning["message"] for warning in output(capsys, "check", folder)["warnings"]]
+    assert len(messages) == 2
+    for message in messages:
         advice, command = message.split(". To write the file again: qassay ")
         assert advice == "lacks rows that the store has, and the store counts"
     assert main(shlex.split(command)) == 0
@@ -134,7 +134,7 @@ def test_import_writes_to_the_store(folder: Path, tmp_path: Path, capsys: Captur
     (tmp_path / "patterns.txt").write_text("1.1 some pattern\n")
     paths = [sheet, tmp_path / "new.txt", tmp_path / "about.jsonl", tmp_path / "patterns.txt"]
     added = output(capsys, "import", folder, *paths)["added"]
-    assert [(one["count"], one["to"]) for one in added] == [
+    assert [(entry["count"], entry["to"]) for entry in added] == [
         (1, ["judgments/adjudicated.jsonl"]),
         (1, ["runs/new.txt"]),
         (1, ["runs.jsonl"]),
@@ -146,7 +146,7 @@ def test_import_writes_to_the_store(folder: Path, tmp_path: Path, capsys: Captur
     assert after != scores
     assert {one["run"] for one in after["runs"]} - {one["run"] for one in scores["runs"]} == {"new"}
     assert qassay.open(folder).runs.information["new"].organisation == "theirs"
-    assert [one["count"] for one in output(capsys, "import", folder, *paths)["added"]] == [0, 0, 0, 0]
+    assert [entry["count"] for entry in output(capsys, "import", folder, *paths)["added"]] == [0, 0, 0, 0]
 
 
 def test_import_replaces_only_when_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -157,8 +157,8 @@ def test_import_replaces_only_when_told(folder: Path, tmp_path: Path, capsys: Ca
     assert "another run hobby" in capsys.readouterr().err
     assert output(capsys, "score", folder) == before
     output(capsys, "import", folder, other, "--replace")
-    found = {one["run"]: one["score"] for one in output(capsys, "score", folder, "--unjudged", "wrong")["runs"]}
-    assert found["hobby"] != {one["run"]: one["score"] for one in before["runs"]}["hobby"]
+    scored = {row["run"]: row["score"] for row in output(capsys, "score", folder, "--unjudged", "wrong")["runs"]}
+    assert scored["hobby"] != {row["run"]: row["score"] for row in before["runs"]}["hobby"]
 
 
 def test_a_faulty_file_leaves_the_store_as_it_was(folder: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -240,10 +240,10 @@ def test_drafts_are_not_taken_for_no_questions(command: list[str], tmp_path: Pat
     draft(folder)
     capsys.readouterr()
     assert main([command[0], str(folder), *command[1:]]) == 1
-    told = capsys.readouterr().err
-    assert "has no questions, only 1 draft that is not published yet" in told
-    assert f"publish it on the page Questions of: qassay serve {folder}" in told
-    assert "qassay import" not in told
+    message = capsys.readouterr().err
+    assert "has no questions, only 1 draft that is not published yet" in message
+    assert f"publish it on the page Questions of: qassay serve {folder}" in message
+    assert "qassay import" not in message
     draft(folder)
     assert main([command[0], str(folder), *command[1:]]) == 1
     assert "only 2 drafts that are not published yet; publish them" in capsys.readouterr().err
@@ -276,9 +276,9 @@ def test_backup_and_restore(folder: Path, tmp_path: Path, capsys: Captured) -> N
     assert Path(made["to"]).stat().st_size == made["bytes"]
     judge(folder, **wrong_item(folder))
     after = output(capsys, "score", folder)
-    kept = output(capsys, "restore", folder, made["to"], "--force")["kept"]
+    set_aside = output(capsys, "restore", folder, made["to"], "--force")["kept"]
     assert output(capsys, "score", folder) == before
-    output(capsys, "restore", folder, kept, "--force")
+    output(capsys, "restore", folder, set_aside, "--force")
     assert output(capsys, "score", folder) == after
     assert main(["backup", str(folder), "--to", str(tmp_path / "b.db")]) == 0
     assert "checked" in capsys.readouterr().out

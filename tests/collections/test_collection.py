@@ -272,14 +272,14 @@ def test_a_folder_that_can_only_be_read_but_was_indexed_by_others(
 
 
 def test_progress_is_reported_to_the_end(folder: Folder) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     root = folder(files())
-    collection = open_collection(root, progress=lambda done, total: told.append((done, total)))
+    collection = open_collection(root, progress=lambda done, total: progress.append((done, total)))
     size = sum(path.stat().st_size for path in root.iterdir())
-    assert told[-1] == (size, size)
+    assert progress[-1] == (size, size)
     collection.index()
-    assert told[-1] == (300, 300)
-    assert all(done <= total for done, total in told)
+    assert progress[-1] == (300, 300)
+    assert all(done <= total for done, total in progress)
 
 
 def test_a_copy_reopens_the_folder(either: Collection) -> None:
@@ -307,18 +307,18 @@ def test_threads_share_a_collection(either: Collection) -> None:
 
 def test_one_process_waits_for_the_other(tmp_path: Path) -> None:
     spot = building.Place(tmp_path)
-    held = threading.Event()
+    waiting = threading.Event()
     order: list[str] = []
 
     def hold() -> None:
         with spot.lock():
-            held.set()
+            waiting.set()
             time.sleep(0.3)
             order.append("first")
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait()
+    waiting.wait()
     with spot.lock():
         order.append("second")
     thread.join()

@@ -118,9 +118,9 @@ PARTS = (
 def test_every_word_leads_back_to_itself(text: str, markup: Markup) -> None:
     """Words without entities stand in the stored text where the way back says, letter for letter."""
     seen = plain(text, markup)
-    for found in re.finditer(r"word|é|😀", seen.text):
-        start, length = seen.origin(found.start(), found.end())
-        assert text[start : start + length] in (found[0], "&eacute;")
+    for match in re.finditer(r"word|é|😀", seen.text):
+        start, length = seen.origin(match.start(), match.end())
+        assert text[start : start + length] in (match[0], "&eacute;")
     for first in range(len(seen.text)):
         start, length = seen.origin(first, len(seen.text))
         assert 0 <= start <= start + length <= len(text)
@@ -197,10 +197,10 @@ def test_units_count_in_the_stored_text() -> None:
     text = "<DOC><DOCNO>1</DOCNO><HEADLINE>Big news</HEADLINE>\n"
     text += "<TEXT><P>First &AMP; last.</P>\n<P>Second.</P></TEXT></DOC>"
     document = Document("1", text, "Big news", "sgml")
-    found = [
+    places = [
         (text[unit.start : unit.start + unit.length], unit.text.split()) for unit in units(4, document, "passages")
     ]
-    assert found == [
+    assert places == [
         ("Big news", ["Big", "news"]),
         ("First &AMP; last.</P>\n<P>Second.", ["First", "&", "last.", "Second."]),
     ]

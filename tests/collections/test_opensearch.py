@@ -79,19 +79,19 @@ class Server:
         return {**answer, "result": "created", "status": 201}
 
     def search(self, index: str, body: Any) -> object:
-        held = self.indexes[index]
+        documents = self.indexes[index]
         frame: dict[str, Any] = {"took": 1, "timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
         if body["size"] == 0:
-            done = max((float(row["done"]) for row in held.values() if "done" in row), default=None)
+            done = max((float(row["done"]) for row in documents.values() if "done" in row), default=None)
             return {**frame, "hits": {"max_score": None, "hits": []}, "aggregations": {"done": {"value": done}}}
-        scored = [(self.score(row, body["query"]["bool"]), key) for key, row in held.items()]
-        best = sorted(((score, key) for score, key in scored if score), key=lambda one: -one[0])[: body["size"]]
+        scored = [(self.score(row, body["query"]["bool"]), key) for key, row in documents.items()]
+        best = sorted(((score, key) for score, key in scored if score), key=lambda pair: -pair[0])[: body["size"]]
         hits = [
             {
                 "_index": index,
                 "_id": key,
                 "_score": score,
-                "_source": {name: held[key][name] for name in body["_source"]},
+                "_source": {name: documents[key][name] for name in body["_source"]},
             }
             for score, key in best
         ]
@@ -160,14 +160,14 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_collection_searched_by_a_server(folder: Folder, server: Server) -> None:
     collection = open_collection(folder({"a.jsonl": ROWS}), server=server.url)
 
-    def found(query: str) -> list[str]:
+    def documents_for(query: str) -> list[str]:
         return sorted({hit.doc for hit in collection.search(query)})
 
-    assert found("black cat") == ["a", "b"]
-    assert found('"black cat"') == ["a"]
-    assert found("title:dogs") == ["b"]
-    assert found("+dog cat") == ["b", "c"]
-    assert found("cat -ran") == ["a"]
+    assert documents_for("black cat") == ["a", "b"]
+    assert documents_for('"black cat"') == ["a"]
+    assert documents_for("title:dogs") == ["b"]
+    assert documents_for("+dog cat") == ["b", "c"]
+    assert documents_for("cat -ran") == ["a"]
     hit = collection.search("cat purring")[0]
     assert hit.text == collection.document("a").text[hit.start : hit.start + hit.length]
     assert [hit.text[start : start + length] for start, length in hit.highlights] == ["cat", "purred"]
@@ -185,13 +185,13 @@ def test_what_is_indexed_is_not_sent_again(folder: Folder, server: Server) -> No
     root = folder({"a.jsonl": ROWS})
     open_collection(root, server=server.url).index()
     (index,) = server.indexes
-    held = dict(server.indexes[index])
-    first = next(iter(held))
-    server.indexes[index] = {key: held[key] for key in held if key != first and not key.startswith("done")}
+    documents = dict(server.indexes[index])
+    first = next(iter(documents))
+    server.indexes[index] = {key: documents[key] for key in documents if key != first and not key.startswith("done")}
     server.asked.clear()
     # As after a break: a busy server has taken units of the last document, and turned one of the first away.
     open_collection(root, server=server.url).index()
-    assert server.indexes[index] == held
+    assert server.indexes[index] == documents
     server.asked.clear()
     open_collection(root, server=server.url).index()
     assert [re.sub(r".*/|\?.*", "", path) for _, path, _ in server.asked] == [index, "_search", "_refresh"]
@@ -213,10 +213,10 @@ def test_the_index_holds_words_as_queries_have_them(server: Server) -> None:
         [Unit(7, 3, 20, "Universities, organizing CAFÉS: हिन्दी", "The Evening's title"), Unit(8, 0, 1, "a", None)]
     )
     engine.commit()
-    ((name, held),) = server.indexes.items()
+    ((name, documents),) = server.indexes.items()
     assert name == f"some%20index-{version('tantivy')}"
     fields = server.definitions[name]["mappings"]["properties"]
-    first, second, mark = held.values()
+    first, second, mark = documents.values()
     assert {*first, *mark} == set(fields)
     assert mark == {"done": 9}
     for field, text in (("text", "Universities, organizing CAFÉS: हिन्दी"), ("title", "The Evening's title")):

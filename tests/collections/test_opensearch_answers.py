@@ -48,15 +48,15 @@ class Script:
     def will(self, *answers: object) -> None:
         """Answer so: a JSON value (200), a status and a text, or an exception of the connection."""
         self.asked.clear()
-        self.answers = [one if isinstance(one, tuple | Exception) else (200, text(one)) for one in answers]
+        self.answers = [answer if isinstance(answer, tuple | Exception) else (200, text(answer)) for answer in answers]
 
     def open(self, request: Request, timeout: float) -> io.BytesIO:
         assert timeout
         self.asked.append(request)
-        one = self.answers.pop(0)
-        if isinstance(one, Exception):
-            raise one
-        status, body = one
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        status, body = answer
         if status >= 300:
             raise HTTPError(request.full_url, status, "Some Phrase", Message(), io.BytesIO(body))
         return io.BytesIO(body)
@@ -66,8 +66,8 @@ def text(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-def given(one: Json) -> tuple[int, bytes]:
-    return one["status"], one["text"].encode() if "text" in one else text(one["answer"])
+def given(content: Json) -> tuple[int, bytes]:
+    return content["status"], content["text"].encode() if "text" in content else text(content["answer"])
 
 
 def refusal(name: str) -> tuple[int, bytes]:
@@ -254,10 +254,10 @@ def test_a_long_document_is_sent_in_parts(
 
 
 REQUESTS = [
-    pytest.param(one["request"], id=f"{test}-{number}")
-    for test, said in RECORDED["exchanges"].items()
-    for number, one in enumerate(said)
-    if "setup" not in one["request"]
+    pytest.param(exchange["request"], id=f"{test}-{number}")
+    for test, exchanges in RECORDED["exchanges"].items()
+    for number, exchange in enumerate(exchanges)
+    if "setup" not in exchange["request"]
 ]
 
 
@@ -266,7 +266,11 @@ def test_every_request_is_in_the_published_protocol(request_: Json) -> None:
     """The requests of the recording, which are those that the adapter makes (see test_opensearch_recorded)."""
     parts = urlsplit(request_["path"])
     verb = "/".join(["", "{index}", *parts.path.split("/")[2:]])
-    (api,) = (one for one in PUBLISHED["apis"].values() if (one["method"], one["path"]) == (request_["method"], verb))
+    (api,) = (
+        published
+        for published in PUBLISHED["apis"].values()
+        if (published["method"], published["path"]) == (request_["method"], verb)
+    )
     assert {name for name, _ in parse_qsl(parts.query, strict_parsing=bool(parts.query))} <= set(api["parameters"])
     assert request_["type"] == api["type"]
     if "actions" in api:

@@ -70,7 +70,7 @@ class Line:
 
     def __init__(self, recorded: list[Json]) -> None:
         self.recorded = recorded
-        self.said: list[Json] = []
+        self.exchanges: list[Json] = []
         self.faults: list[str] = []
         self.url = ""
 
@@ -86,20 +86,20 @@ class Line:
             status, text = live(request["method"], request["path"], raw, request["type"])
         else:
             status, text = self.played(request)
-        self.said.append(
+        self.exchanges.append(
             {"request": {**request, "path": shown(request["path"])}, "status": status, "answer": json.loads(text)}
         )
         return status, text
 
     def played(self, request: Json) -> tuple[int, bytes]:
-        number = len(self.said)
+        number = len(self.exchanges)
         if number >= len(self.recorded):
             self.faults.append(f"request {number} was never asked: {request}")
             return 500, b"{}"
-        one = self.recorded[number]
-        if {**request, "path": shown(request["path"])} != one["request"]:
-            self.faults.append(f"request {number} is {request}, recorded was {one['request']}")
-        return one["status"], json.dumps(one["answer"]).encode()
+        exchange = self.recorded[number]
+        if {**request, "path": shown(request["path"])} != exchange["request"]:
+            self.faults.append(f"request {number} is {request}, recorded was {exchange['request']}")
+        return exchange["status"], json.dumps(exchange["answer"]).encode()
 
 
 def shown(path: str) -> str:
@@ -165,20 +165,22 @@ def line(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     if LIVE:
         for index in indexes:
             live("DELETE", f"/{index}?ignore_unavailable=true", b"", "application/json")
-        keep(name, state.said)
+        keep(name, state.exchanges)
     else:
         assert not state.faults
-        assert len(state.said) == len(state.recorded)
+        assert len(state.exchanges) == len(state.recorded)
 
 
-def keep(name: str, said: list[Json]) -> None:
+def keep(name: str, exchanges: list[Json]) -> None:
     if RECORD:
         file = Path(RECORD)
-        held = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        file.write_text(json.dumps({**held, name: said}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        recorded = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        file.write_text(
+            json.dumps({**recorded, name: exchanges}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
 
 
-def found(collection: Collection, query: str, passages: bool) -> list[object]:
+def results(collection: Collection, query: str, passages: bool) -> list[object]:
     hits = collection.search(query, passages=passages)
     return [(hit.doc, hit.start, hit.length, hit.highlights) for hit in hits]
 
@@ -190,23 +192,23 @@ def units(document: int, *texts: str) -> list[Unit]:
 @pytest.mark.parametrize("passages", [True, False])
 def test_a_server_finds_what_the_index_on_disk_finds(folder: Folder, line: Line, passages: bool) -> None:
     root = folder({"a.jsonl": ROWS})
-    there, here = open_collection(root, server=line.url), open_collection(root)
+    served, here = open_collection(root, server=line.url), open_collection(root)
     for query in QUERIES:
-        assert found(there, query, passages) == found(here, query, passages), query
-    assert [bool(found(here, query, passages)) for query in QUERIES] == [True] * 8 + [False]
+        assert results(served, query, passages) == results(here, query, passages), query
+    assert [bool(results(here, query, passages)) for query in QUERIES] == [True] * 8 + [False]
 
 
 def test_scores_are_in_the_same_proportion_however_often_a_collection_is_opened(folder: Folder, line: Line) -> None:
     rows = [{"id": str(number), "text": "word " * (number + 1) + "other thing. " * number} for number in range(5)]
     root = folder({"a.jsonl": rows})
     for query in ('"other thing"', "word thing"):
-        there, here = (
+        served, here = (
             [(hit.doc, hit.score) for hit in open_collection(root, server=url).search(query, passages=False)]
             for url in (line.url, None)
         )
-        assert [doc for doc, _ in there] == [doc for doc, _ in here]
+        assert [doc for doc, _ in served] == [doc for doc, _ in here]
         # Newer servers leave a constant factor out of BM25.
-        assert [score / there[0][1] for _, score in there] == pytest.approx([score / here[0][1] for _, score in here])
+        assert [score / served[0][1] for _, score in served] == pytest.approx([score / here[0][1] for _, score in here])
 
 
 def test_a_broken_connection_is_opened_again(line: Line) -> None:
@@ -221,7 +223,7 @@ def test_a_broken_connection_is_opened_again(line: Line) -> None:
     assert again.done() == 3
     again.add(units(3, "black cat", "white cat"))
     again.finish()
-    assert sorted(one[1:3] for one in again.search(parse("cat", ANALYSER), 100)) == [
+    assert sorted(hit[1:3] for hit in again.search(parse("cat", ANALYSER), 100)) == [
         (number, start) for number in range(4) for start in (0, 100)
     ]
     assert again.done() == 4
@@ -242,7 +244,7 @@ def test_a_unit_that_does_not_fit_is_refused_and_the_rest_taken(line: Line) -> N
         engine.commit()
     fresh = OpenSearchEngine(line.url, "qassay-test-unfit")
     fresh.commit()
-    assert [one.document for one in fresh.search(parse("cat", ANALYSER), 5)] == [0]
+    assert [hit.document for hit in fresh.search(parse("cat", ANALYSER), 5)] == [0]
 
 
 def test_an_index_that_may_not_be_written(line: Line) -> None:
@@ -266,6 +268,6 @@ def test_an_index_without_a_place_to_stand(line: Line, monkeypatch: pytest.Monke
     engine.add(units(0, "black cat", "white cat"))
     with pytest.raises(InputError, match="turns away 2 units again and again: unavailable_shards_exception"):
         engine.commit()
-    sent = [one for one in line.said if "_bulk" in one["request"]["path"]]
+    sent = [exchange for exchange in line.exchanges if "_bulk" in exchange["request"]["path"]]
     assert len(sent) == 2
     assert sent[0]["request"] == sent[1]["request"]

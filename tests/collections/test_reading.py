@@ -175,7 +175,7 @@ def test_a_doc_id_that_is_there_twice_names_both_places(folder: Folder) -> None:
 
 def test_all_faults_at_once(folder: Folder) -> None:
     bad = '{"id": "a", "text": "good"}\n\n{"id": "b"}\n[1]\n{"id": "c", "text": \n{"id": "NIL", "text": "x"}\n'
-    found = faults(
+    problems = faults(
         folder(
             {
                 "a.jsonl": bad.encode() + b'{"id": "d", "text": "\xff"}\n{"id": "e", "text": "\\ud800"}\n',
@@ -186,12 +186,12 @@ def test_all_faults_at_once(folder: Folder) -> None:
             }
         )
     )
-    assert [fault.split(": ")[0].removeprefix("documents/") for fault in found] == [
+    assert [fault.split(": ")[0].removeprefix("documents/") for fault in problems] == [
         *("a.jsonl:3", "a.jsonl:4", "a.jsonl:5", "a.jsonl:6", "a.jsonl:7", "a.jsonl:8"),
         *("b.sgml:1", "b.sgml:4", "b.sgml:6", "c.txt", "d.jsonl.gz", "e.jsonl.zst"),
     ]
-    assert "NIL" in found[3]
-    assert "ends too early" in found[-1]
+    assert "NIL" in problems[3]
+    assert "ends too early" in problems[-1]
 
 
 def test_a_folder_that_is_none() -> None:
@@ -207,9 +207,9 @@ def test_an_empty_folder_is_an_empty_collection(folder: Folder) -> None:
 def test_a_document_without_end_is_refused(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_module, "LARGEST", 5 << 20)
     bomb = gzip.compress(b" " * (20 << 20))
-    found = faults(folder({"a.jsonl.gz": bomb, "b.txt.gz": bomb, "c.sgml": b"<DOC>" + b"x" * (6 << 20)}))
-    assert len(found) == 3
-    assert all("more than 5 MiB" in fault for fault in found)
+    problems = faults(folder({"a.jsonl.gz": bomb, "b.txt.gz": bomb, "c.sgml": b"<DOC>" + b"x" * (6 << 20)}))
+    assert len(problems) == 3
+    assert all("more than 5 MiB" in fault for fault in problems)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
@@ -223,10 +223,10 @@ def test_pieces_make_no_difference(folder: Folder, monkeypatch: pytest.MonkeyPat
     rows = [{"id": str(number), "text": "ä" * number} for number in range(40)]
     first, second = ("".join(json.dumps(row) + "\n" for row in part) for part in (rows[:20], rows[20:]))
     root = folder({"a.jsonl": pack(first.encode()) + pack(second.encode()), "b.sgml": pack(SGML.encode())})
-    found = list(open_collection(root))
-    assert [document.text for document in found[:40]] == [row["text"] for row in rows]
-    assert [document.id for document in found[40:]] == ["NYT19980601.0001", "NYT19980601.0002"]
-    assert found[40].text == SGML[: SGML.index("</DOC>") + len("</DOC>")]
+    documents = list(open_collection(root))
+    assert [document.text for document in documents[:40]] == [row["text"] for row in rows]
+    assert [document.id for document in documents[40:]] == ["NYT19980601.0001", "NYT19980601.0002"]
+    assert documents[40].text == SGML[: SGML.index("</DOC>") + len("</DOC>")]
 
 
 def test_zeros_behind_a_gzip_member_are_padding(folder: Folder) -> None:

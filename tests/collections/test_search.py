@@ -116,18 +116,18 @@ def test_phrases_fields_musts_and_must_nots(folder: Folder) -> None:
     ]
     collection = open_collection(folder({"a.jsonl": rows}))
 
-    def found(query: str) -> list[str]:
+    def documents_for(query: str) -> list[str]:
         return sorted(hit.doc for hit in collection.search(query))
 
-    assert found("black cat") == ["a", "b", "c"]
-    assert found('"black cat"') == ["a", "c"]
-    assert found("title:cats") == ["a", "c"]
-    assert found('title:"black cat"') == ["c"]
-    assert found("cat -black") == []
-    assert found("cats -title:black") == ["a", "b"]
-    assert found("+dog cat") == ["b", "d"]
-    assert found("dogs DOG dog") == ["b", "d"]
-    assert found("zebra") == found("") == found("-cat") == found("?!") == []
+    assert documents_for("black cat") == ["a", "b", "c"]
+    assert documents_for('"black cat"') == ["a", "c"]
+    assert documents_for("title:cats") == ["a", "c"]
+    assert documents_for('title:"black cat"') == ["c"]
+    assert documents_for("cat -black") == []
+    assert documents_for("cats -title:black") == ["a", "b"]
+    assert documents_for("+dog cat") == ["b", "d"]
+    assert documents_for("dogs DOG dog") == ["b", "d"]
+    assert documents_for("zebra") == documents_for("") == documents_for("-cat") == documents_for("?!") == []
 
 
 def test_scores_are_bm25(folder: Folder) -> None:
@@ -164,8 +164,8 @@ def test_equal_scores_stand_in_the_order_of_the_collection(folder: Folder) -> No
 
 
 def test_scores_that_differ_in_the_last_digits_are_ties() -> None:
-    found = [Found(2.0000001, 7, 0, 1), Found(2.0, 3, 5, 1), Found(2.0000002, 3, 0, 1), Found(1.9, 0, 0, 1)]
-    assert [[(one.document, one.start) for one in group] for group in _ties(found)] == [
+    hits = [Found(2.0000001, 7, 0, 1), Found(2.0, 3, 5, 1), Found(2.0000002, 3, 0, 1), Found(1.9, 0, 0, 1)]
+    assert [[(hit.document, hit.start) for hit in group] for group in _ties(hits)] == [
         [(3, 0), (3, 5), (7, 0)],
         [(0, 0)],
     ]

@@ -95,11 +95,11 @@ def corrected() -> CorrectedScores:
 
 def people() -> PeopleAgreement:
     """Four people on forty items, of whom one says R where the others say W."""
-    said = [
+    texts = [
         (item, person, "R" if person == "dan" else "W") for item in range(40) for person in ("ana", "ben", "cy", "dan")
     ]
-    columns = {"question": [f"q{row[0]}" for row in said], "item": [str(row[0]) for row in said]}
-    rows = pl.DataFrame({**columns, "person": [row[1] for row in said], "label": [row[2] for row in said]})
+    columns = {"question": [f"q{row[0]}" for row in texts], "item": [str(row[0]) for row in texts]}
+    rows = pl.DataFrame({**columns, "person": [row[1] for row in texts], "label": [row[2] for row in texts]})
     return by_person(rows, resamples=0)
 
 
@@ -234,8 +234,8 @@ def test_power_of_systems_that_ran_several_times_includes_running_again() -> Non
     plan = qassay.plan(matrix, differences=[0.25])
     assert plan.running_again is not None
     needed = plan.differences[0].power
-    reached = {units: found for _, units, found in cells(plan.figure(), "difference", "units", "power")}
-    assert all((found >= 0.8) == (units >= needed) for units, found in reached.items())
+    reached = {units: power for _, units, power in cells(plan.figure(), "difference", "units", "power")}
+    assert all((power >= 0.8) == (units >= needed) for units, power in reached.items())
     # Questions alone would find it nearly always.
     assert reached[max(reached)] < 0.999 < power(0.25 / plan.deviation, 40)
 
@@ -246,8 +246,8 @@ def test_power_with_series_counts_questions() -> None:
     matrix = ScoreMatrix(("A", "B", "C"), tuple(map(str, range(40))), rng.random((3, 40)).round(2), clusters=clusters)
     plan = qassay.plan(matrix, differences=[0.2])
     assert plan.block == 4
-    reached = {units: found for _, units, found in cells(plan.figure(), "difference", "units", "power")}
-    enough = min(units for units, found in reached.items() if found >= 0.8)
+    reached = {units: power for _, units, power in cells(plan.figure(), "difference", "units", "power")}
+    enough = min(units for units, power in reached.items() if power >= 0.8)
     assert enough >= plan.differences[0].power - plan.block
 
 
@@ -413,7 +413,7 @@ def test_corrected_scores_stand_beside_those_of_the_judge() -> None:
 
 
 def test_people_stand_by_their_agreement_with_the_others() -> None:
-    expected = {(one.person, one.agreement, one.out_of_line) for one in people().people}
+    expected = {(person.person, person.agreement, person.out_of_line) for person in people().people}
     assert cells(drawn()["people-items"], "person", "agreement", "out") == expected
     assert "dan is out of line" in drawn()["people-items"].description
     alone = replace(people(), people=people().people[:1])
@@ -470,10 +470,10 @@ def outline(spec: Any) -> Any:
     if isinstance(spec, Mapping):
         if isinstance(spec.get("values"), list) and all(isinstance(row, dict) for row in spec["values"]):
             return {"fields": sorted({field for row in spec["values"] for field in row})}
-        kept = {
+        chosen = {
             key: part for key, part in spec.items() if key not in ("config", "datasets", "height", "sort", "domain")
         }
-        return {key: outline(part) for key, part in kept.items()}
+        return {key: outline(part) for key, part in chosen.items()}
     return [outline(part) for part in spec] if isinstance(spec, list) else spec
 
 

@@ -71,9 +71,9 @@ def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: py
 
 
 def test_every_undecodable_line_is_reported() -> None:
-    told = faults(b"a\n\xe9 b\nc\nd\xff\r\n")
-    assert [(problem.rule, problem.line) for problem in told] == [("encoding", 2), ("encoding", 4)]
-    assert told[1].message.startswith("byte 0xff at column 2 is not UTF-8; save it as UTF-8")
+    problems = faults(b"a\n\xe9 b\nc\nd\xff\r\n")
+    assert [(problem.rule, problem.line) for problem in problems] == [("encoding", 2), ("encoding", 4)]
+    assert problems[1].message.startswith("byte 0xff at column 2 is not UTF-8; save it as UTF-8")
 
 
 def test_a_byte_order_mark_is_not_text() -> None:
@@ -94,9 +94,9 @@ def test_a_byte_order_mark_is_not_text() -> None:
     ],
 )
 def test_encodings_that_do_not_fit(data: bytes, encoding: str, says: str) -> None:
-    told = faults(data, encoding)
-    assert says in told[0].message
-    assert told[0].rule == "encoding"
+    problems = faults(data, encoding)
+    assert says in problems[0].message
+    assert problems[0].rule == "encoding"
 
 
 @given(st.binary(max_size=60), st.sampled_from(["utf-8", "latin-1", "ascii", "cp1252", "utf-16", "utf-7", "shift_jis"]))

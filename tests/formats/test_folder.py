@@ -27,8 +27,13 @@ def faults(tmp_path: Path, text: str) -> list[str]:
 
 
 def test_the_shortest_configuration(tmp_path: Path) -> None:
-    found = read_configuration(folder(tmp_path, 'task = "series2004"'))
-    assert (found.name, found.task.name, found.drop, found.two_way) == (tmp_path.name, "series2004", {}, ())
+    configuration = read_configuration(folder(tmp_path, 'task = "series2004"'))
+    assert (configuration.name, configuration.task.name, configuration.drop, configuration.two_way) == (
+        tmp_path.name,
+        "series2004",
+        {},
+        (),
+    )
 
 
 def test_everything_a_configuration_may_say(tmp_path: Path) -> None:
@@ -43,11 +48,11 @@ database = "postgresql+psycopg://x"
 [types.other]
 score = "nugget_f(beta=1)"
 """
-    found = read_configuration(folder(tmp_path, text))
-    assert (found.name, found.drop, found.two_way) == ("Ours", {"7": "never judged"}, ("main",))
-    assert (found.justified, found.database) == (("75",), "postgresql+psycopg://x")
-    assert found.task.types["other"].score == "nugget_f(beta=1)"
-    assert found.task.types["other"].weight == 0.25
+    configuration = read_configuration(folder(tmp_path, text))
+    assert (configuration.name, configuration.drop, configuration.two_way) == ("Ours", {"7": "never judged"}, ("main",))
+    assert (configuration.justified, configuration.database) == (("75",), "postgresql+psycopg://x")
+    assert configuration.task.types["other"].score == "nugget_f(beta=1)"
+    assert configuration.task.types["other"].weight == 0.25
 
 
 def test_a_task_of_ones_own(tmp_path: Path) -> None:
@@ -73,9 +78,9 @@ def test_a_task_of_ones_own(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_faults_of_a_configuration(tmp_path: Path, text: str, says: list[str]) -> None:
-    told = faults(tmp_path, text)
-    assert len(told) == len(says)
-    assert all(part in message for part, message in zip(says, told, strict=True))
+    messages = faults(tmp_path, text)
+    assert len(messages) == len(says)
+    assert all(part in message for part, message in zip(says, messages, strict=True))
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\0", b"\0", b"task = '\xe9'"])
@@ -104,23 +109,23 @@ def test_places(tmp_path: Path) -> None:
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
-    found = folder(tmp_path, "")
-    assert [path.name for path in found.runs()] == ["A.jsonl.gz", "B.txt"]
-    assert found.judgment_sets() == {"llm:gpt": tmp_path / "judgments" / "llm%3Agpt.jsonl"}
-    assert list(found.nugget_lists()) == ["first"]
-    assert found.run_file("a b", ".txt") == tmp_path / "runs" / "a%20b.txt"
-    assert found.name(tmp_path / "runs" / "B.txt") == "runs/B.txt"
+    opened = folder(tmp_path, "")
+    assert [path.name for path in opened.runs()] == ["A.jsonl.gz", "B.txt"]
+    assert opened.judgment_sets() == {"llm:gpt": tmp_path / "judgments" / "llm%3Agpt.jsonl"}
+    assert list(opened.nugget_lists()) == ["first"]
+    assert opened.run_file("a b", ".txt") == tmp_path / "runs" / "a%20b.txt"
+    assert opened.name(tmp_path / "runs" / "B.txt") == "runs/B.txt"
 
 
 def test_one_file_of_questions(tmp_path: Path) -> None:
-    found = folder(tmp_path, "")
+    opened = folder(tmp_path, "")
     with pytest.raises(InputError, match="has no questions"):
-        found.questions()
+        opened.questions()
     (tmp_path / "questions.xml").write_text("")
-    assert found.questions() == tmp_path / "questions.xml"
+    assert opened.questions() == tmp_path / "questions.xml"
     (tmp_path / "questions.jsonl").write_text("")
     with pytest.raises(InputError, match="several files of questions"):
-        found.questions()
+        opened.questions()
 
 
 @given(

@@ -74,14 +74,14 @@ def table(tmp_path: Path, text: str) -> pl.DataFrame:
 def test_typed_columns(tmp_path: Path) -> None:
     text = '{"question": "1", "vital": true, "item": 0, "weight": 1, "nuggets": ["a"], "note": {"x": 1}}\n'
     text += '{"question": "2"}\n'
-    found = table(tmp_path, text)
-    assert found.schema == {"line": pl.UInt32, **SCHEMA}
-    assert found.rows() == [(1, "1", True, 0, 1.0, ["a"]), (2, "2", None, None, None, None)]
+    rows = table(tmp_path, text)
+    assert rows.schema == {"line": pl.UInt32, **SCHEMA}
+    assert rows.rows() == [(1, "1", True, 0, 1.0, ["a"]), (2, "2", None, None, None, None)]
 
 
 def test_whole_numbers_stand_for_their_digits(tmp_path: Path) -> None:
-    found = table(tmp_path, '{"question": 1894, "nuggets": [1, "2"]}\n')
-    assert found.select("question", "nuggets").rows() == [("1894", ["1", "2"])]
+    rows = table(tmp_path, '{"question": 1894, "nuggets": [1, "2"]}\n')
+    assert rows.select("question", "nuggets").rows() == [("1894", ["1", "2"])]
 
 
 def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:

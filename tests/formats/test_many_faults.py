@@ -114,10 +114,10 @@ def test_a_message_that_quotes_a_long_line_is_cut() -> None:
 
 def test_counts_survive_merging_and_pickling() -> None:
     first = InputError(Problem("syntax", str(line), "a", line) for line in range(1_000))
-    found = Problems(Problem("syntax", "b", "b") for _ in range(3))
-    found += first.problems
-    found += InputError(found).problems.in_file("c")
-    assert (len(found), found.total) == (3 + MOST_KEPT + MOST_KEPT, 2 * 1_003)
-    again = pickle.loads(pickle.dumps(InputError(found)))
-    assert (again.problems, again.problems.total) == (tuple(found), found.total)
+    problems = Problems(Problem("syntax", "b", "b") for _ in range(3))
+    problems += first.problems
+    problems += InputError(problems).problems.in_file("c")
+    assert (len(problems), problems.total) == (3 + MOST_KEPT + MOST_KEPT, 2 * 1_003)
+    again = pickle.loads(pickle.dumps(InputError(problems)))
+    assert (again.problems, again.problems.total) == (tuple(problems), problems.total)
     assert str(again).endswith("c: ... and 803 more errors; the first 200 of a file are listed")

@@ -37,25 +37,25 @@ def faults(parse: Any, text: str) -> list[tuple[int | None, str]]:
 def test_real_nugget_lists(data: Data, name: str, questions: int, nuggets: int, vital: int) -> None:
     warnings: list[Problem] = []
     text = files.read_text(data(f"trec_qa/{name}"))
-    found = [row for _, row in nist.parse_nuggets(text, file=name, warnings=warnings)]
-    assert (len({row["question"] for row in found}), len(found)) == (questions, nuggets)
-    assert sum(row["vital"] for row in found) == vital
+    parsed = [row for _, row in nist.parse_nuggets(text, file=name, warnings=warnings)]
+    assert (len({row["question"] for row in parsed}), len(parsed)) == (questions, nuggets)
+    assert sum(row["vital"] for row in parsed) == vital
     assert warnings == []
-    assert rows(nist.parse_nuggets, nist.format_nuggets(found, {}, file="f")) == found
+    assert rows(nist.parse_nuggets, nist.format_nuggets(parsed, {}, file="f")) == parsed
 
 
 def test_real_list_answers_of_2003(data: Data) -> None:
-    found = rows(nist.parse_answers, files.read_text(data("trec_qa/trec12answers_list")))
-    sizes = Counter(row["question"] for row in found)
-    assert (len(sizes), len(found), min(sizes.values()), max(sizes.values())) == (37, 549, 3, 44)
-    repeated = [row["answer"] for row in found if row["answer"].endswith(" (2)")]
+    parsed = rows(nist.parse_answers, files.read_text(data("trec_qa/trec12answers_list")))
+    sizes = Counter(row["question"] for row in parsed)
+    assert (len(sizes), len(parsed), min(sizes.values()), max(sizes.values())) == (37, 549, 3, 44)
+    repeated = [row["answer"] for row in parsed if row["answer"].endswith(" (2)")]
     assert sorted(repeated) == ["Israel (2)", "Moscow (2)", "Russia (2)", "Tunisia (2)"]  # 549 lines, 545 distinct
-    assert rows(nist.parse_answers, nist.format_answers(found, {}, file="f")) == found
+    assert rows(nist.parse_answers, nist.format_answers(parsed, {}, file="f")) == parsed
 
 
 def test_real_list_answers_of_2004(data: Data) -> None:
-    found = rows(nist.parse_answers, files.read_text(data("trec_qa/trec13answers_list")))
-    sizes = Counter(row["question"] for row in found)
+    parsed = rows(nist.parse_answers, files.read_text(data("trec_qa/trec13answers_list")))
+    sizes = Counter(row["question"] for row in parsed)
     assert (len(sizes), min(sizes.values()), max(sizes.values())) == (55, 2, 41)
     assert sum(sizes.values()) / len(sizes) == pytest.approx(8.8)
     assert "53.4" in sizes  # written `#  53.4`
@@ -74,8 +74,8 @@ def test_real_list_answers_of_2004(data: Data) -> None:
 )
 def test_real_patterns(data: Data, name: str, patterns: int, documents: int) -> None:
     # Lines and doc-ids of the files, counted by grep.
-    found = rows(nist.parse_patterns, files.read_text(data(f"trec_qa/{name}")))
-    assert (len(found), sum(len(row["docs"]) for row in found)) == (patterns, documents)
+    parsed = rows(nist.parse_patterns, files.read_text(data(f"trec_qa/{name}")))
+    assert (len(parsed), sum(len(row["docs"]) for row in parsed)) == (patterns, documents)
 
 
 def test_factoid() -> None:
@@ -166,8 +166,8 @@ def test_other_faults() -> None:
 def test_nuggets_under_another_heading() -> None:
     warnings: list[Problem] = []
     text = "Qid 1: a\n1 1\tvital\tx\n\nQid 2\n1 2\tOKAY\ty  z\n"
-    found = nist.parse_nuggets(text, file="f", warnings=warnings)
-    assert [row for _, row in found] == [
+    parsed = nist.parse_nuggets(text, file="f", warnings=warnings)
+    assert [row for _, row in parsed] == [
         {"question": "1", "nugget": "1", "vital": True, "text": "x"},
         {"question": "1", "nugget": "2", "vital": False, "text": "y  z"},
     ]
@@ -197,8 +197,8 @@ def test_answer_without_a_question() -> None:
 
 def test_patterns() -> None:
     text = "1894 (190|249)\\s?million NYT19990923.0315 APW_ENG_20050101.0001 \n1 a b d7\n2 NYT19990923.0315\n"
-    found = [row for _, row in nist.parse_patterns(text, file="f", documents={"d7"})]
-    assert found == [
+    parsed = [row for _, row in nist.parse_patterns(text, file="f", documents={"d7"})]
+    assert parsed == [
         {
             "question": "1894",
             "pattern": "(190|249)\\s?million",
@@ -229,11 +229,11 @@ def test_pattern_faults() -> None:
 @given(text=st.text(st.sampled_from("1 \t\n\rRx#Q:-D\0(\u2028") | st.characters(exclude_categories=["Cs"])))
 def test_any_text_gives_rows_or_an_input_error(parse: Any, text: str) -> None:
     try:
-        found = parse(text, file="f")
+        parsed = parse(text, file="f")
     except InputError as error:
         places = [problem.line for problem in error.problems]
     else:
-        places = [line for line, _ in found]
+        places = [line for line, _ in parsed]
     assert all(line is not None and 1 <= line <= text.count("\n") + 1 for line in places)
 
 
@@ -290,18 +290,18 @@ def test_list_round_trip(judged: list[dict[str, Any]]) -> None:
     )
 )
 def test_other_round_trip(responses: dict[tuple[str, str], list[tuple[str, str, list[str]]]]) -> None:
-    items = {key: [(doc, text) for doc, text, _ in found] for key, found in responses.items()}
+    items = {key: [(doc, text) for doc, text, _ in items_of_run] for key, items_of_run in responses.items()}
     judged: list[dict[str, Any]] = []
-    for (question, run), found in responses.items():
+    for (question, run), items_of_run in responses.items():
         judged += [
             {"question": question, "run": run, "item": place, "nuggets": nuggets}
-            for place, (_, _, nuggets) in enumerate(found)
+            for place, (_, _, nuggets) in enumerate(items_of_run)
             if nuggets
         ]
     unmatched = [
         {"question": question, "run": run, "nuggets": []}
-        for (question, run), found in responses.items()
-        if not any(nuggets for _, _, nuggets in found)
+        for (question, run), items_of_run in responses.items()
+        if not any(nuggets for _, _, nuggets in items_of_run)
     ]
     text = nist.format_other([*judged, *unmatched], items, file="f")
     assert rows(nist.parse_other, text) == [*judged, *unmatched]
@@ -319,19 +319,19 @@ def test_other_round_trip(responses: dict[tuple[str, str], list[tuple[str, str, 
             }
         ),
         unique_by=lambda row: (row["question"], row["nugget"]),
-    ).map(lambda found: sorted(found, key=lambda row: row["question"]))
+    ).map(lambda drawn: sorted(drawn, key=lambda row: row["question"]))
 )
 def test_nuggets_round_trip(listed: list[dict[str, Any]]) -> None:
-    kept = [row for row in listed if row["question"] != "Qid"]
-    text = nist.format_nuggets(kept, {}, file="f")
-    assert rows(nist.parse_nuggets, text) == kept
+    written = [row for row in listed if row["question"] != "Qid"]
+    text = nist.format_nuggets(written, {}, file="f")
+    assert rows(nist.parse_nuggets, text) == written
 
 
 @given(
     st.lists(
         st.fixed_dictionaries({"question": FIELD, "answer": STRING.filter(lambda text: text[0] not in "#Q")}),
         unique_by=lambda row: (row["question"], row["answer"]),
-    ).map(lambda found: sorted(found, key=lambda row: row["question"]))
+    ).map(lambda drawn: sorted(drawn, key=lambda row: row["question"]))
 )
 def test_answers_round_trip(known: list[dict[str, Any]]) -> None:
     assert rows(nist.parse_answers, nist.format_answers(known, {}, file="f")) == known

@@ -30,47 +30,47 @@ def faults(data: bytes | str, **options: str) -> list[Problem]:
 
 
 def test_trec_2002(data: Data) -> None:
-    found = read_questions(data("trec_qa/trec11questions")).questions
-    assert found.counts() == {"factoid": 500}
-    assert found.by_id["1394"].text == "In what country did the game of croquet originate?"
+    questions = read_questions(data("trec_qa/trec11questions")).questions
+    assert questions.counts() == {"factoid": 500}
+    assert questions.by_id["1394"].text == "In what country did the game of croquet originate?"
 
 
 def test_trec_2003(data: Data) -> None:
-    found = read_questions(data("trec_qa/trec12questions")).questions
-    assert found.counts() == {"factoid": 413, "list": 37, "definition": 50}
+    questions = read_questions(data("trec_qa/trec12questions")).questions
+    assert questions.counts() == {"factoid": 413, "list": 37, "definition": 50}
 
 
 def test_trec_2004(data: Data) -> None:
-    found = read_questions(data("trec_qa/trec13questions.xml")).questions
-    assert found.counts() == {"factoid": 230, "list": 56, "other": 65}
-    assert len(found.series) == 65
-    assert sum(all(q.type != "list" for q in series.questions) for series in found.series) == 19
-    assert found.by_id["1.6"] == Question("1.6", "other", "Other", series="1", target="Crips")
+    questions = read_questions(data("trec_qa/trec13questions.xml")).questions
+    assert questions.counts() == {"factoid": 230, "list": 56, "other": 65}
+    assert len(questions.series) == 65
+    assert sum(all(q.type != "list" for q in series.questions) for series in questions.series) == 19
+    assert questions.by_id["1.6"] == Question("1.6", "other", "Other", series="1", target="Crips")
 
 
 def test_rte_3(data: Data) -> None:
-    found = read_questions(data("rte3/RTE3-TEST-GOLD.xml"))
-    assert found.questions.counts() == {"pair": 800}
-    assert Counter(found.reference.values()) == {"YES": 410, "NO": 390}
-    assert not found.two_way
-    first = found.questions.questions[0]
+    parsed = read_questions(data("rte3/RTE3-TEST-GOLD.xml"))
+    assert parsed.questions.counts() == {"pair": 800}
+    assert Counter(parsed.reference.values()) == {"YES": 410, "NO": 390}
+    assert not parsed.two_way
+    first = parsed.questions.questions[0]
     assert first.hypothesis == "Le Beau Serge was directed by Chabrol."
     assert first.extra == {"task": "IE", "length": "short"}
 
 
 def test_trec_rag_2024(data: Data) -> None:
-    found = read_questions(data("trec_rag24/topics.rag24.test.txt")).questions
-    assert found.counts() == {"other": 301}
-    assert found.by_id["2024-145979"].text == "what is vicarious trauma and how can it be coped with?"
+    questions = read_questions(data("trec_rag24/topics.rag24.test.txt")).questions
+    assert questions.counts() == {"other": 301}
+    assert questions.by_id["2024-145979"].text == "what is vicarious trauma and how can it be coped with?"
 
 
 def test_real_files_survive_json_lines(data: Data, tmp_path: Path) -> None:
     for name in ("trec_qa/trec12questions", "trec_qa/trec13questions.xml", "rte3/RTE3-TEST-GOLD.xml"):
-        found = read_questions(data(name)).questions
-        jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, found))
+        questions = read_questions(data(name)).questions
+        jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, questions))
         again = read_questions(tmp_path / "q.jsonl").questions
-        assert again == found
-        assert [q.extra for q in again] == [q.extra for q in found]
+        assert again == questions
+        assert [q.extra for q in again] == [q.extra for q in questions]
 
 
 SERIES = """<?xml version="1.0"?>
@@ -86,8 +86,8 @@ SERIES = """<?xml version="1.0"?>
 
 
 def test_series_xml() -> None:
-    found = parse_questions(SERIES.encode(), file="q").questions
-    assert found.questions == (
+    questions = parse_questions(SERIES.encode(), file="q").questions
+    assert questions.questions == (
         Question("1.1", "factoid", "When & where?", series="1", target="Crips"),
         Question("1.2", "other", "", series="1", target="Crips"),
     )
@@ -100,8 +100,8 @@ def test_series_xml_tells_all_faults_with_lines() -> None:
 <q id="1.3" type="LIST"> </q></target>
 <target id="1" text=""></target>
 </trecqa>"""
-    told = [(p.line, p.rule, p.question) for p in faults(text)]
-    assert told == [
+    problems = [(p.line, p.rule, p.question) for p in faults(text)]
+    assert problems == [
         (2, "syntax", None),
         (3, "syntax", "1.2"),
         (4, "syntax", "1.3"),
@@ -141,20 +141,20 @@ def pair(label: str | None, identifier: str = "1") -> str:
     ],
 )
 def test_entailment_labels(label: str, meant: str, two_way: bool) -> None:
-    found = parse_questions(f"<entailment-corpus>{pair(label)}</entailment-corpus>".encode(), file="q")
-    assert (found.reference, found.two_way) == ({"1": meant}, two_way)
-    assert found.questions.questions == (Question("1", "pair", "T", hypothesis="H"),)
+    parsed = parse_questions(f"<entailment-corpus>{pair(label)}</entailment-corpus>".encode(), file="q")
+    assert (parsed.reference, parsed.two_way) == ({"1": meant}, two_way)
+    assert parsed.questions.questions == (Question("1", "pair", "T", hypothesis="H"),)
 
 
 def test_pairs_without_labels_have_no_reference() -> None:
-    found = parse_questions(f"<entailment-corpus>{pair(None)}</entailment-corpus>".encode(), file="q")
-    assert found.reference == {}
+    parsed = parse_questions(f"<entailment-corpus>{pair(None)}</entailment-corpus>".encode(), file="q")
+    assert parsed.reference == {}
 
 
 def test_faulty_pairs() -> None:
     text = f"<entailment-corpus>\n{pair('MAYBE')}\n<pair id='2'><t>x</t></pair>\n<pair><t>x</t><h>y</h></pair>\n"
-    told = [(p.line, p.rule) for p in faults(text + "</entailment-corpus>")]
-    assert told == [(2, "bad-label"), (3, "syntax"), (4, "syntax")]
+    problems = [(p.line, p.rule) for p in faults(text + "</entailment-corpus>")]
+    assert problems == [(2, "bad-label"), (3, "syntax"), (4, "syntax")]
 
 
 def test_two_way_and_three_way_labels_do_not_mix() -> None:
@@ -165,8 +165,8 @@ def test_two_way_and_three_way_labels_do_not_mix() -> None:
 def test_windows_characters_in_latin_1_are_reported() -> None:
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<trecqa><target id="1" text="a">'
     text += '<q id="1" type="LIST">\x93a\x94</q>'
-    found = parse_questions((text + "</target></trecqa>").encode("latin-1"), file="q")
-    assert [(p.rule, p.line) for p in found.warnings] == [("encoding", 2)]
+    parsed = parse_questions((text + "</target></trecqa>").encode("latin-1"), file="q")
+    assert [(p.rule, p.line) for p in parsed.warnings] == [("encoding", 2)]
     mended = parse_questions((text + "</target></trecqa>").encode("latin-1"), file="q", encoding="cp1252")
     assert (mended.questions.questions[0].text, mended.warnings) == ("“a”", ())
 
@@ -182,8 +182,8 @@ def test_topics() -> None:
 
 def test_topic_on_one_line() -> None:
     text = "<top> <num> Number: 1894 <type> Type: list <desc> Description: How far: a < b? </top>"
-    found = parse_questions(text.encode(), file="q", default_type="factoid").questions
-    assert found.questions == (Question("1894", "list", "How far: a < b?"),)
+    questions = parse_questions(text.encode(), file="q", default_type="factoid").questions
+    assert questions.questions == (Question("1894", "list", "How far: a < b?"),)
 
 
 def test_topics_tell_all_faults() -> None:
@@ -203,19 +203,19 @@ stray
 <num> Number: 5
 <desc> y
 """
-    told = sorted((p.line, p.message) for p in faults(text))
-    assert [line for line, _ in told] == [1, 4, 9, 10, 13, 16]
-    assert "no <desc>" in told[0][1]
-    assert "essay" in told[1][1]
-    assert "outside" in told[2][1]
-    assert "white space" in told[3][1]
-    assert "not closed" in told[4][1]
+    problems = sorted((p.line, p.message) for p in faults(text))
+    assert [line for line, _ in problems] == [1, 4, 9, 10, 13, 16]
+    assert "no <desc>" in problems[0][1]
+    assert "essay" in problems[1][1]
+    assert "outside" in problems[2][1]
+    assert "white space" in problems[3][1]
+    assert "not closed" in problems[4][1]
 
 
 def test_tab_separated() -> None:
-    found = parse_questions("q1\twhat\tis\u2028this?\x0b \r\n\r\n  q2\t b".encode(), file="q").questions
+    questions = parse_questions("q1\twhat\tis\u2028this?\x0b \r\n\r\n  q2\t b".encode(), file="q").questions
     # The vertical tab is white space around the text; the tab and U+2028 are within it.
-    assert found.questions == (Question("q1", "other", "what\tis\u2028this?"), Question("q2", "other", "b"))
+    assert questions.questions == (Question("q1", "other", "what\tis\u2028this?"), Question("q2", "other", "b"))
 
 
 def test_tab_separated_faults() -> None:
@@ -224,9 +224,9 @@ def test_tab_separated_faults() -> None:
 
 def test_json_lines_keep_what_is_unknown(tmp_path: Path) -> None:
     row = {"id": 12, "type": "Factoid", "text": " Who? ", "series": None, "level": {"hard": [1, 2.5, None]}, "seen": 3}
-    found = parse_questions(json.dumps(row).encode(), file="q").questions
-    assert found.questions[0] == Question("12", "factoid", "Who?")
-    jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, found))
+    questions = parse_questions(json.dumps(row).encode(), file="q").questions
+    assert questions.questions[0] == Question("12", "factoid", "Who?")
+    jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, questions))
     written = json.loads((tmp_path / "q.jsonl").read_text())
     assert written == {"id": "12", "type": "factoid", "text": "Who?", "level": row["level"], "seen": 3}
 
@@ -241,9 +241,9 @@ def test_json_lines_tell_all_faults() -> None:
 {"id": "6", "type": "list", "text": "x", "series": 1.5}
 {"id": "7", "type": "other"}
 """
-    told = [(p.line, p.message.split(";")[0]) for p in faults(text)]
-    assert [line for line, _ in told] == [1, 1, 2, 3, 4, 5, 6, 7]
-    assert told[-1] == (7, "'series' is not a string")
+    problems = [(p.line, p.message.split(";")[0]) for p in faults(text)]
+    assert [line for line, _ in problems] == [1, 1, 2, 3, 4, 5, 6, 7]
+    assert problems[-1] == (7, "'series' is not a string")
 
 
 def test_duplicate_in_json_lines_names_the_second() -> None:
@@ -316,6 +316,6 @@ def questions(draw: st.DrawFn) -> Question:
 @given(st.lists(questions(), min_size=1, max_size=4, unique_by=lambda q: q.id))
 def test_reading_what_was_written(asked: list[Question]) -> None:
     text = "".join(json.dumps(question_row(q), ensure_ascii=False) + "\n" for q in asked)
-    found = parse_questions(text.encode(), file="q").questions
-    assert found == gather(asked)
-    assert [dict(q.extra) for q in found] == [dict(q.extra) for q in asked]
+    questions = parse_questions(text.encode(), file="q").questions
+    assert questions == gather(asked)
+    assert [dict(q.extra) for q in questions] == [dict(q.extra) for q in asked]

@@ -36,21 +36,21 @@ def faults(*lines: dict[str, Any]) -> list[tuple[int | None, str]]:
 def test_real_assignments(data: Callable[[str], Path]) -> None:
     # Counts: README.md of the data.
     file = data("trec_rag24/nugget_assignment.20241108.jl")
-    found = parse_assignments(files.read_text(file), file=str(file))
-    assert (len(found.questions), len(found.runs)) == (21, 45)
-    assert sum(map(len, found.runs.values())) == 927
-    assert (len(found.nuggets), len(found.judgments)) == (298, 13_158)
-    assert Counter(row["support"] for row in found.judgments) == {"full": 4813, "partial": 436, "none": 7909}
+    assignments = parse_assignments(files.read_text(file), file=str(file))
+    assert (len(assignments.questions), len(assignments.runs)) == (21, 45)
+    assert sum(map(len, assignments.runs.values())) == 927
+    assert (len(assignments.nuggets), len(assignments.judgments)) == (298, 13_158)
+    assert Counter(row["support"] for row in assignments.judgments) == {"full": 4813, "partial": 436, "none": 7909}
 
 
 def test_one_line_becomes_four_things() -> None:
-    found = parse_assignments(text({**LINE, "response_length": 7}), file="f")
-    assert found.questions.questions == (Question("2024-1", "other", "why?"),)
-    assert found.runs == {
+    assignments = parse_assignments(text({**LINE, "response_length": 7}), file="f")
+    assert assignments.questions.questions == (Question("2024-1", "other", "why?"),)
+    assert assignments.runs == {
         "A": [{"run": "A", "question": "2024-1", "items": [{"text": "Because.\nSo."}], "response_length": 7}]
     }
-    assert found.nuggets[1] == {"question": "2024-1", "nugget": "2", "vital": False, "text": "b"}
-    assert [(row["nugget"], row["support"]) for row in found.judgments] == [
+    assert assignments.nuggets[1] == {"question": "2024-1", "nugget": "2", "vital": False, "text": "b"}
+    assert [(row["nugget"], row["support"]) for row in assignments.judgments] == [
         ("1", "full"),
         ("2", "partial"),
         ("3", "none"),

@@ -39,8 +39,8 @@ def test_entities_of_html_need_no_declaration() -> None:
 
 
 def test_unknown_entities_are_all_told_with_their_lines() -> None:
-    told = messages('<a>\n&foo; &eacute;\n<b c="&bar;"/></a>')
-    assert told == [
+    problems = messages('<a>\n&foo; &eacute;\n<b c="&bar;"/></a>')
+    assert problems == [
         "q.xml:2: the entity &foo; is not declared; write the character itself",
         "q.xml:3: the entity &bar; is not declared; write the character itself",
     ]
@@ -48,8 +48,8 @@ def test_unknown_entities_are_all_told_with_their_lines() -> None:
 
 def test_unknown_entity_with_external_definition_is_not_lost_silently() -> None:
     # With an external definition expat skips unknown entities without a word, in attributes too.
-    told = messages('<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd"><a t="x&foo;y"/>')
-    assert told == ["q.xml:1: the entity &foo; is not declared; write the character itself"]
+    problems = messages('<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd"><a t="x&foo;y"/>')
+    assert problems == ["q.xml:1: the entity &foo; is not declared; write the character itself"]
 
 
 def test_external_definition_is_not_fetched() -> None:
@@ -59,13 +59,13 @@ def test_external_definition_is_not_fetched() -> None:
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "http://127.0.0.1:1/x"])
 def test_external_entity_is_refused(target: str) -> None:
-    told = messages(f'<!DOCTYPE a [\n<!ENTITY leak SYSTEM "{target}">]><a>&leak;</a>')
-    assert told == ["q.xml:2: declares the external entity &leak;, which is never fetched"]
+    problems = messages(f'<!DOCTYPE a [\n<!ENTITY leak SYSTEM "{target}">]><a>&leak;</a>')
+    assert problems == ["q.xml:2: declares the external entity &leak;, which is never fetched"]
 
 
 def test_parameter_entity_is_refused() -> None:
-    told = messages('<!DOCTYPE a [<!ENTITY % p SYSTEM "http://127.0.0.1:1/x"> %p;]><a/>')
-    assert told == ["q.xml:1: declares the parameter entity %p;, which is not read"]
+    problems = messages('<!DOCTYPE a [<!ENTITY % p SYSTEM "http://127.0.0.1:1/x"> %p;]><a/>')
+    assert problems == ["q.xml:1: declares the parameter entity %p;, which is not read"]
 
 
 def billion_laughs() -> str:
@@ -105,11 +105,11 @@ def long_chain() -> str:
 def test_entity_bomb_is_an_error_and_costs_little(bomb: object) -> None:
     text = bomb()  # type: ignore[operator]
     tracemalloc.start()
-    told = messages(text)
+    problems = messages(text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(told) == 1
-    assert "unfold to more than" in told[0]
+    assert len(problems) == 1
+    assert "unfold to more than" in problems[0]
     assert peak < 20 * len(text) + (10 << 20)
 
 

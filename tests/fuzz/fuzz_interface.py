@@ -76,8 +76,8 @@ class Interface:
 
     def _serve(self) -> None:
         if self._number:
-            for kept in self._app.state.site.memory.values():
-                if callable(close := getattr(kept, "close", None)):
+            for resource in self._app.state.site.memory.values():
+                if callable(close := getattr(resource, "close", None)):
                     close()
             self._store.close()
             shutil.rmtree(self._work / f"served-{self._number}", ignore_errors=True)

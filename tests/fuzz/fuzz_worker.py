@@ -27,7 +27,7 @@ PACKED_FROM = 20_000
 PACKED = ".packed"
 
 
-def work(place: Path, first: int, last: int, seed: str, kept: Path) -> None:
+def work(place: Path, first: int, last: int, seed: str, crashes: Path) -> None:
     """Try the inputs of these numbers."""
     known = fuzz_targets.targets(place / f"work-{os.getpid()}")
     names, weights = list(known), [target.weight for target in known.values()]
@@ -35,7 +35,7 @@ def work(place: Path, first: int, last: int, seed: str, kept: Path) -> None:
     spent: dict[str, list[float]] = {name: [0, 0.0, 0.0, 0] for name in names}
     for number in range(first, last):
         if number < 0:
-            name, file, data = _kept(kept, kept_inputs(kept)[number])
+            name, file, data = _earlier_crash(crashes, kept_inputs(crashes)[number])
         else:
             chance = Random(f"{seed} {number}")
             name = chance.choices(names, weights)[0]
@@ -58,14 +58,14 @@ def work(place: Path, first: int, last: int, seed: str, kept: Path) -> None:
     os.pwrite(at, json.dumps({"number": last, "target": "", "file": ""}).encode().ljust(600), 0)
 
 
-def kept_inputs(kept: Path) -> list[Path]:
+def kept_inputs(crashes: Path) -> list[Path]:
     """The inputs that broke something once."""
-    return sorted(path for path in kept.rglob("*") if path.is_file())
+    return sorted(path for path in crashes.rglob("*") if path.is_file())
 
 
-def _kept(kept: Path, path: Path) -> tuple[str, str, bytes]:
+def _earlier_crash(crashes: Path, path: Path) -> tuple[str, str, bytes]:
     """Target, file and bytes of a kept input."""
-    target, _, file = path.relative_to(kept).as_posix().split("/", 2)
+    target, _, file = path.relative_to(crashes).as_posix().split("/", 2)
     data = path.read_bytes()
     if file.endswith(PACKED):
         return target, file.removesuffix(PACKED), zstandard.decompress(data)

@@ -25,7 +25,9 @@ LONG = int(os.environ.get("QASSAY_FUZZ", "100000"))
 
 
 def report(outcome: fuzz_running.Outcome) -> str:
-    return "\n".join(f"{one['target']} {one['number']} {one['file']}: {one['text']}" for one in outcome.crashes)
+    return "\n".join(
+        f"{crash['target']} {crash['number']} {crash['file']}: {crash['text']}" for crash in outcome.crashes
+    )
 
 
 def test_what_broke_once_and_a_few_hundred_damaged_inputs_break_nothing(tmp_path: Path) -> None:

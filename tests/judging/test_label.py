@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.analysis import agreement
 from qassay.cli import main
 from qassay.errors import InputError
@@ -41,11 +41,6 @@ support = true
 response = "text"
 score = "label_mean"
 """
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.fixture

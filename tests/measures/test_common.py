@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 import qassay
 import random_evaluations as evaluations
+from on_disk import read
 from qassay.errors import UsageError
 from qassay.measures import MEASURES, Measure, measure, misspelled
 from qassay.tally import AnswerCounts, Block, ItemCounts, LabelCounts, ListCounts, NuggetCounts, PairCounts
@@ -246,10 +247,6 @@ def test_only_cws_declares_an_order_and_has_one(correct: np.ndarray, seed: int) 
 # ---------------------------------------------------------------- whole evaluations
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-
-
 def standing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of several rows for a thing the last."""
     verdicts = {"judgment", "nuggets", "support", "content", "organization", "understandability", "correctness"}
@@ -316,7 +313,7 @@ def test_a_run_does_not_fall_when_its_own_response_is_judged_better(
     scored = before.as_json()["questions"][run]
     own = [
         row
-        for row in standing(rows_of(sets[key]))
+        for row in standing(read(sets[key]))
         if scored.get(row["question"]) is not None
         and row.get("run", run) == run
         and ("doc" not in row or "sentence" in row or (row["question"], *(row[name] for name in named)) in returned)

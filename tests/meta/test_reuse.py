@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+import left_out
+from on_disk import write
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.meta.reuse import reuse, without
 
-QUESTIONS = [
-    {"id": "1", "type": "factoid", "text": "?"},
-    {"id": "2", "type": "factoid", "text": "?"},
-    {"id": "3", "type": "list", "text": "?"},
-]
-RUNS = {
-    "a": "1 a d1 x\n2 a d2 y\n3 a d3 p\n3 a d3 q\n",
-    "b": "1 b d1 x\n2 b NIL\n3 b d3 p\n",
-    "c": "1 c d9 z\n2 c NIL\n3 c d4 r\n",
-}
-JUDGMENTS = [
-    {"question": "1", "doc": "d1", "text": "x", "judgment": "R"},
-    {"question": "1", "doc": "d9", "text": "z", "judgment": "R"},
-    {"question": "2", "doc": "d2", "text": "y", "judgment": "R"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "p", "judgment": "R", "answer": "P"},
-    {"question": "3", "run": "a", "doc": "d3", "text": "q", "judgment": "R", "answer": "Q"},
-    {"question": "3", "run": "b", "doc": "d3", "text": "p", "judgment": "W"},
-    {"question": "3", "run": "c", "doc": "d4", "text": "r", "judgment": "R", "answer": "R"},
-]
+JUDGMENTS = [*left_out.JUDGMENTS, {"question": "3", "run": "b", "doc": "d3", "text": "p", "judgment": "W"}]
+INFORMATION = [{"run": "a", "organisation": "one"}, {"run": "b", "organisation": "one"}, {"run": "c"}]
 
 
 @pytest.fixture
 def evaluation(tmp_path: Path) -> Evaluation:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "judgments").mkdir()
-    (tmp_path / "qassay.toml").write_text('task = "main2003"\n')
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in QUESTIONS))
-    for tag, text in RUNS.items():
-        (tmp_path / "runs" / f"{tag}.txt").write_text(text)
-    (tmp_path / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(j) + "\n" for j in JUDGMENTS))
-    information = [{"run": "a", "organisation": "one"}, {"run": "b", "organisation": "one"}, {"run": "c"}]
-    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in information))
+    left_out.write_evaluation(tmp_path, left_out.RUNS, JUDGMENTS)
+    write(tmp_path / "runs.jsonl", INFORMATION)
     return open_evaluation(tmp_path)
 
 

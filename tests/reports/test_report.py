@@ -17,7 +17,7 @@ import pytest
 
 import qassay
 from qassay.analysis.judged_answers import answers_by_run
-from qassay.analysis.reporting import Scored, of_evaluation, of_matrix, scores_of
+from qassay.analysis.reporting import of_evaluation, of_matrix
 from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
@@ -29,7 +29,7 @@ from qassay.runs import RunInformation
 @cache
 def material() -> Material:
     evaluation = qassay.open(qassay.demo_folder())
-    return of_evaluation(evaluation, Scored(), sources=["my eval"], options=["--key", "adjudicated"])
+    return of_evaluation(evaluation, sources=["my eval"], options=["--key", "adjudicated"])
 
 
 @cache
@@ -186,8 +186,8 @@ def test_two_runs_without_any_nuggets_have_a_report(tmp_path: Path) -> None:
         (folder / "runs" / f"{tag[:9]}.txt").write_text(f"1.1 {tag} D1 1901\n1.2 {tag} D1 a bridge\n")
     evaluation = qassay.open(folder)
     with pytest.raises(InputError, match="not judged"):
-        of_evaluation(evaluation, Scored())
-    built = build_report(of_evaluation(evaluation, Scored(component="factoid")))
+        of_evaluation(evaluation)
+    built = build_report(of_evaluation(evaluation, how={"component": "factoid"}))
     assert built.answer[0] == "Both runs score 1.000: none is ahead."
     assert "t" * 200 in parsed(built.html()).cells
     assert "nan" not in built.markdown().lower()
@@ -389,7 +389,7 @@ def test_latex_of_scores_without_organisations_has_one_table() -> None:
 
 
 def test_a_result_page_shows_own_scores_the_median_and_the_best() -> None:
-    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    scores = qassay.open(qassay.demo_folder()).score()
     page = organisation_page(scores, "team B")
     values = sorted(row.score for row in scores.runs if row.score is not None)
     middle = (values[4] + values[5]) / 2
@@ -412,7 +412,7 @@ def test_a_result_page_shows_own_scores_the_median_and_the_best() -> None:
 def test_a_result_page_says_how_each_answer_was_judged() -> None:
     """Compared with the files: every item of the run with the label of the adjudicated set."""
     evaluation = qassay.open(qassay.demo_folder())
-    scores = scores_of(evaluation, Scored())
+    scores = evaluation.score()
     answers = answers_by_run(evaluation, scores, scores.tags)
     page = organisation_page(scores, "team B", answers)
     assert [shown.title for shown in page.tables[-2:]] == [
@@ -437,7 +437,7 @@ def test_a_result_page_says_how_each_answer_was_judged() -> None:
 
 def test_a_result_page_names_no_other_run() -> None:
     evaluation = qassay.open(qassay.demo_folder())
-    scores = scores_of(evaluation, Scored())
+    scores = evaluation.score()
     gaps = replace(scores, missing=("zero", {"ibis": 3}))
     answers = answers_by_run(evaluation, scores, scores.tags)
     for organisation in organisations(scores):
@@ -448,7 +448,7 @@ def test_a_result_page_names_no_other_run() -> None:
 
 
 def test_organisations_without_a_name_have_no_page() -> None:
-    scores = scores_of(qassay.open(qassay.demo_folder()), Scored())
+    scores = qassay.open(qassay.demo_folder()).score()
     nameless = dict.fromkeys(scores.information, RunInformation())
     assert organisations(replace(scores, information=nameless)) == []
 

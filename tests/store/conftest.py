@@ -55,13 +55,13 @@ def _write(folder: Path, name: str, content: str | list[dict[str, Any]]) -> Path
 def _scores(folder: Path) -> dict[str, Any]:
     """Every score of an evaluation under every key, or why there is none."""
     evaluation = qassay.open(folder)
-    found: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for key in (None, *evaluation.sets, *evaluation.derived_sets):
         try:
-            found[str(key)] = evaluation.score(key, unjudged="wrong", missing="skip").as_json()
+            scores[str(key)] = evaluation.score(key, unjudged="wrong", missing="skip").as_json()
         except qassay.QassayError as error:
-            found[str(key)] = str(error).replace(str(folder), "FOLDER")
-    return found
+            scores[str(key)] = str(error).replace(str(folder), "FOLDER")
+    return scores
 
 
 @pytest.fixture

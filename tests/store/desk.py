@@ -112,8 +112,8 @@ def add_people(connection: Connection, number: int) -> list[Assessor]:
     names = [f"assessor {place + 1}" for place in range(number)]
     rows = [{"name": name, "role": "assessor", "created": now()} for name in names]
     connection.execute(insert(account), rows)
-    found = connection.execute(select(account.c.id, account.c.name).order_by(account.c.id))
-    return [Assessor(*row) for row in found]
+    accounts = connection.execute(select(account.c.id, account.c.name).order_by(account.c.id))
+    return [Assessor(*row) for row in accounts]
 
 
 @dataclass
@@ -140,52 +140,56 @@ class Desk:
         """The assignment of a question in a set."""
         return next(o for o in all_assignments(connection) if (o.question, o.set) == (question, set_name))
 
-    def who(self, one: Assignment) -> Assessor:
+    def who(self, assignment: Assignment) -> Assessor:
         """Whose an assignment is."""
-        return next(person for person in self.people if person.id == one.account)
+        return next(person for person in self.people if person.id == assignment.account)
 
-    def act(self, connection: Connection, one: Assignment) -> Act:
+    def act(self, connection: Connection, assignment: Assignment) -> Act:
         """An act of the person whose an assignment is, under a new key."""
-        return act(connection, task=self.evaluation.task, who=self.who(one), key=key())
+        return act(connection, task=self.evaluation.task, who=self.who(assignment), key=key())
 
     def say(
-        self, connection: Connection, one: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
+        self, connection: Connection, assignment: Assignment, item: Item, part: Part, verdict: Mapping[str, Any]
     ) -> SavedJudgment:
         """Save a verdict over the current one."""
         return decide(
-            self.act(connection, one),
-            one,
+            self.act(connection, assignment),
+            assignment,
             item,
             part,
             verdict,
-            expected=judgments.version_of(connection, one.set, part.subject),
+            expected=judgments.version_of(connection, assignment.set, part.subject),
         )
 
-    def take_back(self, connection: Connection, one: Assignment, item: Item, part: Part, to: int = 0) -> SavedJudgment:
+    def take_back(
+        self, connection: Connection, assignment: Assignment, item: Item, part: Part, to: int = 0
+    ) -> SavedJudgment:
         """Undo to a version."""
-        expected = judgments.version_of(connection, one.set, part.subject)
-        return undo(self.act(connection, one), one, item, part, expected=expected, to=to)
+        expected = judgments.version_of(connection, assignment.set, part.subject)
+        return undo(self.act(connection, assignment), assignment, item, part, expected=expected, to=to)
 
     def judge_all(self, connection: Connection, question: str, set_name: str, says: Says = usual) -> SavedJudgment:
         """Judge every part of a question that needs it; the last answer."""
-        one = self.assigned(connection, question, set_name)
+        assignment = self.assigned(connection, question, set_name)
         done: SavedJudgment | None = None
         for item in items_of(connection, question):
-            for part in parts_for(connection, one.set, item, self.who(one).name):
+            for part in parts_for(connection, assignment.set, item, self.who(assignment).name):
                 if part.required or says(item, part) is not usual(item, part):
-                    done = self.say(connection, one, item, part, says(item, part))
+                    done = self.say(connection, assignment, item, part, says(item, part))
         assert done is not None
         return done
 
-    def rule(self, connection: Connection, found: Disagreement, verdict: Mapping[str, Any]) -> judgments.Judgment:
+    def rule(
+        self, connection: Connection, disagreement: Disagreement, verdict: Mapping[str, Any]
+    ) -> judgments.Judgment:
         """Rule on a disagreement."""
-        assert found.item is not None
+        assert disagreement.item is not None
         return rule(
             act(connection, task=self.evaluation.task, who=self.judge, key=key()),
-            found.item,
-            found.part,
+            disagreement.item,
+            disagreement.part,
             verdict,
-            expected=found.version,
+            expected=disagreement.version,
         )
 
     def disagreements(self, connection: Connection, question: str, **options: Any) -> list[Disagreement]:
@@ -194,8 +198,8 @@ class Desk:
 
     def settled(self, connection: Connection, question: str) -> tuple[int, int, int] | None:
         """What is kept of a question: unanimous, disagreements, left."""
-        found = next(one.settled for one in progress(connection) if one.question == question)
-        return None if found is None else (found.unanimous, found.disagreements, found.left)
+        counts = next(row.settled for row in progress(connection) if row.question == question)
+        return None if counts is None else (counts.unanimous, counts.disagreements, counts.left)
 
     def rows(self, connection: Connection, set_name: str = ADJUDICATED, question: str | None = None) -> list[Any]:
         """The current rows of a set."""
@@ -207,15 +211,15 @@ class Desk:
 
     def check_counts(self, connection: Connection) -> None:
         """The counts of assignments are what counting gives."""
-        for one in all_assignments(connection):
-            items = items_of(connection, one.question)
-            needed = [parts_needed(connection, one, item_) for item_ in items]
-            assert one.total == sum(len(parts) or 1 for parts in needed)
-            judged = set(connection.execute(_judged_by(one)).scalars())
+        for assignment in all_assignments(connection):
+            items = items_of(connection, assignment.question)
+            needed = [parts_needed(connection, assignment, item_) for item_ in items]
+            assert assignment.total == sum(len(parts) or 1 for parts in needed)
+            judged = set(connection.execute(_judged_by(assignment)).scalars())
             if all(item_.kind != "rating" for item_ in items):  # whose subjects name their assessors
-                assert one.done == sum(subject in judged for parts in needed for subject in parts)
-                assert completed(connection, one, items) == [bool(parts) and parts <= judged for parts in needed]
-            assert one.closed is None or one.done == one.total
+                assert assignment.done == sum(subject in judged for parts in needed for subject in parts)
+                assert completed(connection, assignment, items) == [bool(parts) and parts <= judged for parts in needed]
+            assert assignment.closed is None or assignment.done == assignment.total
         check_sums(connection)
 
 
@@ -256,16 +260,16 @@ def first_part(
     desk: Desk, connection: Connection, question: str = "1.1", set_name: str = "first"
 ) -> tuple[Assignment, Item, Part]:
     """The first part of the first item of a question, as a set judges it."""
-    one = desk.assigned(connection, question, set_name)
+    assignment = desk.assigned(connection, question, set_name)
     item = items_of(connection, question)[0]
-    return one, item, parts_for(connection, one.set, item, None)[0]
+    return assignment, item, parts_for(connection, assignment.set, item, None)[0]
 
 
 def save(
     desk: Desk, connection: Connection, where: tuple[Assignment, Item, Part], label: str = "R", **options: Any
 ) -> SavedJudgment:
     """Decide on a part for the first time, or as the options say."""
-    one, item, part = where
-    how = {"task": desk.evaluation.task, "who": desk.who(one), "key": "k"} | options
+    assignment, item, part = where
+    how = {"task": desk.evaluation.task, "who": desk.who(assignment), "key": "k"} | options
     made = act(connection, task=how.pop("task"), who=how.pop("who"), key=how.pop("key"))
-    return decide(made, one, item, part, {"judgment": label}, **{"expected": 0, **how})
+    return decide(made, assignment, item, part, {"judgment": label}, **{"expected": 0, **how})

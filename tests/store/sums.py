@@ -12,14 +12,14 @@ from qassay.store.schema import assignment, current_judgment, item, question, qu
 def check_sums(connection: Connection) -> None:
     """Compare the progress that the triggers keep with the rows of the other tables."""
     expected = _expected(connection)
-    kept = {row.question: tuple(row)[1:] for row in connection.execute(select(question_progress))}
-    assert kept == {name: expected.get(name, _NOTHING) for name in kept.keys() | expected.keys()}
+    stored = {row.question: tuple(row)[1:] for row in connection.execute(select(question_progress))}
+    assert stored == {name: expected.get(name, _NOTHING) for name in stored.keys() | expected.keys()}
     work: dict[tuple[Any, ...], list[int]] = {}
     for row in connection.execute(select(assignment)):
         left = 0 if row.closed else row.total - row.done
         added = (1, int(row.closed is not None), row.total, row.done, left, row.seconds, row.done if row.seconds else 0)
         sums = work.setdefault((row.slot, row.set, row.account or 0), [0] * len(added))
-        sums[:] = [one + more for one, more in zip(sums, added, strict=True)]
+        sums[:] = [so_far + more for so_far, more in zip(sums, added, strict=True)]
     summed = {tuple(row)[:3]: list(row)[3:] for row in connection.execute(select(workload))}
     assert summed == {place: work.get(place, [0] * 7) for place in summed.keys() | work.keys()}
 

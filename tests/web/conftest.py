@@ -95,8 +95,8 @@ def sites(prepared: Path, tmp_path: Path) -> Iterator[Callable[[str], Served]]:
 
     yield make
     for served in made:
-        for kept in served.app.state.site.memory.values():
-            if callable(close := getattr(kept, "close", None)):
+        for resource in served.app.state.site.memory.values():
+            if callable(close := getattr(resource, "close", None)):
                 close()
         served.store.close()
 

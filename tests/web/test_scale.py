@@ -86,11 +86,11 @@ def evaluation(tmp_path: Path) -> Iterator[Callable[[Size], Evaluation]]:
         return made[-1]
 
     yield make
-    for one in made:
-        for kept in one.app.state.site.memory.values():
-            if callable(close := getattr(kept, "close", None)):
+    for opened in made:
+        for resource in opened.app.state.site.memory.values():
+            if callable(close := getattr(resource, "close", None)):
                 close()
-        one.store.close()
+        opened.store.close()
 
 
 def pages(size: Size) -> list[tuple[str, str]]:
@@ -118,23 +118,23 @@ def pages(size: Size) -> list[tuple[str, str]]:
 Measured: TypeAlias = dict[str, tuple[Count, float]]
 
 
-def measured(one: Evaluation) -> Measured:
+def measured(evaluation: Evaluation) -> Measured:
     """What each page asks of the database, and how long it takes, at its second opening."""
-    found: dict[str, tuple[Count, float]] = {}
-    for role in dict.fromkeys(role for role, _ in pages(one.size)):
-        with one.client(role) as browser:
-            for path in [path for who, path in pages(one.size) if who == role]:
-                first = 1 + one.size.judged * one.size.items
+    costs: dict[str, tuple[Count, float]] = {}
+    for role in dict.fromkeys(role for role, _ in pages(evaluation.size)):
+        with evaluation.client(role) as browser:
+            for path in [path for who, path in pages(evaluation.size) if who == role]:
+                first = 1 + evaluation.size.judged * evaluation.size.items
                 asked = f"{path}{first}" if path.endswith("/items/") else path
                 for _ in range(2):
-                    one.count = Count()
+                    evaluation.count = Count()
                     begun = time.perf_counter()
                     answer = browser.get(asked)
                     seconds = time.perf_counter() - begun
                     assert answer.status_code == 200, f"{role} {asked}: {answer.status_code} {answer.text[:300]}"
-                name = f"{role} {asked}".replace(str(3 * one.size.judged + 1), "N").replace(str(first), "N")
-                found[name] = (one.count, seconds)
-    return found
+                name = f"{role} {asked}".replace(str(3 * evaluation.size.judged + 1), "N").replace(str(first), "N")
+                costs[name] = (evaluation.count, seconds)
+    return costs
 
 
 # Any page may add up what has changed of the questions, to know whether what it keeps of them is current, and count
@@ -152,34 +152,34 @@ BY_ITEM = (
 
 def grown(small: Measured, large: Measured, questions: int = 0) -> list[str]:
     """The pages for which the database does more in the larger evaluation, which has this many questions more."""
-    told = []
+    costlier = []
     for name, (before, _) in small.items():
         after = large[name][0]
         rows = 1.2 * before.rows + 50
         a_question = STEPS_OF_A_FILTER if name.startswith(FILTERS) else STEPS_A_QUESTION
         steps = 2 * before.steps + 20_000 + a_question * questions
         if after.statements > before.statements + 1 or after.rows > rows or after.steps > steps:
-            told.append(f"{name}: {before} -> {after}")
-    return told
+            costlier.append(f"{name}: {before} -> {after}")
+    return costlier
 
 
 def test_a_pool_of_a_whole_track_opens_like_a_small_one(evaluation: Any) -> None:
     small, middle = measured(evaluation(SMALL)), measured(evaluation(MIDDLE))
-    told = grown(small, middle, MIDDLE.questions - SMALL.questions)
-    assert not told, "\n".join(told)
+    costlier = grown(small, middle, MIDDLE.questions - SMALL.questions)
+    assert not costlier, "\n".join(costlier)
 
 
 def test_more_items_for_the_same_questions_change_nothing(evaluation: Any) -> None:
     small, deep = measured(evaluation(SMALL)), measured(evaluation(DEEP))
-    told = [one for one in grown(small, deep) if not one.startswith(BY_ITEM)]
-    assert not told, "\n".join(told)
+    costlier = [page for page in grown(small, deep) if not page.startswith(BY_ITEM)]
+    assert not costlier, "\n".join(costlier)
 
 
 def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "PIECES_A_PAGE", 100)
     monkeypatch.setattr(adjudication, "QUESTIONS_A_PAGE", 100)
-    one = evaluation(SMALL)
-    first, second = (one.client("assessor").get(f"/api/work?page={page}").json() for page in (1, 2))
+    small = evaluation(SMALL)
+    first, second = (small.client("assessor").get(f"/api/work?page={page}").json() for page in (1, 2))
     assert [len(page["pieces"]) for page in (first, second)] == [100, 70]
     for sums in ("done", "total", "next", "pages"):
         assert first[sums] == second[sums]
@@ -187,34 +187,34 @@ def test_long_lists_of_questions_come_in_pages(evaluation: Any, monkeypatch: pyt
     assert first["next"] == first["pieces"][0]["assignment"]
     assert not first["pieces"][0]["closed"]
     assert second["pieces"][-1]["closed"]
-    first, second = (one.client("adjudicator").get(f"/api/adjudication?page={page}").json() for page in (1, 9))
+    first, second = (small.client("adjudicator").get(f"/api/adjudication?page={page}").json() for page in (1, 9))
     assert [len(page["questions"]) for page in (first, second)] == [100, 70]
     assert (first["left"], first["waiting"], first["next"]) == (SMALL.judged, 50, "q0")
-    assert 'rel="next" href="/work?page=2"' in one.client("assessor").get("/work").text
-    assert 'rel="prev" href="/adjudication?page=1"' in one.client("adjudicator").get("/adjudication?page=2").text
+    assert 'rel="next" href="/work?page=2"' in small.client("assessor").get("/work").text
+    assert 'rel="prev" href="/adjudication?page=1"' in small.client("adjudicator").get("/adjudication?page=2").text
 
 
 def test_the_gate_of_a_finished_evaluation_reads_sums(evaluation: Any) -> None:
     """That they are the sums of the rows is for tests/store/test_counters.py."""
-    found = []
+    counts = []
     for questions in (100, 400):
-        one = evaluation(Size(questions, 10, questions))
-        with one.store.read() as connection:
-            one.count = Count()
+        finished = evaluation(Size(questions, 10, questions))
+        with finished.store.read() as connection:
+            finished.count = Count()
             gate = read_gate(connection)
         assert (gate.is_open, gate.unjudged_questions, gate.unassigned_questions) == (False, 0, 0)
         assert gate.unruled_questions == questions
-        found.append(one.count)
-    assert found[1].statements == found[0].statements
-    assert found[1].rows == found[0].rows
-    assert found[1].steps <= found[0].steps + 10 * 300
+        counts.append(finished.count)
+    assert counts[1].statements == counts[0].statements
+    assert counts[1].rows == counts[0].rows
+    assert counts[1].steps <= counts[0].steps + 10 * 300
 
 
 @pytest.mark.slow
 def test_a_million_items_open_like_a_few(evaluation: Any) -> None:
-    found = [measured(evaluation(size)) for size in (SMALL, MIDDLE, LARGE)]
+    costs = [measured(evaluation(size)) for size in (SMALL, MIDDLE, LARGE)]
     print(f"\n{'page':60}" + "".join(f"{name:>12}" for name in ("small", "middle", "large")))
-    for name in found[0]:
-        print(f"{name:60}" + "".join(f"{one[name][1] * 1000:9.1f} ms" for one in found))
-    told = grown(found[0], found[2], LARGE.questions - SMALL.questions)
-    assert not [one for one in told if not one.startswith(BY_ITEM)], "\n".join(told)
+    for name in costs[0]:
+        print(f"{name:60}" + "".join(f"{cost[name][1] * 1000:9.1f} ms" for cost in costs))
+    costlier = grown(costs[0], costs[2], LARGE.questions - SMALL.questions)
+    assert not [page for page in costlier if not page.startswith(BY_ITEM)], "\n".join(costlier)

@@ -54,8 +54,8 @@ PEOPLE = {
 
 def run_text(tag: str, answers: Mapping[str, str] | None = None) -> str:
     """A faultless run."""
-    said = {"1": "1901", "2": "Ann Lee", "3": "90 m", **(answers or {})}
-    return "".join(f"{question} {tag} D{question} {answer}\n" for question, answer in said.items())
+    given = {"1": "1901", "2": "Ann Lee", "3": "90 m", **(answers or {})}
+    return "".join(f"{question} {tag} D{question} {answer}\n" for question, answer in given.items())
 
 
 class Here:
@@ -145,7 +145,7 @@ def served(
     monkeypatch.setattr(page, "Checker", Here)
     monkeypatch.setattr(page, "_now", lambda: at)
     yield track
-    for kept in track.app.state.site.memory.values():
-        if callable(close := getattr(kept, "close", None)):
+    for resource in track.app.state.site.memory.values():
+        if callable(close := getattr(resource, "close", None)):
             close()
     store.close()

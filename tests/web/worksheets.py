@@ -36,8 +36,8 @@ def give_out(site: Any, accounts: dict[str, int]) -> None:
     for name in ("judgments", "nuggets", "runs"):
         shutil.rmtree(folder / name)
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-    kept = [row for row in rows if row["id"] in ("1.6", "1.7")]
-    _write(folder / "questions.jsonl", kept)
+    chosen = [row for row in rows if row["id"] in ("1.6", "1.7")]
+    _write(folder / "questions.jsonl", chosen)
     _write(folder / "answers.jsonl", [{"question": "1.6", "answer": "Zoe"}])
     _write(folder / "nuggets" / "development.jsonl", NUGGETS)
     (folder / "runs.jsonl").unlink(missing_ok=True)
@@ -51,13 +51,13 @@ def give_out(site: Any, accounts: dict[str, int]) -> None:
 def assignment(site: Any, account: int, question: str) -> int:
     """The number of somebody's assignment on a question."""
     with site.store.read() as connection:
-        return next(one.id for one in assignments_of(connection, account) if one.question == question)
+        return next(row.id for row in assignments_of(connection, account) if row.question == question)
 
 
 def decide(client: Any, number: int, item: int, part: str, verdict: dict[str, Any]) -> dict[str, Any]:
     """Save a verdict over the current one."""
     parts = client.get(f"/api/judge/{number}/items/{item}").json()["parts"]
-    expected = next(one["version"] for one in parts if one["part"] == part)
+    expected = next(row["version"] for row in parts if row["part"] == part)
     sent = {"key": key(), "item": item, "part": part, "expected": expected, "verdict": verdict}
     answer = client.post(f"/api/judge/{number}/decisions", json=sent)
     assert answer.status_code == 200, answer.text

@@ -2,17 +2,27 @@
 
 The work is done by the pure functions of `qassay.meta`; here they get what they need from the evaluation. Each gives
 a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
+
+    leaderboards   the runs with intervals and groups     descriptions   how scores spread over units
+    plans          how many questions a difference needs  one_question   every response to one question
+    overview       the test set and its key in numbers    judged_answers responses with their verdicts, run by run
+    agreements     how far judgment sets agree            by_person      who is out of line
+    rankings       rankings under other judgments         trusting       a program's judgments beside people's
+    sampling       what people judge to correct a program pace           when judgments were given
+    reporting      all of them in one document
+
+Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
+from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 
@@ -28,14 +38,12 @@ if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
-    from qassay.meta.planning import Plan
     from qassay.meta.reuse import Assess, By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.sensitivity.counting import Ties
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
-    from qassay.reports import Report
     from qassay.scoring import Missing, Scores, Unjudged
 
 # What every analysis of scores takes, beside an evaluation: scores, a score matrix, or what `qassay.scores` reads (a
@@ -57,7 +65,7 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     from qassay.meta.intervals import score_intervals
     from qassay.meta.significance import compare_all as all_pairs
 
-    evaluation = _evaluation(scores)
+    evaluation = as_evaluation(scores)
     scored = cast("Scores", scores) if evaluation is None else evaluation.score()
     intervals = score_intervals(scored.matrix, level=level, seed=seed)
     return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
@@ -129,7 +137,7 @@ def compare(
         evaluation = _corrected_evaluation(scores)
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = _matrix(scores)
+    matrix = as_matrix(scores)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
 
@@ -186,7 +194,7 @@ def compare_all(
     if correct_with is not None:
         return _corrected_evaluation(scores).correction(key, correct_with, target=target, sample=sample).pairs()
     return all_pairs(
-        _matrix(scores),
+        as_matrix(scores),
         method=method,
         alpha=alpha,
         permutations=permutations,
@@ -230,7 +238,7 @@ def sensitivity(
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
 
-    evaluation = _evaluation(scores)
+    evaluation = as_evaluation(scores)
     if evaluation is not None:
         from qassay.analysis.rankings import noise_floor
 
@@ -238,7 +246,7 @@ def sensitivity(
         floor = noise_floor(evaluation, None, component) if floor is None else floor
         scores = evaluation.score(component=component)
     return study(
-        _matrix(scores),
+        as_matrix(scores),
         preset=preset,
         sizes=sizes,
         trials=trials,
@@ -251,55 +259,6 @@ def sensitivity(
         floor=floor,
         progress=progress,
     )
-
-
-def plan(
-    scores: ScoresLike | Evaluation | None = None,
-    *,
-    assume: Mapping[str, float] | None = None,
-    by_assessor: Sequence[ScoresLike] = (),
-    differences: Sequence[float] | None = None,
-    error: float = 0.05,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    coefficient: float = 0.95,
-    cost_question: float | None = None,
-    cost_answer: float | None = None,
-    details: bool = True,
-) -> Plan:
-    """How many questions, and assessors, does a wanted difference need?
-
-    From the scores of a pilot, or from assumed variances of "run", "question" and "residual". `differences` are the
-    differences to plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha`
-    has this `power` for the largest difference that the pilot's units do not show yet. The tables show what more or
-    fewer units can do, the units with which a difference is repeatable (error rate at most `error`), and those for a
-    generalizability `coefficient`. `by_assessor` are scores under the judgments of each assessor: more assessors are
-    then compared with more units. If systems ran several times, more repeats are compared with more units;
-    `cost_question` and `cost_answer` (of one more answer to a question, from all systems) choose the best. Without
-    `details` the tables leave the alternatives out.
-
-    >>> import qassay
-    >>> qassay.plan(assume={"run": 0.003, "question": 0.03, "residual": 0.01}, differences=[0.02])
-    Plan: about 400 questions for a difference of 0.02 (power 0.8)
-    """
-    from qassay.analysis.plans import plan_from_pilot
-    from qassay.meta.generalizability import assumed
-    from qassay.meta.planning import DIFFERENCES, Costs, Wanted, differences_for, plan_from_variances
-
-    if (scores is None) == (assume is None):
-        raise UsageError("plan takes pilot scores or assumed variances (assume), one of the two")
-    if (cost_question is None) != (cost_answer is None):
-        raise UsageError("the best number of repeats takes both costs, of a question and of an answer")
-    costs = None if cost_question is None or cost_answer is None else Costs(cost_question, cost_answer)
-    if assume is not None:
-        if costs is not None:
-            raise UsageError("costs choose the number of repeats, which takes scores with repeats")
-        wanted = Wanted(tuple(differences or DIFFERENCES), error, power, alpha, coefficient)
-        return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
-    matrix = _matrix(cast("ScoresLike | Evaluation", scores))
-    wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
-    pilot_plan = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
-    return replace(pilot_plan, details=details)
 
 
 def describe(
@@ -324,14 +283,13 @@ def describe(
     from qassay.analysis.descriptions import Description, describe_evaluation
     from qassay.meta.distributions import score_distributions
 
-    evaluation = _evaluation(scores)
+    evaluation = as_evaluation(scores)
     if evaluation is not None:
         return describe_evaluation(
-            evaluation, key=key, measure=measure, component=component, unjudged=unjudged, missing=missing
+            evaluation, key, measure=measure, component=component, unjudged=unjudged, missing=missing
         )
-    if key or measure or component or unjudged != "stop" or missing != "stop":
-        raise UsageError("key, measure, component, unjudged and missing are for an evaluation, not for scores")
-    return Description(score_distributions(_matrix(scores)))
+    refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    return Description(score_distributions(as_matrix(scores)))
 
 
 def facts(evaluation: Evaluation, *, key: str | None = None) -> Facts:
@@ -408,7 +366,7 @@ def stability(
     Stability: compared with adjudicated, first reverses 1 of 45 pairs of runs;
     the largest difference that is reversed is 0.041
     """
-    evaluation = _evaluation(scores)
+    evaluation = as_evaluation(scores)
     if evaluation is not None:
         from qassay.analysis.rankings import compare_sets
 
@@ -422,8 +380,7 @@ def stability(
             missing=missing,
             progress=progress,
         )
-    if sets or measures or component or unjudged != "stop" or missing != "stop":
-        raise UsageError("sets, measures, component, unjudged and missing are for an evaluation, not for scores")
+    refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
     from qassay.meta.stability import stability as compare_rankings
 
     matrices = {name: as_matrix(own) for name, own in cast("Mapping[str, ScoresLike]", scores).items()}
@@ -471,70 +428,39 @@ def reuse(
     )
 
 
-def report(
-    scores: ScoresLike | Evaluation,
-    *,
-    name: str | None = None,
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-    seed: int = 0,
-) -> Report:
-    """One document: who is ahead, whether that is real, where runs differ, how far judges agree, and what is next.
-
-    `html()`, `markdown()` and `latex()` give its forms; `name` is its title. The other keyword arguments say how an
-    evaluation is scored, as in `Evaluation.score`. Needs the extra `figures`.
-
-    >>> import qassay
-    >>> print(qassay.report(qassay.open(qassay.demo_folder())).answer[0])
-    hobby leads with 0.541, but 6 other runs could be as good: egret, badger, crane, finch, dunlin and kite.
-    """
-    from qassay.analysis.reporting import Scored, of_evaluation, of_matrix
-    from qassay.extras import require
-    from qassay.reports import build_report
-
-    require("figures", "a report")
-    evaluation = _evaluation(scores)
-    if evaluation is not None:
-        material = of_evaluation(evaluation, Scored(key, measure, component, unjudged, missing), seed=seed)
-        return build_report(material if name is None else replace(material, name=name))
-    if key or measure or component or unjudged != "stop" or missing != "stop":
-        raise UsageError("key, measure, component, unjudged and missing are for an evaluation, not for scores")
-    return build_report(of_matrix(_matrix(scores), name=name or "scores", seed=seed))
-
-
-def as_matrix(scores: ScoresLike) -> ScoreMatrix:
-    """The score matrix behind scores in any form: of an evaluation, a matrix, or whatever `qassay.scores` reads."""
+def as_matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
+    """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads."""
     if isinstance(scores, ScoreMatrix):
         return scores
     if isinstance(matrix := getattr(scores, "matrix", None), ScoreMatrix):  # scores of an evaluation, or of tables
         return matrix
-    if isinstance(scores, (str, Path)) and Path(scores).is_dir():
+    evaluation = as_evaluation(scores)
+    if evaluation is None and isinstance(scores, (str, Path)) and Path(scores).is_dir():
         from qassay.evaluation import open_evaluation
 
-        return open_evaluation(Path(scores)).score().matrix
+        evaluation = open_evaluation(Path(scores))
+    if evaluation is not None:
+        return evaluation.score().matrix
     from qassay.formats.scores import read_scores
 
     return read_scores(scores).matrix
 
 
-def _matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
-    """The score matrix of scores, or of an evaluation under its default key."""
-    evaluation = _evaluation(scores)
-    return as_matrix(cast("ScoresLike", scores)) if evaluation is None else evaluation.score().matrix
+def refuse_options(**options: object) -> None:
+    """Stop at options of an evaluation that come with scores; None, "stop" and nothing are no choice."""
+    if any(value and value != "stop" for value in options.values()):
+        raise UsageError(f"{enumerated(options)} are for an evaluation, not for scores")
 
 
 def _corrected_evaluation(source: object) -> Evaluation:
     """The evaluation whose scores are corrected: scores alone have no judgments."""
-    evaluation = _evaluation(source)
+    evaluation = as_evaluation(source)
     if evaluation is None:
         raise UsageError("correct_with needs an evaluation, which has the judgments; scores alone do not")
     return evaluation
 
 
-def _evaluation(source: object) -> Evaluation | None:
+def as_evaluation(source: object) -> Evaluation | None:
     """The source, where it is an opened evaluation. Such a source has its module loaded; others should not load it."""
     module = sys.modules.get("qassay.evaluation")
     is_evaluation = module is not None and isinstance(source, module.Evaluation)

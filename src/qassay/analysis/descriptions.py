@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
-    from qassay.scoring import Missing, Scores, Unjudged
+    from qassay.scoring import HowScored, Scores
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,21 +68,12 @@ class Description(Result):
         }
 
 
-def describe_evaluation(
-    evaluation: Evaluation,
-    *,
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-) -> Description:
+def describe_evaluation(evaluation: Evaluation, key: str | None, **options: Unpack[HowScored]) -> Description:
     """How the scores of an evaluation spread; with its composition where neither measure nor component is named."""
-    scores = evaluation.score(key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-    composed = None
-    if measure is None and component is None:
-        composed = composition(evaluation, key, unjudged=unjudged, missing=missing)
-    rankings = holistic_rankings(scores) if measure is None else ()
+    scores = evaluation.score(key, **options)
+    main = options.get("measure") is None
+    composed = composition(evaluation, key, **options) if main and options.get("component") is None else None
+    rankings = holistic_rankings(scores) if main else ()
     return Description(score_distributions(scores.matrix), composed, rankings, target_types(evaluation, scores))
 
 
@@ -105,15 +96,13 @@ class Composition:
         return {"questions": self.questions.as_json(), **both, "weights": self.weights.as_json()}
 
 
-def composition(
-    evaluation: Evaluation, key: str | None = None, *, unjudged: Unjudged = "stop", missing: Missing = "stop"
-) -> Composition | None:
+def composition(evaluation: Evaluation, key: str | None, **options: Unpack[HowScored]) -> Composition | None:
     """How far the ranking depends on weights and aggregation; None where all questions are of one type."""
-    scores = evaluation.score(key, unjudged=unjudged, missing=missing)
+    scores = evaluation.score(key, **options)
     names = list(scores.questions)
     if len(names) < 2:
         return None
-    by_type = evaluation.score(key, measure="final_score", unjudged=unjudged, missing=missing)
+    by_type = evaluation.score(key, **options | {"measure": "final_score"})
     both = None
     if evaluation.task.unit == "series":
         manual = scores.matrix.manual

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
     from qassay.judging.sets import JudgmentSet
-    from qassay.scoring import Missing, Scores, Unjudged
+    from qassay.scoring import HowScored, Scores
 
 # A longer text is cut in tables; JSON has it whole.
 LONGEST_TEXT = 200
@@ -161,19 +161,13 @@ class OneQuestion(Result):
 
 
 def one_question(
-    evaluation: Evaluation,
-    question: str,
-    *,
-    key: str | None = None,
-    measure: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
+    evaluation: Evaluation, question: str, key: str | None = None, **options: Unpack[HowScored]
 ) -> OneQuestion:
     """Every response to one question, scored, with the verdicts of all sets."""
     if question not in evaluation.questions.by_id:
         raise unknown("question", question, evaluation.questions.ids)
     record = evaluation.questions.by_id[question]
-    scores = evaluation.score(key, measure=measure, unjudged=unjudged, missing=missing)
+    scores = evaluation.score(key, **options)
     rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
     ratings = _ratings(evaluation, question)
     verdicts = {name: _Verdicts(evaluation.judgment_set(name), question) for name in evaluation.sets}

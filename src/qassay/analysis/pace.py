@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -21,13 +20,13 @@ class _Dated(msgspec.Struct):
     settled: str | None = None
 
 
-def judging_progress(evaluation: Evaluation, sets: Sequence[str] | None = None) -> JudgingProgress:
-    """How many judgments each set had by when; without `sets`, those of people and of the adjudicator.
+def judging_progress(evaluation: Evaluation) -> JudgingProgress:
+    """How many judgments each set of people, and the adjudicator's, had by when.
 
     Judgments that came from a file without times are counted, and have no point.
     """
     paths = evaluation.folder.judgment_sets()
-    names = [name for name in (sets or evaluation.human_sets) if name in paths]
+    names = [name for name in evaluation.human_sets if name in paths]
     # The adjudicator comes after the assessors.
     names.sort(key=lambda name: name in SETTLED_SETS)
     decoder = msgspec.json.Decoder(_Dated)

@@ -1,14 +1,16 @@
-"""The results that a report is made from: every analysis that the scores or the evaluation allow."""
+"""Reports: every analysis that the scores or the evaluation allow, as one document."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from qassay._version import __version__
+from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError
+from qassay.extras import require
 from qassay.matrix import ScoreMatrix
 from qassay.meta.distributions import score_distributions
 from qassay.meta.intervals import score_intervals
@@ -19,28 +21,50 @@ from qassay.meta.significance import compare, compare_all
 from qassay.reports.material import Material
 
 if TYPE_CHECKING:
+    from qassay.analysis import ScoresLike
     from qassay.analysis.agreements import AgreementStudy
     from qassay.evaluation import Evaluation
     from qassay.meta.stability import Stability
-    from qassay.scoring import Missing, Scores, Unjudged
+    from qassay.reports import Report
+    from qassay.scoring import HowScored, Missing, Unjudged
 
 Study = TypeVar("Study")
 
 # Error rates are about all pairs of runs; the curve of a single pair says nothing of another one.
 FEWEST_RUNS = 3
 LEVEL = 0.95
-RESAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class Scored:
-    """The options by which an evaluation is scored."""
+def report(
+    scores: ScoresLike | Evaluation,
+    *,
+    name: str | None = None,
+    key: str | None = None,
+    measure: str | None = None,
+    component: str | None = None,
+    unjudged: Unjudged = "stop",
+    missing: Missing = "stop",
+    seed: int = 0,
+) -> Report:
+    """One document: who is ahead, whether that is real, where runs differ, how far judges agree, and what is next.
 
-    key: str | None = None
-    measure: str | None = None
-    component: str | None = None
-    unjudged: Unjudged = "stop"
-    missing: Missing = "stop"
+    `html()`, `markdown()` and `latex()` give its forms; `name` is its title. The other keyword arguments say how an
+    evaluation is scored, as in `Evaluation.score`. Needs the extra `figures`.
+
+    >>> import qassay
+    >>> print(qassay.report(qassay.open(qassay.demo_folder())).answer[0])
+    hobby leads with 0.541, but 6 other runs could be as good: egret, badger, crane, finch, dunlin and kite.
+    """
+    from qassay.reports import build_report
+
+    require("figures", "a report")
+    evaluation = as_evaluation(scores)
+    if evaluation is not None:
+        how: HowScored = {"measure": measure, "component": component, "unjudged": unjudged, "missing": missing}
+        material = of_evaluation(evaluation, key, how, seed=seed)
+        return build_report(material if name is None else replace(material, name=name))
+    refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    return build_report(of_matrix(as_matrix(scores), name=name or "scores", seed=seed))
 
 
 def of_matrix(
@@ -71,12 +95,19 @@ def of_matrix(
 
 
 def of_evaluation(
-    evaluation: Evaluation, scored: Scored, *, sources: Sequence[str] = (), options: Sequence[str] = (), seed: int = 0
+    evaluation: Evaluation,
+    key: str | None = None,
+    how: HowScored | None = None,
+    *,
+    sources: Sequence[str] = (),
+    options: Sequence[str] = (),
+    seed: int = 0,
 ) -> Material:
-    """The results of an evaluation: those of its scores, and what its judges say."""
+    """The results of an evaluation: those of its scores, and what its judges say. `how` says how runs are scored."""
     from qassay.measures import measure as parse_measure
 
-    scores = scores_of(evaluation, scored)
+    how = how or {}
+    scores = evaluation.score(key, **how)
     material = of_matrix(scores.matrix, name=evaluation.name, sources=sources, options=options, seed=seed)
     notes = list(material.missing)
     folder = shlex.join(sources[:1])
@@ -86,7 +117,7 @@ def of_evaluation(
         study = _tried(lambda: _agreement(evaluation, seed), "No agreement", notes)
         commands["How far the judges agree"] = f"qassay agree {folder}"
     if len(evaluation.sets) > 1:
-        ranks = _tried(lambda: _stability(evaluation, scored), "No ranking under other judgments", notes)
+        ranks = _tried(lambda: _stability(evaluation, how), "No ranking under other judgments", notes)
         commands["The ranking under other judgments"] = _command("stability", sources, _without_key(options))
     shown_commands = {} if not sources else commands
     return replace(
@@ -100,17 +131,6 @@ def of_evaluation(
         judged_by=evaluation.sets,
         missing=tuple(notes),
         commands=shown_commands,
-    )
-
-
-def scores_of(evaluation: Evaluation, scored: Scored) -> Scores:
-    """The scores of an evaluation by these options."""
-    return evaluation.score(
-        scored.key,
-        measure=scored.measure,
-        component=scored.component,
-        unjudged=scored.unjudged,
-        missing=scored.missing,
     )
 
 
@@ -134,19 +154,19 @@ def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
 def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
     from qassay.analysis import agreement
 
-    return agreement(evaluation, resamples=RESAMPLES, seed=seed)
+    return agreement(evaluation, seed=seed)
 
 
-def _stability(evaluation: Evaluation, scored: Scored) -> Stability:
-    from qassay.analysis import stability
+def _stability(evaluation: Evaluation, how: HowScored) -> Stability:
+    from qassay.analysis.rankings import compare_sets
 
-    measures = () if scored.measure is None else (scored.measure,)
-    return stability(
+    measure = how.get("measure")
+    return compare_sets(
         evaluation,
-        measures=measures,
-        component=scored.component,
-        unjudged=scored.unjudged,
-        missing=scored.missing,
+        measures=() if measure is None else (measure,),
+        component=how.get("component"),
+        unjudged=how.get("unjudged", "stop"),
+        missing=how.get("missing", "stop"),
     )
 
 

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from qassay.assessors.base import AutomaticAssessor, Case, Judged, Judging, Opinion, judge_items
+from qassay.assessors.base import AutomaticAssessor, Case, Judging, Opinion
 from qassay.assessors.embeddings import Embedder, embedder
 from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_classes
 from qassay.assessors.judging import Done, judge_on_server, plan_judging
@@ -362,7 +362,6 @@ __all__ = [
     "Case",
     "Done",
     "Gold",
-    "Judged",
     "Judging",
     "Learned",
     "Match",
@@ -372,7 +371,6 @@ __all__ = [
     "Recall",
     "Transfer",
     "judge",
-    "judge_items",
     "judge_on_server",
     "open_assessor",
     "plan_judging",

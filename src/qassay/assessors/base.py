@@ -103,15 +103,6 @@ class AutomaticAssessor(Protocol):
         """Its opinion on a part; None where it has none."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The rows an assessor wrote, and how many parts it left unjudged or had judged before."""
-
-    rows: list[Row]
-    silent: int = 0
-    known: int = 0
-
-
 # Parts handed to an assessor at once; opinions kept in memory before they are written.
 BATCH = 256
 
@@ -226,23 +217,6 @@ class Judging:
 def trait(assessor: AutomaticAssessor, name: str, default: Any) -> Any:
     """An attribute that an assessor may have; one that judges on a cluster has those of the assessor within."""
     return getattr(getattr(assessor, "inner", assessor), name, default)
-
-
-def judge_items(
-    assessor: AutomaticAssessor,
-    items: Iterable[Item],
-    questions: TestSet,
-    task: Task,
-    *,
-    nuggets: Nuggets | None = None,
-    documents: Documents = lambda _: None,
-    known: Set[str] = frozenset(),
-    progress: Callable[[int], None] | None = None,
-) -> Judged:
-    """Ask an assessor about every part of every item, except those that are judged already (`known`, by subject)."""
-    judging = Judging(assessor, questions, task, nuggets or {}, documents, known, progress)
-    rows = list(judging.rows(items))
-    return Judged(rows, judging.silent, judging.skipped)
 
 
 def documents_at(place: Path) -> Documents:

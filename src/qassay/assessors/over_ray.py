@@ -5,33 +5,41 @@ here, so that a job on a cluster is interrupted and resumed like any other. An a
 is replaced, and its batch goes to the new one; a batch that ends three of them stops the job. What an assessor needs on
 a node (Qassay, its module or program, documents under the same path) has to be there.
 
-A language model stays here, with its cache and its spending limit, and only its requests are sent from the nodes
-(llm.over_ray).
+A language model stays here (`model_over_ray`). The process that was started has the cache, the account with its
+spending limit, the pace learned from the endpoint, and the repeats, so that all of them hold as they do without a
+cluster. The nodes have the connections: each actor sends requests and reads replies, many at a time. Requests under way
+in an actor that dies are sent again, like those of any broken connection; every reply that came back is kept by then.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from qassay.assessors.base import BATCH, AutomaticAssessor, Case, Opinion, documents_at
 from qassay.assessors.llm.assessor import LanguageModel
-from qassay.assessors.llm.over_ray import model_over_ray
+from qassay.assessors.llm.endpoint import Connections, Endpoint, GivenUpError, Reply, UnreachableError
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.judging import Item, Part
 from qassay.questions import Question
-from qassay.systems.harness.over_ray import cluster, started
+from qassay.systems.harness.over_ray import STARTING, cluster, started
 
 # Parts sent at once to an assessor that judges one after the other: little is lost when a node dies.
 SMALL_BATCH = 16
 ATTEMPTS = 3
 MOST_WORKERS = 64
+# Requests under way in one worker, at most.
+PLACES = 1_000
 
 # A case without the way to its documents, which each node has of its own.
 Sent = tuple[Question, Item, Part, Sequence[Any]]
+# What a worker sends back: a reply, why there is none, or why the reply cannot be used.
+Outcome = tuple[int, dict[str, str], bytes] | tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,3 +179,114 @@ def _opinions(outcome: Sequence[Opinion | None] | dict[str, Any]) -> Sequence[Op
     if "problems" in outcome:
         raise InputError(outcome["problems"])
     raise UsageError(str(outcome["message"]))
+
+
+# ---- a language model: its requests from the nodes ------------------------------------------------------------------
+
+
+def model_over_ray(assessor: LanguageModel, ray: Any, workers: int) -> LanguageModel:
+    """The same assessor, its requests sent from the nodes of the cluster that `ray` is connected to."""
+    connect = partial(over_workers, ray=ray, workers=workers, timeout=assessor.model.timeout)
+    return replace(assessor, model=replace(assessor.model, connect=connect))
+
+
+def over_workers(endpoint: Endpoint, *, ray: Any, workers: int, timeout: float) -> RayCarrier:
+    """A carrier with all its workers started."""
+    carrier = RayCarrier(ray, endpoint, timeout)
+    carrier.workers += [carrier.started() for _ in range(workers)]
+    try:
+        ray.get([worker.actor.ready.remote() for worker in carrier.workers], timeout=STARTING)
+    except ray.exceptions.GetTimeoutError:
+        carrier.kill()
+        raise UsageError("the Ray cluster has no place for the workers of a language model; lower --workers") from None
+    except ray.exceptions.RayError as error:
+        carrier.kill()
+        last = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise UsageError(f"a worker of the Ray cluster cannot start: {last[:300]}") from None
+    return carrier
+
+
+@dataclass(eq=False)
+class Worker:
+    """An actor, and how many requests are under way in it."""
+
+    actor: Any
+    busy: int = 0
+
+
+@dataclass(eq=False)
+class RayCarrier:
+    """Carries requests through the workers of a cluster, to the least busy one."""
+
+    ray: Any
+    endpoint: Endpoint
+    timeout: float
+    workers: list[Worker] = field(default_factory=list)
+
+    def started(self) -> Worker:
+        """A new worker on one of the nodes; requests wait in it until it is ready."""
+        remote_class = self.ray.remote(_Sender).options(
+            num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD"
+        )
+        return Worker(remote_class.remote(self.endpoint, self.timeout))
+
+    def places(self, parallel: int) -> int:
+        """As many as wanted, or as the workers have."""
+        return min(parallel, PLACES * len(self.workers))
+
+    async def post(self, body: bytes) -> Reply:
+        """The reply to a request."""
+        worker = min(self.workers, key=lambda worker: worker.busy)
+        worker.busy += 1
+        try:
+            outcome: Outcome = await worker.actor.post.remote(body)
+        except self.ray.exceptions.RayError as error:
+            self._replace(worker)
+            raise UnreachableError(f"a worker of the Ray cluster ended ({type(error).__name__})") from None
+        finally:
+            worker.busy -= 1
+        if len(outcome) == 3:
+            return Reply(*outcome)
+        kind, message = outcome
+        raise UnreachableError(message) if kind == "unreachable" else GivenUpError(message)
+
+    async def close(self) -> None:
+        """End the workers."""
+        self.kill()
+
+    def kill(self) -> None:
+        """End the workers, whatever they do."""
+        for worker in self.workers:
+            self.ray.kill(worker.actor)
+        self.workers.clear()
+
+    def _replace(self, worker: Worker) -> None:
+        """Start another worker in place of one that died; the first of its requests to fail does so."""
+        if worker in self.workers:
+            self.workers[self.workers.index(worker)] = self.started()
+
+
+class _Sender:
+    """What runs on a node. Errors go back as values, because exceptions lose their fields on the way."""
+
+    def __init__(self, endpoint: Endpoint, timeout: float) -> None:
+        self._connections = Connections(endpoint)
+        self._connections.places(PLACES)
+        self._timeout = timeout
+
+    async def ready(self) -> bool:
+        """Answer when the actor is ready."""
+        return True
+
+    async def post(self, body: bytes) -> Outcome:
+        """The reply to a request, or what happened in its place."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                reply = await self._connections.post(body)
+        except TimeoutError:
+            return "unreachable", f"no answer within {self._timeout:g} s"
+        except UnreachableError as error:
+            return "unreachable", str(error)
+        except GivenUpError as error:
+            return "given up", str(error)
+        return reply.status, dict(reply.headers), reply.body

@@ -58,14 +58,7 @@ def command(
             refuse("one question", {"--component": scoring.component})
             _one_question(sources[0], question, scoring, as_json=as_json)
             return
-        result = describe(
-            open_evaluation(sources[0]),
-            key=scoring.key,
-            measure=scoring.measure,
-            component=scoring.component,
-            unjudged=scoring.unjudged,
-            missing=scoring.missing,
-        )
+        result = describe(open_evaluation(sources[0]), key=scoring.key, **scoring.how)
         print_json(result.as_json()) if as_json else _show(result, top)
         return
 
@@ -89,12 +82,5 @@ def _one_question(folder: str, question: str, scoring: ScoringOptions, *, as_jso
     from qassay.analysis.one_question import one_question
     from qassay.evaluation import open_evaluation
 
-    result = one_question(
-        open_evaluation(folder),
-        question,
-        key=scoring.key,
-        measure=scoring.measure,
-        unjudged=scoring.unjudged,
-        missing=scoring.missing,
-    )
+    result = one_question(open_evaluation(folder), question, scoring.key, **scoring.how)
     print_json(result.as_json()) if as_json else print_tables(result.tables())

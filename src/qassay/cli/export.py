@@ -53,7 +53,7 @@ def command(
     """
     if licence is not None and not release:
         raise UsageError("--licence goes into the README of a bundle; add --release")
-    from qassay.formats.exporting import make_export, write_export
+    from qassay.formats.exporting import make_export, make_release, write_export
     from qassay.formats.folder import open_folder, read_configuration
     from qassay.store import as_stored
 
@@ -61,8 +61,6 @@ def command(
     opened = as_stored(opened, read_configuration(opened))
     target = folder / "export" if to is None else to
     if release:
-        from qassay.formats.releasing import make_release
-
         sections, people = _sections(folder)
         export = make_release(opened, licence=licence, collection=collection, sections=sections)
         if people:

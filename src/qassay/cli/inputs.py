@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.meta.correction import Correction
     from qassay.meta.correction.estimates import Target
-    from qassay.scoring import Scores
+    from qassay.scoring import HowScored, Scores
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
 SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
@@ -119,11 +119,19 @@ class EvaluationOptions:
     unjudged: UnjudgedOption = "stop"
     missing: MissingOption = "stop"
 
+    @property
+    def how(self) -> HowScored:
+        """All of them but the key, as the analyses of an evaluation take them."""
+        return {
+            "measure": self.measure,
+            "component": self.component,
+            "unjudged": self.unjudged,
+            "missing": self.missing,
+        }
+
     def scores(self, evaluation: Evaluation) -> Scores:
         """The scores of an evaluation."""
-        return evaluation.score(
-            self.key, measure=self.measure, component=self.component, unjudged=self.unjudged, missing=self.missing
-        )
+        return evaluation.score(self.key, **self.how)
 
     def corrected(
         self,
@@ -135,15 +143,7 @@ class EvaluationOptions:
     ) -> Correction:
         """The correction of the scores of an evaluation by people's labels; with `pair`, of two runs alone."""
         return evaluation.correction(
-            self.key,
-            correct_with,
-            pair=pair,
-            measure=self.measure,
-            component=self.component,
-            unjudged=self.unjudged,
-            missing=self.missing,
-            target=target or "new",
-            sample=sample,
+            self.key, correct_with, pair=pair, target=target or "new", sample=sample, **self.how
         )
 
 

@@ -88,7 +88,7 @@ def command(
       qassay plan my-eval --sets first,second
       qassay plan --assume run=0.003 --assume question=0.03 --assume residual=0.01
     """
-    from qassay.analysis import plan
+    from qassay.analysis.plans import plan
 
     if (not sources) == (not assume):
         raise UsageError("plan takes pilot scores (a folder or a file) or --assume, one of the two")

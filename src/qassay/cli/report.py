@@ -134,15 +134,15 @@ def _bare(sentence: str) -> str:
 
 def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Material:
     """The results of the sources."""
-    from qassay.analysis.reporting import Scored, of_evaluation, of_matrix
+    from qassay.analysis.reporting import of_evaluation, of_matrix
 
     options = _options(scoring)
     if is_evaluation(sources):
         from qassay.evaluation import open_evaluation
 
         refuse("a folder", scoring.given_options())
-        scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
-        return of_evaluation(open_evaluation(sources[0]), scored, sources=list(sources), options=options, seed=seed)
+        evaluation = open_evaluation(sources[0])
+        return of_evaluation(evaluation, scoring.key, scoring.how, sources=list(sources), options=options, seed=seed)
     tables = scoring.read(sources)
     for warning in tables.warnings:
         warn(warning)
@@ -237,7 +237,6 @@ def _result_pages(
 ) -> None:
     """One page per organisation."""
     from qassay.analysis.judged_answers import answers_by_run
-    from qassay.analysis.reporting import Scored, scores_of
     from qassay.evaluation import open_evaluation
     from qassay.reports.organisations import organisation_page, organisations
 
@@ -250,8 +249,7 @@ def _result_pages(
     refuse("a folder", scoring.given_options())
     _check_target(to, folder=True, force=force)
     evaluation = open_evaluation(sources[0])
-    scored = Scored(scoring.key, scoring.measure, scoring.component, scoring.unjudged, scoring.missing)
-    scores = scores_of(evaluation, scored)
+    scores = scoring.scores(evaluation)
     names = organisations(scores)
     if not names:
         message = 'no run names its organisation. Add it to runs.jsonl: {"run": ..., "organisation": ...}'

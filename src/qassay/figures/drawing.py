@@ -9,7 +9,7 @@ from qassay.errors import UsageError
 from qassay.figures.figure import NO_FIGURES
 
 INK, SOFT, LINE, CARD = "var(--ink)", "var(--soft)", "var(--line)", "var(--card)"
-ACCENT, WASH, OTHER = "var(--accent)", "var(--wash)", "var(--other)"
+ACCENT, OTHER = "var(--accent)", "var(--other)"
 # The drawing library brings this typeface: figures have the same measures on every machine. What a reader sees is the
 # typeface of the page, or `FONTS` of `figure`.
 FONT: Final = "Liberation Sans"
@@ -78,13 +78,12 @@ def chart(rows: Iterable[Mapping[str, object]]) -> Any:
     return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
 
 
-def number(field: str, *, title: str | None, domain: Sequence[float] | None = None, form: str | None = None) -> Any:
+def number(field: str, *, title: str | None, domain: Sequence[float] | None = None) -> Any:
     """An axis of numbers along the bottom; marks at its ends keep away from the names beside them."""
     alt = altair()
     ends = {"zero": False, "padding": 10} if domain is None else {"domain": list(domain)}
     scale = alt.Scale(**ends, nice=False)
-    axis = alt.Axis(format=form, tickCount=8) if form else alt.Axis(tickCount=8)
-    return alt.X(field, type="quantitative", title=title, scale=scale, axis=axis)
+    return alt.X(field, type="quantitative", title=title, scale=scale, axis=alt.Axis(tickCount=8))
 
 
 def names(field: str, order: Sequence[str]) -> Any:

@@ -1,38 +1,60 @@
-"""Write an evaluation out: as a folder of JSON lines that scores the same, or in the forms of NIST.
+"""Write an evaluation out: as a folder of JSON lines that scores the same, in the forms of NIST, or as a release.
 
 Runs, judgments, nuggets and answers leave as the bytes they are, so that nothing in them is lost; the questions, in
-whatever form they came, leave as JSON lines.
+whatever form they came, leave as JSON lines. A release is the bundle in which a track gives out its test set, judgments
+and runs for others to use:
+
+    questions, runs, judgments, nuggets, answers   as an evaluation of its own, which scores the same
+    nist/                                          the same in NIST's forms, as far as these can express it
+    README.md                                      what is in it, in numbers, and how to use it
+    LICENCE.txt                                    one line, where the organiser states it
+    SHA256SUMS                                     a checksum of every other file, for `sha256sum -c`
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-import polars as pl
-
-from qassay.errors import InputError, Problem, Problems, UsageError, few
-from qassay.formats import files, jsonl, nist, question_forms
-from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
-from qassay.formats.judgments import read_answers, read_judgments, read_nuggets
-from qassay.formats.names import file_name, set_name
+from qassay._version import __version__
+from qassay.errors import InputError, Problem, UsageError, few
+from qassay.formats import files, jsonl
+from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, with_two_way
+from qassay.formats.names import set_name
+from qassay.formats.nist_forms import nist_files
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
-from qassay.formats.runs import read_runs
-from qassay.judging import ROW_KINDS
-from qassay.judging.keys import Key, no_answers, no_nuggets
-from qassay.judging.sets import JudgmentSet
-from qassay.questions import TestSet
 from qassay.tables import plural
 
 # Lists what an export wrote, so that the next one knows what it may replace.
 MANIFEST = "export.json"
-# The responses of runs, as (document, string), by question and run.
-Items = Mapping[tuple[str, str], list[tuple[str | None, str]]]
+
+README = "README.md"
+LICENCE = "LICENCE.txt"
+CHECKSUMS = "SHA256SUMS"
+NO_LICENCE = "No licence is stated. Ask the organisers before you use or pass on these files."
+# What the parts of a bundle are, by the first part of their place.
+_PARTS: Mapping[str, str] = {
+    CONFIGURATION: "name, task, and what differs from the task's defaults",
+    "questions.jsonl": "the questions",
+    "answers.jsonl": "answers known from question development",
+    "patterns.txt": "answer patterns",
+    "runs.jsonl": "information about the runs",
+    "runs/": "the responses of the systems, one file per run",
+    "judgments/": "the judgments, one file per set",
+    "nuggets/": "nugget lists",
+    "collection/": "the documents",
+    "nist/": "questions, judgments, nuggets and answers in the forms of TREC and NIST",
+    LICENCE: "the licence, in a line",
+    CHECKSUMS: "checksums of all files (SHA-256)",
+}
 
 
 @dataclass(frozen=True)
@@ -184,99 +206,82 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
             path.unlink()
 
 
-# ---- the forms of NIST ----------------------------------------------------------------------------------------------
+# ---- a release ------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class NistFiles:
-    """Texts by file name, what NIST's forms leave out, and the strings they cannot express."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    problems: Problems = field(default_factory=Problems)
-
-    def add(self, name: str, form: Callable[..., str], *content: object) -> None:
-        """Add a file that is not empty."""
-        try:
-            text = form(*content, file=name)
-        except InputError as error:
-            self.problems += error.problems
-            return
-        if text:
-            self.texts[name] = text
-
-
-def nist_files(folder: Folder, configuration: Configuration, questions: TestSet) -> NistFiles:
-    """All that NIST's forms can say of an evaluation; an error where a string does not fit on a line."""
-    forms = NistFiles()
-    titles = {question.id: question.text or question.target or "" for question in questions}
-    answers = no_answers()
-    if folder.answers.is_file():
-        answers = read_answers(folder.answers, questions, file=folder.name(folder.answers))
-    sets = {
-        name: read_judgments(path, name, questions, configuration.task, file=folder.name(path))
-        for name, path in folder.judgment_sets().items()
-    }
-    matched = any(judged.kind("match").height for judged in sets.values())
-    items = _items(folder, configuration, questions) if matched else {}
-    for name, judged in (sets or {"": JudgmentSet("", {})}).items():
-        if name:
-            _add_judgments(forms, file_name(name), judged, items)
-        # The answers that list questions are scored against: those of development, and what the runs added. In JSON
-        # lines the second part is derived. NIST's form of list judgments does not name them, so here they are listed.
-        known = Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
-        forms.add(f"{file_name(name)}-answers.txt" if name else "answers.txt", nist.format_answers, known, titles)
-    for name, path in folder.nugget_lists().items():
-        table = read_nuggets(path, questions, file=folder.name(path))
-        forms.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
-        forms.add(f"{file_name(name)}-weights.txt", nist.format_weights, table.to_dicts())
-    _add_questions(forms, configuration.name, questions)
-    if forms.problems:
-        raise InputError(forms.problems)
-    return forms
+def make_release(
+    folder: Folder, *, licence: str | None = None, collection: bool = False, sections: Sequence[str] = ()
+) -> Export:
+    """Gather the bundle; nothing is written. `sections` are parts of the README, in Markdown."""
+    if licence is not None and ("\n" in licence or "\r" in licence or not licence.strip()):
+        raise InputError(Problem("configuration", "--licence takes one line, such as 'CC BY 4.0'"))
+    plain = make_export(folder, collection=collection)
+    contents, notes = dict(plain.contents), list(plain.notes)
+    try:
+        nist = make_export(folder, nist=True)
+        contents |= {name: data for name, data in nist.contents.items() if name.startswith("nist/")}
+        notes += [note for note in nist.notes if note not in notes]
+    except InputError as error:
+        notes.append(f"nist/ is left out: {error.problems[0].message}")
+    contents[CONFIGURATION] = without_database(contents[CONFIGURATION].decode()).encode()
+    if licence is not None:
+        contents[LICENCE] = f"{licence.strip()}\n".encode()
+    name = read_configuration(folder).name
+    places = [*contents, *plain.documents, README, CHECKSUMS]
+    contents[README] = _readme(name, licence, places, sections).encode()
+    contents[CHECKSUMS] = checksums(contents, plain.documents).encode()
+    return replace(plain, contents=contents, notes=tuple(notes))
 
 
-def _add_questions(forms: NistFiles, name: str, questions: TestSet) -> None:
-    """The questions in the form of their track, and the types of their targets."""
-    form = question_forms.form_of(questions)
-    if form == "series":
-        forms.add("questions.xml", lambda file: question_forms.series_xml(questions, name=name, file=file))
-    elif form == "topics":
-        forms.add("topics.txt", lambda file: question_forms.topics(questions, file=file))
-    elif form == "rag":
-        forms.add("topics.tsv", lambda file: question_forms.rag_topics(questions, file=file))
-    else:
-        forms.notes.append("The questions are in questions.jsonl alone: TREC has no form for them as they are.")
-    forms.add("target-types.txt", lambda file: question_forms.target_types(questions))
+def checksums(contents: Mapping[str, bytes], documents: Mapping[str, Path]) -> str:
+    """The lines of `sha256sum` for these files, sorted by name."""
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
+    for name, path in documents.items():
+        with path.open("rb") as file:
+            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return "".join(_line(digests[name], name) for name in sorted(digests))
 
 
-def _add_judgments(forms: NistFiles, name: str, judged: JudgmentSet, items: Items) -> None:
-    factoid = judged.kind("item")
-    placed = factoid.filter(pl.col("text").is_null()).height
-    if placed:
-        forms.notes.append(f"{name}: {placed:,} judged extracts are left out; NIST's form has strings.")
-    forms.add(f"{name}-factoid.txt", nist.format_factoid, factoid.filter(pl.col("text").is_not_null()).to_dicts())
-    forms.add(f"{name}-list.txt", nist.format_list, judged.kind("list").to_dicts())
-    matches = judged.kind("match")
-    forms.add(f"{name}-other.txt", nist.format_other, matches.to_dicts(), items)
-    if matches.filter(pl.col("item").is_null() & (pl.col("nuggets").list.len() > 0)).height:
-        forms.notes.append(f"{name}: nuggets matched in a response as a whole are written with its first item.")
-    for kind, record in ROW_KINDS.items():
-        count = judged.kind(kind).height
-        if count and kind not in ("item", "list", "match"):
-            forms.notes.append(f"{name}: {count:,} {record.nouns[1]} are left out; NIST has no form for them.")
+def _line(digest: str, name: str) -> str:
+    """A line of `sha256sum`, which marks names with backslashes or line ends by a backslash in front."""
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
 
 
-def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:
-    """The items of the runs' responses to questions with nuggets."""
-    names = {path: folder.name(path) for path in folder.runs()}
-    read = read_runs(list(names), task=configuration.task, questions=questions, names=names)
-    if read.problems:
-        raise InputError(read.problems)
-    items: dict[tuple[str, str], list[tuple[str | None, str]]] = {}
-    if not read.runs.table.height or "text" not in read.runs.table.columns:
-        return items
-    rows = read.runs.table.filter(pl.col("text").is_not_null()).sort("run", "question", "rank", maintain_order=True)
-    for run, question, doc, text in rows.select("run", "question", "doc", "text").iter_rows():
-        items.setdefault((question, run), []).append((doc, text))
-    return items
+def without_database(text: str) -> str:
+    """The text of `qassay.toml` without the address of a database, which may contain a password.
+
+    >>> without_database('task = "qa"\\ndatabase = "postgresql://me:secret@db/x"\\n')
+    'task = "qa"\\n'
+    """
+    keys = tomllib.loads(text)
+    if "database" not in keys:
+        return text
+    without = re.sub(r"(?m)^[ \t]*database[ \t]*=.*\n?", "", text, count=1)
+    try:
+        done = tomllib.loads(without) == {key: value for key, value in keys.items() if key != "database"}
+    except tomllib.TOMLDecodeError:
+        done = False
+    if not done:
+        message = "names a database, which must not be in a release; put the address into the variable QASSAY_DATABASE"
+        raise InputError(Problem("configuration", message, CONFIGURATION))
+    return without
+
+
+def _readme(name: str, licence: str | None, places: Sequence[str], sections: Sequence[str]) -> str:
+    """The content of the bundle, and how to use it."""
+    counts = Counter(place.split("/")[0] + ("/" if "/" in place else "") for place in places)
+    rows = [
+        f"| `{part}` | {plural(count, 'file') if part.endswith('/') else ''} | {_PARTS.get(part, '')} |"
+        for part, count in sorted(counts.items())
+        if part != README
+    ]
+    files = "\n".join(["| place | files | content |", "|---|---|---|", *rows])
+    terms = NO_LICENCE if licence is None else f"Licence: {licence.strip()}"
+    use = (
+        f"Made with Qassay {__version__}. The folder is an evaluation: `qassay score .` gives the scores, and "
+        "`qassay import` brings its files into another one. `sha256sum -c SHA256SUMS` checks that nothing has changed."
+    )
+    # Names and tags are other people's strings: no page that shows the file takes them for markup.
+    texts = [f"# {' '.join(name.split())}", terms, use, "## Files", files, *sections]
+    return "\n\n".join(text.replace("<", "&lt;") for text in texts) + "\n"

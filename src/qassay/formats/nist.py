@@ -271,7 +271,7 @@ def parse_nuggets(text: str, *, file: str, warnings: list[Problem] | None = None
     return _whole(rows, problems)
 
 
-def parse_weights(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
+def parse_weights(text: str, *, file: str) -> list[Numbered]:
     """Rows of nuggets with their weights, `vital` still open: an existing list may say it."""
     rows: list[Numbered] = []
     problems = lines.unprintable(text, file=file)

@@ -109,9 +109,9 @@ def list_shown(set_name: str, names: Collection[str]) -> str:
     return next((name for name in shared_lists if name in names), set_name)
 
 
-def labels(sets: Iterable[JudgmentSet], about: str = "items") -> pl.DataFrame:
+def labels(sets: Iterable[JudgmentSet]) -> pl.DataFrame:
     """Labels of every judged item: columns question, item and one for each set (null: not judged)."""
-    records = [record for record in ROW_KINDS.values() if record.compared == about]
+    records = [record for record in ROW_KINDS.values() if record.compared == "items"]
     nothing = pl.DataFrame(schema={"question": pl.String, "nugget": pl.String, "text": pl.String})
     return joined(
         {

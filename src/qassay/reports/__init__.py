@@ -1,7 +1,6 @@
 """Reports: result records -> one document: HTML, Markdown, LaTeX, or tables as CSV.
 
 material       the results that a report is made from
-words          names, numbers and lists in sentences
 answers        the answer first: who is ahead, which differences hold, how sure, what would settle the rest
 sections       figures and tables in the order of people's questions
 methods        what was done, in words

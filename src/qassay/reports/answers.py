@@ -8,8 +8,7 @@ from qassay.display import as_sentence, called, listed
 from qassay.matrix import TIE
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact
-from qassay.reports.words import p_value, score
-from qassay.tables import at_least, counted, plural
+from qassay.tables import at_least, counted, plural, show
 
 if TYPE_CHECKING:
     from qassay.reports.material import Material
@@ -152,3 +151,21 @@ def _ranking_fact(material: Material) -> list[Fact]:
     largest = ranks.largest_swapped_difference
     meaning = swaps if largest is None else f"{swaps}, largest gap {largest:.3f}"
     return [Fact("Ranking under other judgments", between, meaning)]
+
+
+def p_value(p: float) -> str:
+    """A p-value as a sentence has it.
+
+    >>> p_value(0.2346), p_value(0.0123), p_value(0.00001), p_value(0.998)
+    ('p = 0.23', 'p = 0.012', 'p < 0.001', 'p > 0.99')
+    """
+    if p < 0.001:
+        return "p < 0.001"
+    if p > 0.99:
+        return "p > 0.99"
+    return f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
+
+
+def score(value: float) -> str:
+    """A score with three decimals."""
+    return show(value, ".3f")

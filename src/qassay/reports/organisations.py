@@ -13,8 +13,8 @@ from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
 from qassay.matrix import Floats
+from qassay.reports.answers import score
 from qassay.reports.page import figure_html, table_html, text, whole_page
-from qassay.reports.words import score
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 

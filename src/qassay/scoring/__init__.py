@@ -8,7 +8,7 @@ overview prints, and a `ScoreMatrix` for the analyses. Nothing is left out, coun
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Literal, TypedDict
 
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.matrix import Floats, none_for_nan
@@ -23,7 +23,16 @@ from qassay.tally import LabelCounts, Tally
 Unjudged = Literal["stop", "wrong", "drop"]
 Missing = Literal["stop", "zero", "skip"]
 
-__all__ = ["Dropped", "Missing", "RunScore", "Scores", "Unjudged", "score"]
+__all__ = ["Dropped", "HowScored", "Missing", "RunScore", "Scores", "Unjudged", "score"]
+
+
+class HowScored(TypedDict, total=False):
+    """The options of `score` that people choose, as everything takes them that scores an evaluation on the way."""
+
+    measure: str | None
+    component: str | None
+    unjudged: Unjudged
+    missing: Missing
 
 
 def score(

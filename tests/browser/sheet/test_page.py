@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from on_disk import read
 from qassay.cli import main
 
 Make = Callable[..., Any]
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_undo_notes_and_known_answers_come_back(folder: Path, sheet: Make, handed: Make) -> None:
@@ -39,9 +36,9 @@ def test_undo_notes_and_known_answers_come_back(folder: Path, sheet: Make, hande
     expect(page.get_by_role("button", name="Added")).to_be_visible()
     page.locator("#stage").focus()
     assert main(["import", str(folder), str(handed(page))]) == 0
-    [row] = _rows(folder / "judgments" / "ada.jsonl")
+    [row] = read(folder / "judgments" / "ada.jsonl")
     assert (row["judgment"], row["note"]) == ("X", "1 2 s z, a note")
-    last = _rows(folder / "answers.jsonl")[-1]
+    last = read(folder / "answers.jsonl")[-1]
     assert (last["question"], last["answer"], last["assessor"]) == ("1.1", "Warszawa", "ada")
 
 
@@ -68,7 +65,7 @@ def test_classes_are_renamed_undone_and_merged(folder: Path, sheet: Make, handed
     expect(known.get_by_text("Somebody", exact=True)).to_have_count(0)
     page.reload()
     expect(page.get_by_role("option").first).to_contain_text("Pierre Curie")
-    [*_, last] = _rows(handed(page))
+    [*_, last] = read(handed(page))
     assert last["verdict"] == {"judgment": "R", "answer": "Pierre Curie"}
 
 
@@ -136,7 +133,7 @@ def test_a_browser_that_keeps_nothing_is_reported(
     page.keyboard.press("4")
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
     expect(page.locator("#save-state")).to_contain_text("Not saved")
-    assert len(_rows(handed(page))) == 1
+    assert len(read(handed(page))) == 1
     context.close()
 
 
@@ -232,7 +229,7 @@ def test_passages_are_marked_where_they_occur(tmp_path: Path, sheet: Make, hande
     page.keyboard.press("3")
     expect(page.locator(".notice-done")).to_be_visible()
     assert main(["import", str(folder), str(handed(page))]) == 0
-    [row] = _rows(folder / "judgments" / "ada.jsonl")
+    [row] = read(folder / "judgments" / "ada.jsonl")
     assert (row["start"], row["length"], row["judgment"]) == (12, 16, "R")
 
 
@@ -301,7 +298,7 @@ def test_doubts_are_kept_listed_and_handed_over(
     expect(doubts).not_to_contain_text("a slip")
     accessible(page)
     file = handed(page)
-    assert {row.get("flag") for row in _rows(file)} == {"two cities in one", ""}
+    assert {row.get("flag") for row in read(file)} == {"two cities in one", ""}
     page.evaluate("localStorage.clear()")
     page.reload()
     page.locator("#load-file").set_input_files(file)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from on_disk import read
 from qassay.cli import main
 from qassay.demo import demo_folder
 from qassay.judging.kind import IDENTITY
@@ -39,10 +40,6 @@ def _key(folder: Path) -> dict[str, Any]:
     path = next(path for path in (folder / "sheets").iterdir() if path.name != "order.json")
     key: dict[str, Any] = json.loads(path.read_text())
     return key
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def _place(page: Page) -> dict[str, int] | None:
@@ -122,7 +119,7 @@ class Assessor:
 
 def _only(folder: Path, *names: str) -> None:
     """Cut the demo down to some series or questions, with what runs and judgments say of them."""
-    asked = [row for row in _rows(folder / "questions.jsonl") if row.get("series") in names or row["id"] in names]
+    asked = [row for row in read(folder / "questions.jsonl") if row.get("series") in names or row["id"] in names]
     kept = {row["id"] for row in asked}
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
     paths = [*folder.glob("judgments/*"), *folder.glob("nuggets/*"), *folder.glob("runs/*"), folder / "answers.jsonl"]
@@ -139,7 +136,7 @@ def test_a_series_is_judged_by_keyboard_and_scores_as_from_files(
     """Factoids, lists and nuggets, with a reload in the middle."""
     _only(folder, "1")
     page = sheet(folder)
-    rows = _rows(folder / "judgments" / "adjudicated.jsonl")
+    rows = read(folder / "judgments" / "adjudicated.jsonl")
     page.keyboard.press("Tab")
     page.get_by_role("link", name="Begin judging").focus()
     page.keyboard.press("Enter")
@@ -198,13 +195,13 @@ def test_every_other_screen_gives_back_what_was_decided(
     for path in (folder / "nuggets").glob("*") if source == "adjudicated" else ():
         if path.stem != source:
             path.unlink()
-    rows = _rows(folder / "judgments" / f"{source}.jsonl")
+    rows = read(folder / "judgments" / f"{source}.jsonl")
     page = sheet(folder, *options)
     page.get_by_role("link", name="Begin judging").click()
     Assessor(page, folder, rows).judge_all()
     file = handed(page)
     assert main(["import", str(folder), str(file)]) == 0
-    judged = _rows(folder / "judgments" / "ada.jsonl")
+    judged = read(folder / "judgments" / "ada.jsonl")
     assert {row["assessor"] for row in judged} == {"ada"}
     wanted = [row for row in rows if "understandability" in row] if source == "first" else rows
     assert _verdicts(judged) == _verdicts(wanted)
@@ -222,7 +219,7 @@ def test_free_text_answers_and_their_contexts(free_text: Path, sheet: Make, hand
         expect(page.locator("#sheet-progress")).to_have_text(f"{place} of 8 decisions")
     expect(page.locator(".notice-done")).to_be_visible()
     assert main(["import", str(free_text), str(handed(page))]) == 0
-    rows = _rows(free_text / "judgments" / "ada.jsonl")
+    rows = read(free_text / "judgments" / "ada.jsonl")
     assert {row["judgment"] for row in rows if "judgment" in row} == {"wrong"}
     support = {(row["question"], row["run"]): row["support"] for row in rows if "support" in row}
     pairs = [(question, run) for question in ("q1", "q2") for run in ("small", "large")]
@@ -244,6 +241,6 @@ def test_holistic_scores_are_a_stage_beside_matching(folder: Path, sheet: Make, 
     page.reload()
     expect(page.locator("#sheet-progress")).to_have_text("3 of 20 decisions")
     assert main(["import", str(folder), str(handed(page))]) == 0
-    rows = _rows(folder / "judgments" / "ada.jsonl")
+    rows = read(folder / "judgments" / "ada.jsonl")
     assert [(row["content"], row["organization"]) for row in rows if "content" in row] == [(8, 6), (10, 0)]
     assert [row["nuggets"] for row in rows if "nuggets" in row] == [["1"], []]

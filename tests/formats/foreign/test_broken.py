@@ -28,8 +28,8 @@ SAMPLES = Path(__file__).parent / "samples"
 
 
 def sample(tool: str, name: str) -> Path:
-    [found] = SAMPLES.glob(f"{tool}-*/{name}")
-    return found
+    [path] = SAMPLES.glob(f"{tool}-*/{name}")
+    return path
 
 
 def refusal(path: Path) -> str:
@@ -170,8 +170,8 @@ def test_inspect_run_that_was_killed_is_read_from_its_journal(tmp_path: Path, me
 
 def test_inspect_log_without_summaries_is_read_from_its_samples(tmp_path: Path) -> None:
     source = sample("inspect", "alpha.eval")
-    kept = {name: content for name, content in members(source).items() if name == "header.json" or "samples/" in name}
-    rows = read(packed(tmp_path / "alpha.eval", kept))
+    chosen = {name: content for name, content in members(source).items() if name == "header.json" or "samples/" in name}
+    rows = read(packed(tmp_path / "alpha.eval", chosen))
     assert sorted(rows.values) == sorted(read(source).values)
 
 

@@ -27,8 +27,8 @@ Key = tuple[str, str, str, str]
 
 
 def folder(tool: str) -> Path:
-    [found] = SAMPLES.glob(f"{tool}-*")
-    return found
+    [folder] = SAMPLES.glob(f"{tool}-*")
+    return folder
 
 
 def logs() -> list[Path]:

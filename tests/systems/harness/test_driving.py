@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from on_disk import read
 from qassay import tasks
 from qassay.errors import InputError, UsageError
 from qassay.questions import Question, TestSet
@@ -30,10 +29,6 @@ def right(asked: Asked) -> Answer:
     if asked.question.type != "factoid":
         return Answer(tuple(Item(f"{asked.question.id} after {len(asked.history)}", "D1") for _ in range(1)))
     return Answer((Item(f"{asked.question.id} after {len(asked.history)}", "D1"),))
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_a_series_is_asked_in_order_with_its_own_history(two_series: TestSet, open_log: OpenLog) -> None:
@@ -135,7 +130,7 @@ def test_a_system_that_fails_now_and_then_is_asked_again(two_series: TestSet, op
 
     with open_log(two_series) as log:
         answers = drive(local(shaky), two_series, task=SERIES, log=log, options=DriveOptions(retries=2, backoff=0.001))
-        entries = rows(log.path)
+        entries = read(log.path)
     assert set(calls.values()) == {3}
     assert len(answers) == 7
     assert [(row["attempt"], row.get("error")) for row in entries if row.get("question") == "1.1"] == [

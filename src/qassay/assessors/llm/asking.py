@@ -16,9 +16,8 @@ import msgspec
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
 from qassay.assessors.llm.client import Client
-from qassay.assessors.llm.connections import Carrier, Connections, GivenUpError
 from qassay.assessors.llm.cost import Account
-from qassay.assessors.llm.endpoint import Endpoint
+from qassay.assessors.llm.endpoint import Carrier, Connections, Endpoint, GivenUpError
 from qassay.assessors.llm.forms import MalformedError, Verdict
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion

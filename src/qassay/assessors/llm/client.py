@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qassay.assessors.llm.connections import SHOWN, Carrier, GivenUpError, Reply, UnreachableError
-from qassay.assessors.llm.endpoint import Endpoint
+from qassay.assessors.llm.endpoint import SHOWN, Carrier, Endpoint, GivenUpError, Reply, UnreachableError
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Dialect, is_too_long
 from qassay.direct import PASSING

@@ -1,0 +1,45 @@
+"""Files of rows, and folders, as tests write, read and compare them; and `qassay import` of such files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qassay.cli import main
+
+
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write a file of JSON lines, in a folder that may be new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """The contents of all files below a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def run_import(folder: Path, *arguments: object) -> int:
+    """The status of `qassay import`."""
+    return main(["import", str(folder), *map(str, arguments)])
+
+
+def refused(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 1) -> str:
+    """The message of an import that may write nothing."""
+    capsys.readouterr()
+    before = snapshot(folder)
+    assert run_import(folder, *arguments) == status
+    assert snapshot(folder) == before
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err
