@@ -6,6 +6,7 @@ readers rename duplicated columns and fill short rows without a word.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -39,13 +40,15 @@ _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _FEATHER_1 = b"FEA1"
 _ARROW_FILE = b"ARROW1"
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
 class Grid:
     """A header and rows of the same width.
 
-    `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them.
+    `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them. `ids` is
+    the column that has the ids of the questions for sure, as the index of a frame has.
     """
 
     file: str
@@ -54,6 +57,7 @@ class Grid:
     lines: list[int] | None
     header_line: int | None = None
     decimal_commas: bool = False
+    ids: str | None = None
 
     def line(self, row: int) -> int:
         """The line on which a row starts; its number from 1 where the source has no lines."""
@@ -90,7 +94,8 @@ def read_grid(path: Path) -> Grid:
     if content.startswith((_OLD_EXCEL, _FEATHER_1)):
         message = "an old Excel workbook (.xls)" if content.startswith(_OLD_EXCEL) else "a Feather file of version 1"
         raise InputError(Problem("syntax", f"{message} cannot be read. Save the table as CSV or Parquet", file))
-    text = decode(content, file=file)
+    # Excel saves "Unicode text" as UTF-16; its mark leaves no doubt.
+    text = decode(content, file=file, encoding="utf-16" if content.startswith(_UTF_16) else "utf-8")
     if text.lstrip()[:1] in ("{", "["):
         return _json_rows(text, file)
     return _separated(file, text)
@@ -113,13 +118,16 @@ def _separated(file: str, text: str) -> Grid:
         raise InputError(Problem("syntax", f"not CSV: {error}", file, start)) from None
     while rows and not rows[-1]:
         rows.pop()
-    blank = next((i for i, row in enumerate(rows) if row), len(rows))
+    blank = next((i for i, row in enumerate(rows) if _says_something(row)), len(rows))
     rows, lines = rows[blank:], lines[blank:]
     if not rows:
         raise InputError(Problem("syntax", "the file is empty", file))
     header = rows[0]
-    # In a file of one column a blank line is an empty cell; else it is not a row at all.
-    numbered = [(row or [""], line) for row, line in zip(rows, lines, strict=False) if row or len(header) == 1]
+    # In a file of one column a blank line is an empty cell; else it is not a row at all, and neither is a row of
+    # separators, as spreadsheets write them.
+    numbered = [
+        (row or [""], line) for row, line in zip(rows, lines, strict=False) if len(header) == 1 or _says_something(row)
+    ]
     problems = Problems(
         Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line)
         for row, line in numbered[1:]
@@ -129,6 +137,10 @@ def _separated(file: str, text: str) -> Grid:
         raise InputError(problems)
     body = [row for row, _ in numbered[1:]]
     return Grid(file, header, body, [line for _, line in numbered[1:]], lines[0], decimal_commas=separator == ";")
+
+
+def _says_something(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row)
 
 
 def _separator(text: str) -> str:
