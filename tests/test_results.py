@@ -353,6 +353,8 @@ def test_a_plan_by_assessor_uses_the_units_that_all_judged() -> None:
         (lambda: qassay.stability({"a": matrix("a")}), "two judges or more"),
         (lambda: qassay.stability({"a": matrix("a")}, sets=["first"]), "for an evaluation"),
         (lambda: qassay.compare(matrix("a", "b"), "a", "bb"), "unknown run 'bb'; did you mean 'b'"),
+        (lambda: qassay.compare(matrix("a", "b"), "a"), "name two of the runs: a, b"),
+        (lambda: qassay.compare(matrix("a", "b", "c")), "name two of the runs: a, b, c"),
     ],
 )
 def test_wrong_calls_are_explained(call: Callable[[], object], message: str) -> None:

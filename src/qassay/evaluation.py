@@ -528,7 +528,11 @@ class Evaluation:
 
     def _keyless(self) -> str:
         if not self.sets:
-            return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
+            where = self.folder.name()
+            return (
+                f"nothing is judged yet. People judge in the browser (qassay serve {where}) or on a sheet (qassay "
+                f"sheet), programs with qassay judge; or add judgments: qassay import {where} JUDGMENTS"
+            )
         automatic = sorted(self.automatic_sets)
         if not self.human_sets:
             kept = "judgments of programs are used only if you ask for them"

@@ -71,6 +71,14 @@ def test_tables_of_labels(folder: Path, tmp_path: Path, form: str) -> None:
     assert read(folder / "judgments" / "first.jsonl") == STORED
 
 
+def test_labels_that_are_still_empty_are_left_out(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "first.csv"
+    path.write_text("id,system,label\nq1,old,correct\nq2,old,\nq2,new,\n")
+    assert run_import(folder, path) == 0
+    assert "first.csv: 2 rows without a verdict left out (q2)" in capsys.readouterr().err
+    assert read(folder / "judgments" / "first.jsonl") == STORED[:1]
+
+
 def test_labels_that_are_true_and_false(folder: Path, tmp_path: Path) -> None:
     rows = [{"question": "q2", "answer": "1889", "label": True}, {"question": "q2", "answer": "1887", "label": False}]
     path = write(tmp_path / "first.jsonl", rows)

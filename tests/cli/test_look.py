@@ -96,6 +96,22 @@ def test_several_files_have_a_command_together(tmp_path: Path, capsys: Captured)
     assert f"qassay import my-eval '{paths[0]}' {paths[1]} --task qa" in capsys.readouterr().out
 
 
+def test_several_files_with_several_metrics_have_a_command_that_runs(tmp_path: Path, capsys: Captured) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_text("user_input,response,faithfulness,answer_relevancy\nwho?,me,0.5,1\nwhen?,now,1,0.5\n")
+    assert main(["look", *map(str, paths)]) == 0
+    assert f"qassay compare {paths[0]} {paths[1]} --metric faithfulness" in capsys.readouterr().out
+    assert main(["compare", *map(str, paths), "--metric", "faithfulness"]) == 0
+
+
+def test_a_table_says_why_it_has_no_scores(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,new,old\n1,85%,80%\n2,70%,60%\n")
+    assert main(["look", str(path)]) == 0
+    assert "no scores that can be read: no column has numbers" in capsys.readouterr().out
+
+
 def test_an_evaluation_and_another_folder(tmp_path: Path, capsys: Captured) -> None:
     assert main(["look", str(demo_folder()), str(tmp_path)]) == 0
     printed = capsys.readouterr().out

@@ -85,8 +85,21 @@ def test_a_sheet_that_nobody_has_filled_in_is_not_a_judgment(
     assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
     capsys.readouterr()
     assert main(["import", str(folder), str(sheet)]) == 1
-    message = capsys.readouterr().err
-    assert all(f"first.jsonl:{line}: question" in message for line in range(1, 6))
+    assert "first.jsonl: nothing is judged yet: the verdict of every row is empty" in capsys.readouterr().err
+
+
+def test_a_sheet_that_is_judged_in_part_counts_as_far_as_it_is(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "first.jsonl"
+    assert main(["pool", str(folder), "--sheet", str(sheet)]) == 0
+    first, *others = [json.loads(line) for line in sheet.read_text().splitlines()]
+    sheet.write_text("".join(json.dumps(row) + "\n" for row in (first | {"judgment": "R"}, *others)))
+    capsys.readouterr()
+    assert main(["import", str(folder), str(sheet)]) == 0
+    assert f"first.jsonl: {len(others)} rows without a verdict left out" in capsys.readouterr().err
+    judged = [json.loads(line) for line in (folder / "judgments" / "first.jsonl").read_text().splitlines()]
+    assert [row["judgment"] for row in judged] == ["R"]
 
 
 def test_right_items_of_a_sheet_without_a_class_are_answers_of_their_own(folder: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -251,6 +252,56 @@ def test_not_utf8(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(path)
     assert error.value.problems[0].line == 3
+
+
+@pytest.mark.parametrize("blank", ["\n", ",,\n", " , ,\n"])
+def test_rows_of_separators_are_not_rows(write: Callable[..., Path], blank: str) -> None:
+    matrix = read_matrix(write(f"{blank}qid,A,B\nq1,1,0\n{blank}q2,0,1\n{blank}{blank}"))
+    assert matrix.units == ("q1", "q2")
+
+
+@pytest.mark.parametrize("name", ["Average", "TOTAL", "mean:", "all", "Std"])
+def test_a_summary_below_a_table_is_not_a_question(write: Callable[..., Path], name: str) -> None:
+    with pytest.raises(InputError, match=f"row '{name}' looks like a summary") as error:
+        read_matrix(write(f"qid,A,B\nq1,1,0\nq2,1,1\n,,\n{name},1,0.5\n"))
+    assert error.value.problems[0].line == 5
+    with pytest.raises(InputError, match=f"column '{name}' looks like a summary"):
+        read_matrix(write(f"run,q1,q2,{name}\nA,1,0,0.5\n"), runs_as_rows=True)
+
+
+def test_names_of_functions_are_questions(write: Callable[..., Path]) -> None:
+    assert read_matrix(write("id,A\nsum,1\nmax,0\nsort,1\n")).units == ("sum", "max", "sort")
+
+
+def test_a_table_without_names_of_systems(write: Callable[..., Path]) -> None:
+    for text in ("q1,0.5,0.4\nq2,0.1,0.2\n", "0.5,0.4\n0.1,0.2\n", "1,0.5,1\n2,0.1,0\n"):
+        with pytest.raises(InputError, match="the first line has numbers where names of systems belong"):
+            read_matrix(write(text))
+    assert read_matrix(write("id,0.0,0.5\nq1,1,0\n")).runs == ("0.0", "0.5")
+    assert read_matrix(write("7,13\n1,0\n0,1\n")).runs == ("7", "13")
+
+
+@pytest.mark.parametrize(
+    ("cells", "advice"), [(("85%", "7%"), "For '85%' write 0.85"), (("B", "A"), "Write a number for each of 'A', 'B'")]
+)
+def test_a_table_without_a_number_says_what_to_write(
+    write: Callable[..., Path], cells: tuple[str, str], advice: str
+) -> None:
+    with pytest.raises(InputError, match=advice):
+        read_matrix(write(f"id,new\nq1,{cells[0]}\nq2,{cells[1]}\n"))
+
+
+def test_utf_16_with_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "scores.txt"
+    path.write_bytes("qid\tA\tB\nq\u00e9\t1\t0\n".encode("utf-16"))
+    assert read_matrix(path).units == ("q\u00e9",)
+
+
+def test_a_pickle_is_named_and_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "frame.pkl"
+    path.write_bytes(pickle.dumps({"A": [1, 0]}))
+    with pytest.raises(InputError, match="is a pickle of Python"):
+        read_matrix(path)
 
 
 def test_one_column_keeps_blank_lines_as_empty_cells(write: Callable[..., Path]) -> None:

@@ -167,6 +167,30 @@ def test_pandas_frames(tmp_path: Path) -> None:
         read_scores(wide.pivot_table(index="qid", columns="A", aggfunc="sum").T.unstack().unstack().to_frame().T)
 
 
+def test_the_index_of_a_frame_has_the_ids() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"prompt": ["p1", "p2"], "a": [1, 0], "b": [0, 0]}).set_index("prompt")
+    assert qassay.scores(frame).matrix.units == ("p1", "p2")
+    assert qassay.scores(frame, columns={"question": "prompt"}).matrix.units == ("p1", "p2")
+    by_model = pd.DataFrame({"model": ["a", "b"], "id": ["q", "q"], "score": [1, 0]}).set_index("model")
+    assert qassay.scores(by_model).matrix.runs == ("a", "b")
+
+
+def test_a_column_and_a_dictionary_of_frames_are_refused() -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"id": ["q1"], "a": [1]})
+    with pytest.raises(UsageError, match="not as Series"):
+        qassay.scores(frame["a"])
+    with pytest.raises(InputError, match="'a' is a table"):
+        qassay.scores({"a": frame, "b": frame})
+
+
+def test_a_summary_below_a_long_table_is_not_a_question(write: Write) -> None:
+    path = write("a.csv", "qid,system,score\nq1,A,1\nq2,A,0\nmean,A,0.5\nq1,B,1\nq2,B,1\nmean,B,1\n")
+    with pytest.raises(InputError, match="row 'mean' looks like a summary") as error:
+        read_scores(path)
+    assert [problem.line for problem in error.value.problems] == [4, 7]
+
+
 def test_arrow_tables(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     matrix = read_scores(pyarrow.table({"qid": QUESTIONS, **SCORES})).matrix

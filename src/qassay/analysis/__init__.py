@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from qassay.display import enumerated
-from qassay.errors import UsageError
+from qassay.errors import UsageError, few
 from qassay.matrix import ScoreMatrix
 
 # A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
@@ -74,8 +74,8 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
 @overload
 def compare(
     scores: ScoresLike | Evaluation,
-    a: str,
-    b: str,
+    a: str | None = None,
+    b: str | None = None,
     *,
     alpha: float = 0.05,
     power: float = 0.8,
@@ -101,8 +101,8 @@ def compare(
 
 def compare(
     scores: ScoresLike | Evaluation,
-    a: str,
-    b: str,
+    a: str | None = None,
+    b: str | None = None,
     *,
     alpha: float = 0.05,
     power: float = 0.8,
@@ -115,6 +115,8 @@ def compare(
     sample: str | Path | None = None,
 ) -> PairComparison | CorrectedPair:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
+
+    Where there are only two runs, their names may be left out: `a` is then the one with the higher score.
 
     The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
     (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
@@ -135,9 +137,12 @@ def compare(
 
     if correct_with is not None:
         evaluation = _corrected_evaluation(scores)
+        if a is None or b is None:
+            raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
     matrix = as_matrix(scores)
+    a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
 
@@ -450,6 +455,17 @@ def refuse_options(**options: object) -> None:
     """Stop at options of an evaluation that come with scores; None, "stop" and nothing are no choice."""
     if any(value and value != "stop" for value in options.values()):
         raise UsageError(f"{enumerated(options)} are for an evaluation, not for scores")
+
+
+def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:
+    """The two runs to compare: those that are named, or the only two, the better one first."""
+    if a is not None and b is not None:
+        return a, b
+    if a is not None or b is not None or len(matrix.runs) != 2:
+        names = few(matrix.runs, 20)
+        raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
+    first, second = matrix.scores().tolist()
+    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
 
 
 def _corrected_evaluation(source: object) -> Evaluation:

@@ -32,6 +32,12 @@ COSTS = frozenset({
     "latency", "duration", "time", "elapsed", "runtime", "cost", "price", "tokens", "total_tokens", "input_tokens",
     "output_tokens", "prompt_tokens", "completion_tokens", "total_cost", "timestamp", "total_time", "num_tokens",
 })  # fmt: skip
+# Rows at the end of a table that sum it up, as spreadsheets and trec_eval write them; they are not questions.
+SUMMARIES = frozenset({
+    "all", "average", "avg", "count", "max", "maximum", "mean", "median", "min", "minimum", "overall", "sd", "std",
+    "standard deviation", "stddev", "stdev", "sum", "total", "grand total", "mittelwert", "durchschnitt", "summe",
+    "gesamt", "moyenne", "somme", "media", "promedio",
+})  # fmt: skip
 _UNITS_OF_TIME = ("_ms", "_s", "_sec", "_secs", "_seconds", "_us", "_ns", "_usd", "_eur")
 
 
@@ -62,6 +68,11 @@ class Roles:
     scores: tuple[int, ...]
     names_scores: bool
     left_out: tuple[str, ...] = ()
+
+
+def names_another(name: str) -> bool:
+    """Whether a column of this name has something else than questions: systems, scores, repeats or metrics."""
+    return name.strip().lower() in (*SYSTEM, *SCORE, *REPEAT, *METRIC)
 
 
 def is_cost(name: str) -> bool:
@@ -98,6 +109,23 @@ def unit_name(header: str) -> tuple[str, str]:
     return known.get(header.strip().lower(), ("question", "questions"))
 
 
+def summaries(ids: Sequence[str]) -> list[int]:
+    """The places of rows at the end of a table whose ids say that they sum up the others; none where all do.
+
+    >>> summaries(["q1", "q2", "Average:", "Std"]), summaries(["sum", "max", "sort"]), summaries(["sum", "max"])
+    ([2, 3], [], [])
+    """
+    first = len(ids)
+    while first and ids[first - 1].strip(" :.").lower() in SUMMARIES:
+        first -= 1
+    return list(range(first, len(ids))) if first else []
+
+
+def sums_up(axis: str, name: str) -> str:
+    """The fault of a row or column that sums up the others."""
+    return f"{axis} {name!r} looks like a summary of the other {axis}s, not like a question. Delete it, or rename it"
+
+
 def id_column(grid: Grid, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
     header = [name.strip() for name in grid.header]
@@ -131,7 +159,7 @@ def find_roles(grid: Grid, columns: Columns) -> Roles:
             taken.add(place)
         return place
 
-    question = role(columns.question, "--question-column", [*QUESTION, *([""] if lowered[0] == "" else [])])
+    question = role(columns.question or grid.ids, "--question-column", [*QUESTION, *([""] if lowered[0] == "" else [])])
     system = role(columns.system, "--system-column", SYSTEM)
     repeat = role(columns.repeat, "--repeat-column", REPEAT)
     metric = role(columns.metric, "--metric-column", METRIC)
@@ -179,4 +207,6 @@ def _refuse_doubles(grid: Grid, header: Sequence[str]) -> None:
     doubles = [name for name in dict.fromkeys(header) if header.count(name) > 1]
     if doubles:
         message = f"two columns are called {doubles[0]!r}. Give each column a name of its own"
+        if not doubles[0]:
+            message = "two columns have no name. The names are in the first line: delete titles above them"
         raise InputError(grid.problem(message, line=grid.header_line))

@@ -127,7 +127,11 @@ _FORMS = {
     **{".parquet": "a Parquet file", ".xlsx": "an Excel workbook", ".xls": "an Excel workbook"},
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "an Arrow file"),
 }
-_OTHER_ENCODING = "save it as UTF-8, or name its encoding where the command takes one (--encoding {})"
+# How pickles begin, from protocol 2 on.
+_PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+_OTHER_ENCODING = (
+    "save it as UTF-8 (in Excel: CSV UTF-8), or name its encoding where the command takes one (--encoding {})"
+)
 
 
 class TemporaryFolder:
@@ -207,6 +211,9 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = f"is not {encoding.upper()} but, it seems, UTF-16"
         return Problems([Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)])
+    if data.startswith(_PICKLE) and data.rstrip(b"\n").endswith(b"."):
+        message = "is a pickle of Python, which may run any program when it is read. Write the table as CSV or Parquet"
+        return Problems([Problem("encoding", message, file)])
     if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n" or named_form(file):
         message = not_as_named(file) or f"is not text, or not text in {encoding.upper()}"
         return Problems([Problem("encoding", message, file)])

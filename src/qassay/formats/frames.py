@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.columns import names_another
 from qassay.formats.grid import Grid, cell_text, polars_grid, rows_grid
 
 # What messages call a table that is not a file.
@@ -29,9 +30,10 @@ def memory_grid(source: object) -> Grid:
     if is_rows(source):
         assert isinstance(source, Sequence)
         return rows_grid(FILE, source, None)
-    if hasattr(source, "iloc") and hasattr(source, "reset_index"):
+    is_column = hasattr(source, "to_frame")  # a Series of pandas or polars
+    if hasattr(source, "iloc") and hasattr(source, "reset_index") and not is_column:
         return _pandas(source)
-    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect"):
+    if (hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect")) and not is_column:
         return polars_grid(FILE, _arrow(source))
     raise UsageError(
         f"scores come as a path, a frame of pandas or polars, an Arrow table or a dictionary, not as "
@@ -61,6 +63,9 @@ def _mapping(source: Mapping[Any, Any]) -> Grid:
         return Grid(FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None)
     columns: dict[str, list[Any]] = {}
     for name, column in source.items():
+        if hasattr(column, "columns"):
+            message = f"{name!r} is a table. Give one table with a column per system, or with a column 'system'"
+            raise InputError(Problem("syntax", message, FILE))
         if isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__iter__"):
             message = f"column {name!r} is not a list. A dictionary has lists of scores, or a dictionary per system"
             raise InputError(Problem("syntax", message, FILE))
@@ -89,6 +94,7 @@ def _pandas(frame: Any) -> Grid:
         raise InputError(Problem("syntax", message, FILE))
     index = frame.index
     is_running = type(index).__name__ == "RangeIndex" and index.name is None
+    ids = index.name if getattr(index, "nlevels", 1) == 1 and isinstance(index.name, str) else None
     if not is_running:
         if getattr(index, "nlevels", 1) == 1 and index.name is None:
             frame = frame.rename_axis("id") if "id" not in frame.columns else frame.rename_axis("index")
@@ -97,7 +103,7 @@ def _pandas(frame: Any) -> Grid:
     if not names:
         raise InputError(Problem("syntax", "the table has no columns", FILE))
     columns = [[cell_text(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
-    return Grid(FILE, names, columns, None)
+    return Grid(FILE, names, columns, None, ids=None if ids is None or names_another(ids) else ids)
 
 
 def _arrow(source: Any) -> Any:

@@ -7,6 +7,7 @@ column are one object, so that a column of scores costs little more than a colum
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -47,13 +48,15 @@ _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _FEATHER_1 = b"FEA1"
 _ARROW_FILE = b"ARROW1"
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
 class Grid:
     """A header and columns of the same length.
 
-    `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them.
+    `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them. `ids` is
+    the column that has the ids of the questions for sure, as the index of a frame has.
     """
 
     file: str
@@ -62,6 +65,7 @@ class Grid:
     lines: Sequence[int] | None
     header_line: int | None = None
     decimal_commas: bool = False
+    ids: str | None = None
 
     @property
     def size(self) -> int:
@@ -126,7 +130,8 @@ def read_grid(path: Path) -> Grid:
     if content.startswith((_OLD_EXCEL, _FEATHER_1)):
         message = "an old Excel workbook (.xls)" if content.startswith(_OLD_EXCEL) else "a Feather file of version 1"
         raise InputError(Problem("syntax", f"{message} cannot be read. Save the table as CSV or Parquet", file))
-    text = decode(content, file=file)
+    # Excel saves "Unicode text" as UTF-16; its mark leaves no doubt.
+    text = decode(content, file=file, encoding="utf-16" if content.startswith(_UTF_16) else "utf-8")
     if text.lstrip()[:1] in ("{", "["):
         return _json_rows(text, file)
     return _separated(file, text)
@@ -159,7 +164,8 @@ def _separated(file: str, text: str) -> Grid:
 def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with the lines on which they start, from the first that is not blank to the last.
 
-    In a file of one column a blank line is an empty cell; else it is not a row at all.
+    In a file of one column a blank line is an empty cell; else it is not a row at all, and neither is a row of
+    separators, as spreadsheets write them.
     """
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader((line[0] for line in _LINE.finditer(text)), delimiter=separator, strict=True)
@@ -167,7 +173,7 @@ def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[
     blank: list[int] = []
     try:
         for row in reader:
-            if row:
+            if row and (width == 1 or _says_something(row)):
                 if blank:
                     yield from ((line, [""]) for line in blank)
                     blank = []
@@ -178,6 +184,10 @@ def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(Problem("syntax", f"not CSV: {error}", file, start)) from None
+
+
+def _says_something(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row)
 
 
 def _separator(text: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem, few
 from qassay.formats.cells import complaint, is_absent, is_grades, is_too_large, read_numbers, text_among, too_large
-from qassay.formats.columns import QUESTION, Columns, Roles, is_text, left_out_note
+from qassay.formats.columns import QUESTION, Columns, Roles, is_text, left_out_note, summaries, sums_up
 from qassay.formats.grid import Grid
 from qassay.formats.score_rows import ScoreRows
 
@@ -37,6 +38,7 @@ def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) 
     repeats = [""] * size if roles.repeat is None else _labels(grid, roles.repeat, "repeat")
     metrics = [""] * size if roles.metric is None else _labels(grid, roles.metric, "metric")
     _check(grid, roles)
+    _refuse_summaries(grid, questions)
     rows = ScoreRows("long table", grid.file, lines=[])
     rows.notes += left_out_note(roles.left_out)
     for place in roles.scores:
@@ -76,6 +78,15 @@ def _check(grid: Grid, roles: Roles) -> None:
         names = few([grid.header[place].strip() for place in roles.scores])
         message = f"beside the metric column there are several columns of numbers: {names}. Say --score-column NAME"
         raise InputError(grid.problem(message, line=grid.header_line))
+
+
+def _refuse_summaries(grid: Grid, questions: Sequence[str]) -> None:
+    names = list(dict.fromkeys(questions))
+    sums = {names[i] for i in summaries(names)}
+    if sums:
+        raise InputError(
+            grid.problem(sums_up("row", name), line=grid.line(i)) for i, name in enumerate(questions) if name in sums
+        )
 
 
 def _labels(grid: Grid, place: int, noun: str) -> list[str]:

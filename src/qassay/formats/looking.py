@@ -103,12 +103,14 @@ def together(findings: Sequence[Finding]) -> list[Step]:
     steps = []
     for kind, command, purpose in (
         ("responses", "qassay import {folder} {files} --task qa", "import the answers of all systems"),
-        ("scores", "qassay compare {files}", "compare the systems of all files"),
+        ("scores", "qassay compare {files}{metric}", "compare the systems of all files"),
     ):
         same = [finding for finding in findings if finding.kind == kind]
         if len(same) > 1:
             files = " ".join(shlex.quote(finding.file) for finding in same)
-            steps.append(Step(command.format(folder=FOLDER, files=files), purpose))
+            # The metric that the commands for the first file name, where there are several.
+            _, option, metric = (same[0].steps[0].command if same[0].steps else "").partition(" --metric ")
+            steps.append(Step(command.format(folder=FOLDER, files=files, metric=option + metric), purpose))
     return steps
 
 
@@ -320,17 +322,33 @@ def _folder(path: Path) -> Finding:
 def _unknown(path: Path, data: bytes) -> Finding:
     """A file of no known kind: its columns, and what to say about them."""
     details: Iterable[str] = ()
+    file = shlex.quote(str(path))
+    steps: tuple[Step, ...] = ()
     try:
         columns = parse_records(data, file=str(path)).columns()
         details = (f"keys: {few(columns, 12)}",) if len(columns) > 1 else ()
+        if len(columns) > 1 and (fault := _not_scores(path)):
+            details = (*details, f"no scores that can be read: {fault}")
+            steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
     except InputError as error:
         details = [str(problem) for problem in error.problems[:1]]
-    file = shlex.quote(str(path))
     steps = (
+        *steps,
         Step(f"qassay import {FOLDER} {file} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
         Step(f"qassay import {FOLDER} {file} --as KIND", f"if it is one of {', '.join(KINDS)}"),
     )
     return Finding(str(path), "unknown", "is not recognised.", tuple(details), steps)
+
+
+def _not_scores(path: Path) -> str:
+    """The first reason why a table cannot be read as scores."""
+    from qassay.formats.scores import read_scores
+
+    try:
+        read_scores(path, missing="zero")
+    except InputError as error:
+        return error.problems[0].message
+    return ""
 
 
 _RECOGNISERS: tuple[Recogniser, ...] = (_documents, _log, _importable, _scores)

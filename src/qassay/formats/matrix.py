@@ -27,11 +27,23 @@ from qassay.formats.cells import (
     complaint,
     is_absent,
     is_grades,
+    number,
     read_numbers,
     text_among,
     too_large,
+    way_out,
 )
-from qassay.formats.columns import RUN_HEADERS, UNIT_HEADERS, id_column, is_cost, is_index, left_out_note, unit_name
+from qassay.formats.columns import (
+    RUN_HEADERS,
+    UNIT_HEADERS,
+    id_column,
+    is_cost,
+    is_index,
+    left_out_note,
+    summaries,
+    sums_up,
+    unit_name,
+)
 from qassay.formats.grid import Grid, read_grid
 from qassay.matrix import Floats, Repeats, ScoreMatrix
 from qassay.tables import counted, plural
@@ -76,6 +88,7 @@ def wide_matrix(
 
     `question` names the column of the units' ids; `systems` are the columns that are systems, where not all are.
     """
+    question = question or grid.ids
     grid, costs = _chosen_columns(grid, question, systems) if not runs_as_rows else (grid, [])
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
@@ -193,6 +206,8 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
 def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
     header = [name.strip() for name in grid.header]
+    if not runs_as_rows:
+        _refuse_scores_as_names(grid, header)
     has_names = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
         question is not None and header[0] == question
     )
@@ -207,10 +222,27 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
         problems.append(grid.problem(f"no {'questions' if runs_as_rows else 'systems'}: the table has only one column"))
     if not rows:
         problems.append(grid.problem(f"no {'systems' if runs_as_rows else 'questions'}: the table has only a header"))
+    if runs_as_rows:
+        problems += [grid.problem(sums_up("column", columns[i]), line=grid.header_line) for i in summaries(columns)]
+    elif has_names:
+        problems += [grid.problem(sums_up("row", rows[i]), line=grid.line(i)) for i in summaries(rows)]
     if problems:
         raise InputError(problems)
     places = tuple(range(int(has_names), len(header)))
     return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if has_names else ""))
+
+
+def _refuse_scores_as_names(grid: Grid, header: Sequence[str]) -> None:
+    """Stop where the first line has scores in place of names: numbers, with decimals, and no known name of ids."""
+    numbers = [name for name in header[1:] if not math.isnan(number(name))]
+    if header[0].lower() not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
+        names = ["new", "old"] if len(header) == 2 else ["id", "new", "old"]
+        example = ",".join([*names, "..."] if len(header) > len(names) else names)
+        message = (
+            "the first line has numbers where names of systems belong. Add a line with names above it, such as "
+            f"{example}"
+        )
+        raise InputError(grid.problem(message, line=grid.header_line))
 
 
 def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
@@ -269,13 +301,22 @@ def _without_text(
     if not columns:
         noun = "questions" if runs_as_rows else "systems"
         message = f"no column has numbers, so there are no {noun}. Columns: {few(names)}"
-        raise InputError(grid.problem(message, line=grid.header_line))
+        raise InputError(grid.problem(f"{message}. {_first_texts(grid, labelled)}", line=grid.header_line))
     labels = replace(
         labelled,
         names=tuple(labelled.names[j] for j in columns),
         places=tuple(labelled.places[j] for j in columns),
     )
     return labels, values[:, columns], bad[:, columns], names
+
+
+def _first_texts(grid: Grid, labelled: _Labelled) -> str:
+    """The first text in place of a score, and the remedy."""
+    cells = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
+    texts = [cell for cell in cells if not is_absent(cell)]
+    if advice := way_out(texts[0]):
+        return f"For {texts[0]!r} {advice}"
+    return f"Write a number for each of {few(sorted(map(repr, texts)), 5)}"
 
 
 def common_denominator(values: Floats, digits: int, *, units: int) -> int | None:

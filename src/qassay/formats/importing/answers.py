@@ -180,7 +180,10 @@ def _second_names(plan: Plan, tables: Mapping[Source, AnswerTable]) -> Iterator[
                 yield Problem("syntax", f"the name of the run {tag[:80]!r} {fault}; name it with --run", source.name)
             other = first.setdefault(tag, (source, system))
             if other[0] != source:
-                message = f"is the run {tag}, as {other[0].name} is; import one of them by itself, with --run NAME"
+                message = (
+                    f"is the run {tag}, as {other[0].name} is. If they are two systems, import each file by itself and "
+                    f"name its run: --run {set_name(source.path)}"
+                )
                 yield Problem("second-tag", message, source.name)
             elif other[1] != system:
                 message = f"the systems {other[1]!r} and {system!r} would both be the run {tag}; rename one of them"

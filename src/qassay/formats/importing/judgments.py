@@ -57,6 +57,7 @@ def _in_row(problem: Problem) -> Problem:
 def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
     """Translate labels, fill in items, and append the rows to a set."""
     refuse_empty(rows, source)
+    rows = _judged(plan, source, rows)
     if plan.options.labels:
         rows = [(line, _translated(row, plan.options.labels)) for line, row in rows]
     rows = _with_items(plan, source, rows)
@@ -74,6 +75,25 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
         raise InputError(_with_labels_hint(problems, rows, plan.configuration.task))
 
 
+def _judged(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
+    """The rows of a sheet that have a verdict: people may stop anywhere, and the rows below stay as they were."""
+    empty = [str(row.get("question")) for _, row in rows if _is_blank(row)]
+    if not empty:
+        return rows
+    if len(empty) == len(rows):
+        message = "nothing is judged yet: the verdict of every row is empty. Fill them in from the top"
+        raise InputError(Problem("unjudged", message, source.name))
+    message = f"{plural(len(empty), 'row')} without a verdict left out ({few(dict.fromkeys(empty))})"
+    plan.warnings.append(Problem("unjudged", message, source.name))
+    return [(line, row) for line, row in rows if not _is_blank(row)]
+
+
+def _is_blank(row: Row) -> bool:
+    """Whether the verdict of a row is as an empty sheet has it."""
+    blanks = (record.blank for record in ROW_KINDS.values() if record.blank)
+    return any(all(name in row and row[name] == value for name, value in blank.items()) for blank in blanks)
+
+
 # ---- tables with keys of their own ----------------------------------------------------------------------------------
 
 
@@ -86,8 +106,12 @@ def _rows(plan: Plan, source: Source, records: Records) -> Sequence[Numbered]:
 
 def _is_native(row: Row) -> bool:
     """Whether a row has the keys of a judgment file: it is then kept as it is."""
+    return "question" in row and _has_verdict(row)
+
+
+def _has_verdict(row: Row) -> bool:
     verdicts = {name for record in ROW_KINDS.values() for name in (*record.fields, *record.marks, *record.marks_alone)}
-    return "question" in row and bool((verdicts - {"answer"}) & row.keys())
+    return bool((verdicts - {"answer"}) & row.keys())
 
 
 def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
@@ -114,6 +138,8 @@ def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, ta
             judgment["question"] = question if question in questions.by_id else by_text.get(question.strip(), question)
         if keys.get("text") == "answer" and _is_list(judgment, questions, task):
             judgment["answer"] = judgment.pop("text")  # of a list the answer is a class
+        if ("judgment" in keys or "judgment" in own) and not _has_verdict(judgment):
+            judgment["judgment"] = ""  # an empty cell, which may wait for its label
         rows.append((number, judgment))
     return rows
 
