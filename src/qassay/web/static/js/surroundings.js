@@ -52,7 +52,7 @@ export function showProgress({ items, job }, current, view = null) {
   // An item that takes many decisions: those of it that are made.
   const { made, needed } = view?.id === current ? decisionsOn(view) : { made: 0, needed: 0 };
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
-  byId("decisions").textContent = needed > 1 ? `${made} of ${needed} decisions on this item` : "";
+  byId("decisions").textContent = needed > 1 ? `${made} of ${needed} done` : "";
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
