@@ -134,7 +134,7 @@ export function showEnd(stage, sheet) {
   fill(stage,
     h("div", { class: "notice notice-done" },
       h("h2", {}, open > 0 ? "Nothing more to judge here" : "All done"),
-      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question flagged.` : "", " You can still go back to any answer."),
+      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question ${flagged === 1 ? "is" : "are"} flagged.` : "", " You can still go back to any answer."),
       h("p", {}, h("a", { class: "button primary", href: "/work" }, open > 0 ? "See your work" : "Look over your work"))),
   );
 }
