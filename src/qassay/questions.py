@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import polars as pl
@@ -73,6 +73,17 @@ class TestSet:
     def by_id(self) -> Mapping[str, Question]:
         """Questions by id."""
         return {question.id: question for question in self.questions}
+
+    @cached_property
+    def shown(self) -> Mapping[str, Question]:
+        """Questions by id as people read them: a file may name the target at the first question of a series alone."""
+        targets = {series.id: series.target for series in self.series}
+        return {
+            question.id: question
+            if question.target or question.series is None
+            else replace(question, target=targets[question.series])
+            for question in self.questions
+        }
 
     @cached_property
     def enum(self) -> pl.Enum:

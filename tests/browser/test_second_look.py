@@ -125,12 +125,12 @@ def test_guidelines_stand_beside_every_screen(
 def test_support_names_what_was_decided_and_counts_decisions(open_work: Make, saved: Make) -> None:
     _, page = open_work("rag", "r1", ready=".part.current", without=("judgments",), citations=True)
     total = page.locator(".part").count()
-    expect(page.locator("#decisions")).to_have_text(f"0 of {total} decisions on this item")
+    expect(page.locator("#decisions")).to_have_text(f"0 of {total} done")
     expect(page.locator(".part.current p")).not_to_have_text("1")  # the nuggets are there
     nugget = str(page.locator(".part.current p").inner_text())
     page.keyboard.press("2")
     expect(page.locator("#last")).to_have_text(f"Last: Partial support “{nugget[:60]}”")
-    expect(page.locator("#decisions")).to_have_text(f"1 of {total} decisions on this item")
+    expect(page.locator("#decisions")).to_have_text(f"1 of {total} done")
     assert page.locator("#progress").evaluate("e => e.value") == 1
     page.set_viewport_size(PHONE)
     expect(page.locator("#last")).to_be_visible()

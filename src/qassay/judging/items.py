@@ -91,12 +91,25 @@ def is_allowed(part: Part, row: Mapping[str, Any], task: Task, nuggets: Collecti
 
 
 def label_of(item: Item, titles: Mapping[str, str] = MappingProxyType({}), longest: int = 80) -> str:
-    """The identity of an item among the others of its question; an extract by its place in a document."""
+    """How people call an item among the others of its question; an extract by its document, whose title `titles` may
+    have, and without a title by its place too.
+    """
     if item.run is not None:
         return ""
     doc = str(item.body.get("doc") or "")
-    text = str(item.body.get("text") or titles.get(doc, doc))[:longest]
+    if "start" in item.body and doc in titles:
+        return _cut(titles[doc], longest)
+    text = _cut(str(item.body.get("text") or doc), longest)
     return f"{text}, from character {item.body['start'] + 1:,}" if "start" in item.body else text
+
+
+def _cut(text: str, longest: int) -> str:
+    """The beginning of a text.
+
+    >>> _cut("a rather long answer", 9)
+    'a rather…'
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def _numbered(seed: str, draft: Draft) -> Item:

@@ -41,6 +41,8 @@ from qassay.store.settings import EVALUATION, get_setting
 
 # How long a writer of another process is waited for.
 BUSY_MILLISECONDS = 15_000
+# Pages of SQLite's log before they are copied into the file, which a save waits for: 32 MiB, or about 500 saves.
+LOG_PAGES = 8_000
 # The version that this release reads and writes: the name of the last file in migrations/versions.
 HEAD = "0005"
 VERSION_TABLE = "qassay_version"
@@ -265,7 +267,10 @@ def _sqlite(url: str | URL) -> Engine:
         raw.isolation_level = None  # transactions begin where we say, not where the driver guesses
         if writable:
             _write_ahead(raw)
-        for pragma in ("synchronous = FULL", "foreign_keys = ON", f"busy_timeout = {BUSY_MILLISECONDS}"):
+        for pragma in (
+            *("synchronous = FULL", "foreign_keys = ON", f"busy_timeout = {BUSY_MILLISECONDS}"),
+            f"wal_autocheckpoint = {LOG_PAGES}",
+        ):
             raw.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -11,7 +11,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
@@ -94,7 +93,9 @@ def create_app(folder: Path | str, settings: Settings | None = None, *, store: S
     app.state.pages = pages.load()
     if site.settings.sign_on is not None:
         single_sign_on.check_installed()
-    for router in (health.router, single_sign_on.router, *(module.router for module in app.state.pages.values())):
+    # A request is compared with one route after the other: those of people who judge come first.
+    modules = sorted(app.state.pages, key=lambda name: not name.startswith("judging"))
+    for router in (*(app.state.pages[name].router for name in modules), health.router, single_sign_on.router):
         app.router.routes.extend(router.routes)
     for kind in (Refusal, GoTo, QassayError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, answer)
@@ -108,6 +109,8 @@ class SecurityMiddleware:
     def __init__(self, app: ASGIApp, site: Site) -> None:
         self.app = app
         self.site = site
+        secure = {"Strict-Transport-Security": "max-age=31536000"} if site.settings.is_secure else {}
+        self._headers = {name.lower().encode(): value.encode() for name, value in {**HEADERS, **secure}.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -122,7 +125,7 @@ class SecurityMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._add_headers(scope, MutableHeaders(scope=message))
+                message["headers"] = self._with_headers(scope, message["headers"])
             await send(message)
 
         try:
@@ -152,13 +155,14 @@ class SecurityMiddleware:
             return answer(Request(scope), Refusal(400, "the address contains a null character"))
         return None
 
-    def _add_headers(self, scope: Scope, headers: MutableHeaders) -> None:
-        for name, value in HEADERS.items():
-            headers[name] = value
-        headers["X-Request-Id"] = scope["qassay.id"]
-        headers.setdefault("Cache-Control", "no-store")
-        if self.site.settings.is_secure:
-            headers["Strict-Transport-Security"] = "max-age=31536000"
+    def _with_headers(self, scope: Scope, sent: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """The headers of an answer with ours, in place of its own of these names."""
+        headers = [header for header in sent if header[0].lower() not in self._headers]
+        headers += self._headers.items()
+        headers.append((b"x-request-id", scope["qassay.id"].encode()))
+        if all(name.lower() != b"cache-control" for name, _ in headers):
+            headers.append((b"cache-control", b"no-store"))
+        return headers
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in (*SAFE, "POST", "PUT", "PATCH", "DELETE") else "OTHER"

@@ -24,6 +24,7 @@ from starlette.types import Message, Receive
 
 from qassay.store.people import admit_invited, find_subject, is_invited
 from qassay.store.people.sessions import find_session, find_token, note_session, note_token
+from qassay.web.direct import DirectView
 from qassay.web.errors import GoTo, Refusal, cannot_be_written, is_busy, wants_json
 from qassay.web.site import Person, Site
 
@@ -46,9 +47,16 @@ class GuardedRoute(APIRoute):
     """A route with the roles that may use it."""
 
     def __init__(
-        self, path: str, endpoint: Callable[..., Any], *, roles: frozenset[str], upload: bool = False, **more: Any
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        roles: frozenset[str],
+        upload: bool = False,
+        direct: DirectView | None = None,
+        **more: Any,
     ) -> None:
-        self.roles, self.upload = roles, upload
+        self.roles, self.upload, self.direct = roles, upload, direct
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -57,17 +65,14 @@ class GuardedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             site: Site = request.app.state.site
-            try:
-                person = await run_in_threadpool(identify, request, site)
-            except Refusal:
-                if PUBLIC not in self.roles:
-                    raise
-                person = None  # the door is open to people who cannot be identified as well
-            request.state.person = person
-            if request.method not in SAFE and (person is None or person.token is None):
-                check_origin(request, site)
-            _admit(request, person, self.roles)
-            fit = await _with_body(request, site, upload=self.upload)
+            fit = await _with_short_body(request, site) if self.direct is not None else None
+            if fit is not None:
+                answered = await run_in_threadpool(self._answer, fit, site, await fit.body())
+                if answered is not None:
+                    return answered
+            else:
+                await run_in_threadpool(self._let_in, request, site)
+                fit = await _with_body(request, site, upload=self.upload)
             try:
                 return await view(fit)
             except HTTPException as error:
@@ -77,6 +82,29 @@ class GuardedRoute(APIRoute):
                 raise
 
         return guarded
+
+    def _let_in(self, request: Request, site: Site) -> Person | None:
+        """Find out who asks, and refuse where they may not."""
+        try:
+            person = identify(request, site)
+        except Refusal:
+            if PUBLIC not in self.roles:
+                raise
+            person = None  # the door is open to people who cannot be identified as well
+        request.state.person = person
+        if request.method not in SAFE and (person is None or person.token is None):
+            check_origin(request, site)
+        _admit(request, person, self.roles)
+        return person
+
+    def _answer(self, request: Request, site: Site, body: bytes) -> Response | None:
+        """The answer of a view that can be answered directly; None where the framework has to say what is wrong."""
+        person = self._let_in(request, site)
+        _check_body(request, site, body)
+        arguments = self.direct.arguments(request.path_params, body) if self.direct is not None else None
+        if self.direct is None or arguments is None:
+            return None
+        return self.direct.answer(person, site, arguments)
 
 
 def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> None:
@@ -90,6 +118,40 @@ def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> No
     raise GoTo("/sign-in" + (f"?then={quote(address, safe='/')}" if address != "/" else ""))
 
 
+async def _with_short_body(request: Request, site: Site) -> Request | None:
+    """The request with its body, read before it is known who sends it; None where that has to be known first.
+
+    It is as short as what strangers may send to the door, and says who it is from: who says nothing is refused unread.
+    """
+    headers = request.headers
+    length, most = headers.get("content-length", ""), min(site.settings.body_limit, STRANGER_LIMIT)
+    named = "cookie" in headers or "authorization" in headers or site.settings.trusted_header is not None
+    if not named or not length.isdigit() or not 0 < int(length) <= most:
+        return None
+    fit = _limited(request, site, most)
+    await fit.body()
+    return fit
+
+
+def _limited(request: Request, site: Site, most: int) -> Request:
+    settings = site.settings
+    receive = limited(request.receive, most=most, seconds=settings.body_seconds, rate=settings.body_rate)
+    return Request(request.scope, receive)
+
+
+def _check_body(request: Request, site: Site, body: bytes, *, upload: bool = False) -> None:
+    """Refuse a body of another type, and JSON that is not fit to be read."""
+    kind = _kind(request)
+    if body and kind != "application/json":
+        types = ", ".join(("application/json", *(UPLOADS if upload else ())))
+        raise Refusal(415, f"the body is {kind or 'of no type'}; this address takes {types}")
+    check_json(body, deepest=site.settings.depth_limit)
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def _with_body(request: Request, site: Site, *, upload: bool) -> Request:
     """The request with a body that is limited in size, time and depth."""
     settings = site.settings
@@ -99,18 +161,10 @@ async def _with_body(request: Request, site: Site, *, upload: bool) -> Request:
     announced = request.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:
         raise too_long(most)
-    receive = limited(request.receive, most=most, seconds=settings.body_seconds, rate=settings.body_rate)
-    guarded = Request(request.scope, receive)
-    if request.method in SAFE:
+    guarded = _limited(request, site, most)
+    if request.method in SAFE or (upload and _kind(request) in UPLOADS):
         return guarded
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if upload and kind in UPLOADS:
-        return guarded
-    body = await guarded.body()
-    if body and kind != "application/json":
-        types = ", ".join(("application/json", *(UPLOADS if upload else ())))
-        raise Refusal(415, f"the body is {kind or 'of no type'}; this address takes {types}")
-    check_json(body, deepest=settings.depth_limit)
+    _check_body(request, site, await guarded.body(), upload=upload)
     return guarded
 
 

@@ -65,7 +65,7 @@ def questions_of(site: Site, connection: Connection | None = None) -> TestSet:
 
 def question_named(site: Site, number: str, connection: Connection | None = None) -> Question:
     """The question with this id."""
-    question = questions_of(site, connection).by_id.get(number)
+    question = questions_of(site, connection).shown.get(number)
     if question is None:
         raise Refusal(404, f"there is no question {number}")
     return question

@@ -150,7 +150,7 @@ class Ruled(Context):
 def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> AdjudicationPage:
     """Which questions are finished by their assessors, and how much of each is left to rule on."""
     with site.store.read() as connection:
-        questions = questions_of(site, connection).by_id
+        questions = questions_of(site, connection).shown
         all_of_it = overview(connection)
         pages = max(1, -(-all_of_it.questions // QUESTIONS_A_PAGE))
         page = min(page, pages)

@@ -27,8 +27,8 @@ class FlagView(Context):
     text: str
     item: int
     answer: str
-    # The document of a passage, where the answer has its title.
-    doc: str | None
+    # Where a passage is, where the answer is the title of its document.
+    place: str | None
     reason: str
     by: str
     at: str
@@ -70,7 +70,7 @@ def flag_views(site: Site, shown: Sequence[Flag], items: Mapping[int, Item]) -> 
             flag,
             text="",
             answer=label_of(items[flag.item], titles) if flag.item in items else "",
-            doc=by_place[flag.item] if by_place.get(flag.item) in titles else None,
+            place=label_of(items[flag.item]) if by_place.get(flag.item) in titles else None,
         )
         for flag in shown
     ]

@@ -59,8 +59,8 @@ class PlaceView(Context):
     made: int
     kind: str
     label: str = ""
-    # The document of a passage, where the label has its title.
-    doc: str | None = None
+    # Where a passage is, in small print, where the label is the title of its document.
+    place: str | None = None
     verdict: str | None = None
 
 
@@ -173,7 +173,7 @@ def judge(person: ThePerson, site: TheSite, assignment: Number, stage: str | Non
             complete=decisions.complete,
             made=decisions.made,
             label=label_of(item, titles),
-            doc=by_place[item.id] if by_place.get(item.id) in titles else None,
+            place=label_of(item) if by_place.get(item.id) in titles else None,
             verdict=verdicts.get(item.id),
         )
         for item, decisions in zip(items, counts, strict=True)

@@ -73,7 +73,7 @@ def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=1
         assigned = assignments_of(connection, person.id, first=first, limit=PIECES_A_PAGE, open_first=True)
         following = first_open(connection, person.id)
         waiting = is_work_waiting(connection, person.id)
-        questions = questions_of(site, connection).by_id
+        questions = questions_of(site, connection).shown
         doubts = flags(connection, account=person.id)[:MOST_FLAGS]
         places = own_on(connection, person.id, {flag.question for flag in doubts})
         items = flagged_items(connection, doubts)

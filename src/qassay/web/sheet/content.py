@@ -160,7 +160,7 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
     named = [doc for item, _ in items for doc in documents_shown(item.body)]
     titles = making.documents.titles([*named, *(doc for _, doc in known if doc)])
     return {
-        "question": _view(question),
+        "question": _view(making.evaluation.questions.shown[question.id]),
         "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
         "items": [_item(item, parts, titles) for item, parts in items],
         # Whether a nugget is vital has no part in whether an answer has it.
@@ -188,7 +188,7 @@ def _item(item: Item, parts: Sequence[Part], titles: Mapping[str, str]) -> dict[
         "id": item.id,
         "kind": item.kind,
         "label": label_of(item, titles),
-        "doc": item.body["doc"] if by_place else None,
+        "place": label_of(item) if by_place else None,
         "body": body,
         "parts": described,
     }

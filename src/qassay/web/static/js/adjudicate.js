@@ -1,11 +1,11 @@
 // Ruling on disagreements: one key accepts a verdict, another gives a new one. Rulings go through the outbox, like decisions.
-import { announce, byId, fill, h, notify, pageData, plural } from "./dom.js";
+import { announce, byId, fill, h, notify, pageData, plural, textBox } from "./dom.js";
 import { besideDocument, documentPanel } from "./document.js";
 import { answerText, contextList, goldAnswers } from "./free_text.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { limitMoves, offerMoves } from "./moves.js";
 import { confirmAgainstKnown, knownAnswerList } from "./known_answers.js";
-import { verdictButton, verdictInWords } from "./labels.js";
+import { verdictButton, verdictInWords, verdictShortly } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
@@ -270,14 +270,14 @@ function draw() {
 /** @param {Disagreement} disagreement */
 function judgedPart(disagreement) {
   if (disagreement.kind === "lists") return h("p", null, `${howListsDiffer(disagreement.rows)} Adopt one of the lists, with what was matched with it.`);
-  if (disagreement.kind === "pair") return h("p", { class: "answer-string", dir: "auto" }, page.question.text);
+  if (disagreement.kind === "pair") return textBox(page.question.text, "Text");
   if (disagreement.shown.elements) {
-    const strings = disagreement.shown.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, element.text));
+    const strings = disagreement.shown.elements.map((/** @type {any} */ element) => h("li", null, h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)")));
     const nugget = disagreement.part.startsWith("nugget:") ? nuggets.get(disagreement.part.slice(7)) : null;
-    return h("div", null, h("ol", { class: "strings" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
+    return h("div", null, h("ol", { class: "strings response", tabindex: "0", "aria-label": "Response" }, strings), nugget ? h("p", null, "Nugget: ", h("strong", { dir: "auto" }, nugget)) : null);
   }
   if (disagreement.shown.contexts) return [answerText(disagreement.shown.text), disagreement.kind === "label" ? goldAnswers(page.question) : null];
-  return h("p", { class: "answer-string", dir: "auto" }, disagreement.shown.text ?? "The marked passage");
+  return textBox(disagreement.shown.text ?? "The marked passage", "Answer string");
 }
 
 /** @param {Disagreement} disagreement */
@@ -286,7 +286,7 @@ function verdicts(disagreement) {
     disagreement.ruling !== null && (disagreement.kind === "lists" ? disagreement.ruling.adopted === place : words(disagreement, verdict) === words(disagreement, disagreement.ruling));
   return h("ul", { class: "verdicts", "aria-label": "Verdicts" }, disagreement.verdicts.map((verdict, place) =>
     h("li", null,
-      h("button", { type: "button", class: "verdict", dataset: { label: labelOf(disagreement, verdict) }, "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
+      h("button", { type: "button", class: `verdict ${toneOf(disagreement, verdict)}`, dataset: { label: labelOf(disagreement, verdict) }, "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
         h("span", { class: "said" }, disagreement.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(disagreement, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
@@ -299,6 +299,16 @@ function verdicts(disagreement) {
  */
 function labelOf(disagreement, verdict) {
   return String(verdict[choices[disagreement.kind]?.field] ?? "");
+}
+
+/**
+ * The colour of a verdict; nothing where it has no label.
+ * @param {Disagreement} disagreement
+ * @param {Verdict} verdict
+ */
+function toneOf(disagreement, verdict) {
+  const label = labelOf(disagreement, verdict);
+  return choices[disagreement.kind]?.labels.find((choice) => choice.label === label)?.tone ?? "";
 }
 
 /** The known answers of the question, with their documents. */
@@ -318,8 +328,8 @@ function counted(list) {
 function words(disagreement, verdict) {
   if (disagreement.kind === "match") return verdict.nuggets.length ? verdict.nuggets.map((/** @type {string} */ id) => nuggets.get(id) ?? id).join("; ") : "no nugget";
   const { note, settled, ...bare } = verdict;
-  if (disagreement.kind === "context") return bare.support;
-  return verdictInWords(bare);
+  // R, X, U and W are shown with their letters, and the class of a list item; other labels by their names.
+  return "judgment" in bare && disagreement.kind !== "label" ? verdictInWords(bare) : verdictShortly(bare, choices[disagreement.kind]);
 }
 
 /** @param {Disagreement} disagreement */

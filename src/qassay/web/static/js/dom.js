@@ -164,3 +164,13 @@ function visible(shown) {
  * @returns {string}
  */
 export const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+/**
+ * A text that is judged, in a box; a long one is scrolled by keys too.
+ * @param {string} text
+ * @param {string} label
+ * @param {string} [form]  Another class of the box.
+ */
+export function textBox(text, label, form = "") {
+  return h("p", { class: `answer-string ${form}`.trim(), dir: "auto", tabindex: "0", role: "group", "aria-label": label }, text || "(empty)");
+}

@@ -56,7 +56,7 @@ function ask(bench) {
     h("p", { class: "faint" }, "What are you not sure of? The organiser sees it. You can still judge the item, now or later."),
     field,
     h("div", { class: "row end" },
-      before ? h("button", { type: "button", onclick: () => put("") }, "Remove flag") : null,
+      before ? h("button", { type: "button", class: "quiet", onclick: () => put("") }, "Remove flag") : null,
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
       h("button", { type: "submit", class: "primary" }, "Flag")));
   field.addEventListener("keydown", (event) => {

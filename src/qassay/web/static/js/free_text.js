@@ -1,6 +1,6 @@
 // Free-text answers: the answer, the gold answers of the question and the contexts, with one key for each label.
 import { besideDocument } from "./document.js";
-import { fill, h } from "./dom.js";
+import { fill, h, textBox } from "./dom.js";
 import { isFree, keyFor, register } from "./keys.js";
 import { verdictButton } from "./labels.js";
 import { NoteField } from "./notes.js";
@@ -55,7 +55,9 @@ export function freeTextScreen(screen, { gold }) {
     notes.show(view, view.parts[0]);
     const note = h("div", { class: "judge-answer" }, notes.element);
     const contexts = contextList(view.body.contexts ?? []);
-    fill(here.stage, contexts ? besideDocument(answer, contexts, note) : [answer, note]);
+    // Where other answers have contexts, one without is said to have none.
+    const none = here.sheet.stages.some((stage) => stage.screen === "contexts") ? h("p", { class: "faint" }, "This answer came without contexts.") : null;
+    fill(here.stage, contexts ? besideDocument(answer, contexts, note) : [answer, none, note]);
   }
 
   void bench.start();
@@ -66,7 +68,7 @@ export function freeTextScreen(screen, { gold }) {
  * @param {string} text
  */
 export function answerText(text) {
-  return h("p", { class: "answer-string free-text", dir: "auto", tabindex: "0", role: "group", "aria-label": "Answer text" }, text);
+  return textBox(text, "Answer text", "free-text");
 }
 
 /**

@@ -7,7 +7,7 @@ import { decisionsOn, firstOpen } from "./order.js";
  * @typedef {Record<string, any>} Verdict
  * @typedef {{part: string, kind: string, verdict: Verdict | null, version: number, required: boolean}} PartView
  * @typedef {{id: number, kind: string, body: Record<string, any>, parts: PartView[], complete: boolean, titles?: Record<string, string>}} ItemView
- * @typedef {{id: number, complete: boolean, made: number, kind: string, label: string, doc: string | null, verdict: string | null}} Place
+ * @typedef {{id: number, complete: boolean, made: number, kind: string, label: string, place: string | null, verdict: string | null}} Place
  * @typedef {object} Sheet
  * @property {number} assignment
  * @property {string} screen

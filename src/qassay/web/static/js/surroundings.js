@@ -52,7 +52,7 @@ export function showProgress({ items, job }, current, view = null) {
   // An item that takes many decisions: those of it that are made.
   const { made, needed } = view?.id === current ? decisionsOn(view) : { made: 0, needed: 0 };
   byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
-  byId("decisions").textContent = needed > 1 ? `${made} of ${needed} decisions on this item` : "";
+  byId("decisions").textContent = needed > 1 ? `${made} of ${needed} done` : "";
   limitMoves(at, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
@@ -134,7 +134,7 @@ export function showEnd(stage, sheet) {
   fill(stage,
     h("div", { class: "notice notice-done" },
       h("h2", {}, open > 0 ? "Nothing more to judge here" : "All done"),
-      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question flagged.` : "", " You can still go back to any answer."),
+      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question ${flagged === 1 ? "is" : "are"} flagged.` : "", " You can still go back to any answer."),
       h("p", {}, h("a", { class: "button primary", href: "/work" }, open > 0 ? "See your work" : "Look over your work"))),
   );
 }

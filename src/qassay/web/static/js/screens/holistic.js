@@ -60,7 +60,7 @@ function draw(here, view) {
       h("div", null,
         h("h2", null, "Response"),
         h("ol", { class: "strings" },
-          view.body.elements.map((/** @type {any} */ element) => h("li", { dir: "auto" }, h("bdi", null, element.text))))),
+          view.body.elements.map((/** @type {any} */ element) => h("li", null, h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)"))))),
       h("div", { class: "judge-answer" },
         scale({
           label: "Content",

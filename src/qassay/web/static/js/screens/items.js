@@ -1,6 +1,6 @@
 // Judging answers to factoid and passage questions: the string, its document, four decisions in their order.
 import { post } from "../api.js";
-import { announce, fill, h } from "../dom.js";
+import { announce, fill, h, textBox } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { confirmAgainstKnown, knownAnswerList } from "../known_answers.js";
 import { verdictButton } from "../labels.js";
@@ -41,7 +41,7 @@ function draw(here, view) {
   );
   const answer = view.kind === "extract"
     ? h("p", { class: "answer-string" }, "The marked passage")
-    : h("p", { class: "answer-string", dir: "auto" }, view.body.text);
+    : textBox(view.body.text, "Answer string");
   const judged = h(
     "div",
     { class: "judge-answer" },
@@ -125,7 +125,7 @@ function answers(here, view) {
               onclick: () => void here.open(item.id),
             },
             verdictMark(item),
-            h("span", { class: "near-text", dir: "auto" }, item.label || "(empty)", item.doc ? h("small", { class: "faint" }, " ", h("bdi", null, item.doc)) : null),
+            h("span", { class: "near-text", dir: "auto" }, item.label || "(empty)", item.place ? h("small", { class: "faint" }, " ", h("bdi", null, item.place)) : null),
           ),
         ),
       ),

@@ -20,7 +20,7 @@ let drawn = null;
 const strings = new Choices("Strings of the response", { current: () => mark() });
 const nuggets = new Choices("Nuggets", { multiple: true, pick: () => toggle(nuggets.at) });
 const count = h("span", { class: "badge" });
-const done = h("button", { type: "button", class: "primary", onclick: () => lookedThrough() }, "Done with this response ", h("kbd", null, "Enter"));
+const done = h("button", { type: "button", class: "primary", onclick: () => lookedThrough() }, "Done", h("span", { class: "word" }, " with this response"), " ", h("kbd", null, "Enter"));
 const whole = h("p", { class: "notice", hidden: true });
 
 const bench = new Workbench({ draw, begin });
@@ -94,7 +94,7 @@ function layout() {
       nuggets.element,
       notes.element,
       h("div", { class: "row apart" },
-        h("button", { type: "button", onclick: () => showFound() }, "In the response ", h("kbd", null, keyFor("matches.found"))), done),
+        h("button", { type: "button", onclick: () => showFound() }, "Show found ", h("kbd", null, keyFor("matches.found"))), done),
     ),
   );
 }
@@ -122,7 +122,7 @@ function refresh(view) {
         "li",
         null,
         h("span", { class: "line-number faint" }, `${index + 1}`),
-        h("span", { class: "line-text" }, h("bdi", null, element.text || "(empty)")),
+        h("span", { class: "line-text", dir: "auto" }, element.text || "(empty)"),
         h("span", { class: "line-links" },
           [...places].filter(([, part]) => part === String(index)).map(([nugget]) => numbers.get(nugget) ?? nugget).sort((a, b) => Number(a) - Number(b))
             .map((number) => h("span", { class: "badge good" }, String(number)))),
@@ -149,7 +149,7 @@ function mark() {
         { class: here ? "linked" : null, "aria-selected": String(here) },
         h("span", { class: "line-number" }, index < 9 ? h("kbd", null, keyFor(`matches.nugget-${index + 1}`)) : `${index + 1}`),
         h("span", { class: nugget.vital ? "badge weight accent" : "badge weight" }, nugget.vital ? "vital" : "okay"),
-        h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
+        h("span", { class: "line-text", dir: "auto" }, nugget.text),
         part === undefined ? null : h("span", { class: here ? "badge good" : "badge" }, part === "" ? "in the response" : here ? "linked" : `in ${Number(part) + 1}`),
       );
     }),
@@ -211,7 +211,7 @@ function showFound() {
     return h("li", null, h("strong", null, h("bdi", null, nugget.text)), h("p", { class: "untrusted faint small found-in" }, string));
   });
   const missing = list.filter((nugget) => !places.has(nugget.nugget) && nugget.vital);
-  tell("In the response", [
+  tell("Nuggets found in this response", [
     rows.length ? h("ul", { class: "found" }, rows) : h("p", null, "No nugget is linked yet."),
     missing.length ? h("p", { class: "faint" }, `Vital nuggets not found: ${missing.length}.`) : null,
   ]);

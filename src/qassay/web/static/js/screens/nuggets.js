@@ -186,7 +186,7 @@ function nuggetLine(nugget, index) {
     { class: nugget.nugget ? null : "pending", draggable: "true" },
     h("span", { class: "line-number faint" }, `${index + 1}`),
     h("span", { class: nugget.vital ? "badge weight accent" : "badge weight" }, nugget.vital ? "vital" : "okay"),
-    h("span", { class: "line-text" }, h("bdi", null, nugget.text)),
+    h("span", { class: "line-text", dir: "auto" }, nugget.text),
     nugget.linked > 0 ? h("span", { class: "faint small" }, `in ${nugget.linked}`) : null,
   );
   line.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", String(index)));
@@ -223,7 +223,7 @@ function drawStrings() {
   counted.textContent = shown.length === total ? `${total}` : `${shown.length} of ${total}`;
   const lines = left.flatMap((group) =>
     group.map((string, index) =>
-      h("li", { class: index === 0 ? "group" : null }, h("span", { class: "line-text" }, h("bdi", null, string.text)))),
+      h("li", { class: index === 0 ? "group" : null }, h("span", { class: "line-text", dir: "auto" }, string.text))),
   );
   strings.show(lines);
 }

@@ -1,5 +1,5 @@
 // Judging entailment: a text, a hypothesis, and one key for each label.
-import { byId, fill, h } from "../dom.js";
+import { byId, fill, h, textBox } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
@@ -34,9 +34,9 @@ function draw(here, view) {
     here.stage,
     h("div", { class: "pair" },
       h("h2", null, "Text"),
-      h("p", { class: "answer-string", dir: "auto" }, question.text),
+      textBox(question.text, "Text"),
       h("h2", null, "Hypothesis"),
-      h("p", { class: "answer-string", dir: "auto" }, question.hypothesis ?? "")),
+      textBox(question.hypothesis ?? "", "Hypothesis")),
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" },
       decisions.map(({ label, meaning }) =>
         h("button", {

@@ -1,6 +1,6 @@
 // Rating justifications: understandability from 1 to 5, and correctness where it can be understood (from 3 up).
 import { get } from "../api.js";
-import { announce, byId, fill, h } from "../dom.js";
+import { announce, byId, fill, h, textBox } from "../dom.js";
 import { register } from "../keys.js";
 import { NoteField } from "../notes.js";
 import { scale } from "../scale.js";
@@ -104,13 +104,13 @@ function draw(here, view) {
     h("div", { class: "judge-columns" },
       h("div", { class: "pair" },
         h("h2", null, "Text"),
-        h("p", { class: "answer-string", dir: "auto" }, question.text),
+        textBox(question.text, "Text"),
         h("h2", null, "Hypothesis"),
-        h("p", { class: "answer-string", dir: "auto" }, question.hypothesis ?? ""),
+        textBox(question.hypothesis ?? "", "Hypothesis"),
         h("p", null, "Reference answer: ", h("strong", null, reference ?? "not known"))),
       h("div", { class: "judge-answer" },
         h("h2", null, "Justification"),
-        h("p", { class: "answer-string", dir: "auto" }, h("bdi", null, view.body.justification)),
+        textBox(view.body.justification, "Justification"),
         scale({
           label: "Understandability",
           from: 1,

@@ -95,8 +95,8 @@ function draw(here, view) {
   }
   const cited = chosen.startsWith("citation:") ? citation(chosen) : null;
   const sentences = view.body.elements.map((/** @type {any} */ element, /** @type {number} */ index) =>
-    h("li", { class: cited?.sentence === index ? "current" : null, dir: "auto" },
-      h("bdi", null, element.text),
+    h("li", { class: cited?.sentence === index ? "current" : null },
+      h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)"),
       (element.citations ?? []).length ? h("span", { class: "faint cites" }, " [", documentNames(element.citations), "]") : null));
   const sentence = cited ? view.body.elements[cited.sentence].text : "";
   const source = cited ? documentPanel(here.sheet.has_collection, { body: { doc: cited.doc, text: sentence } }) : null;
@@ -142,7 +142,7 @@ function list(parts, name, beside, shown = name) {
             "aria-pressed": String(part.verdict?.support === level.label),
             onclick: () => decide(part.part, level.label),
           }, part.part === chosen ? h("kbd", null, keyFor(`support.${level.label}`)) : null, ` ${level.name.replace(/ support$/, "").replace(/^No$/, "None")}`))),
-      part.part === chosen ? notes.element : part.verdict?.note ? h("p", { class: "faint small", dir: "auto" }, part.verdict.note) : null)));
+      part.part === chosen ? notes.element : part.verdict?.note ? h("p", { class: "part-note faint small", dir: "auto" }, part.verdict.note) : null)));
 }
 
 void bench.start();

@@ -8,7 +8,7 @@ import { data, decidedOn, flagged, keep, keepFlags, knownAnswers, now } from "./
  * @typedef {import("./storage.js").Verdict} Verdict
  * @typedef {import("./storage.js").Decided} Decided
  * @typedef {{part: string, kind: string, required: boolean}} PartData
- * @typedef {{id: number, kind: string, label: string, doc: string | null, body: Record<string, any>, parts: PartData[]}} ItemData
+ * @typedef {{id: number, kind: string, label: string, place: string | null, body: Record<string, any>, parts: PartData[]}} ItemData
  * @typedef {[number, [number, number][], number, number, string | null]} Shown
  *   Of a document: the number of its text, marks, where the text begins, how long the whole is, how the string was found.
  * @typedef {object} QuestionData
@@ -94,11 +94,11 @@ export function sheetOf(number, wanted = null) {
   const decided = decidedOn(number);
   current = number;
   const places = here.items.map((item) => {
-    const { id, kind, label, doc, parts } = item;
+    const { id, kind, label, place, parts } = item;
     const field = data.choices[data.screens[kind]]?.field;
     const own = parts.length === 1 && field ? decided[`${id}/${parts[0].part}`]?.at(-1)?.[0]?.[field] : null;
     const { made, needed } = decisionsOn(withVerdicts(item, decided));
-    return { id, kind, label, doc, complete: made === needed, made, verdict: own ?? null };
+    return { id, kind, label, place, complete: made === needed, made, verdict: own ?? null };
   });
   const added = knownAnswers().filter((known) => known.question === here.question.id).map(({ answer, doc }) => ({ answer, doc }));
   const stages = [...new Set(Object.values(data.screens))]
@@ -193,7 +193,7 @@ export function allFlags() {
   return data.questions.flatMap((question, index) =>
     questionOf(index + 1).items
       .filter((item) => flags[item.id]?.reason)
-      .map((item) => ({ number: index + 1, question: question.id, item: item.id, label: item.label, reason: flags[item.id].reason })));
+      .map((item) => ({ number: index + 1, question: question.id, item: item.id, label: item.label, place: item.place, reason: flags[item.id].reason })));
 }
 
 /**

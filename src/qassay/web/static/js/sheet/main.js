@@ -142,7 +142,7 @@ function doubts() {
   return h("section", { role: "region", "aria-label": "Flagged answers" },
     h("h2", null, "Flagged answers"),
     h("ul", { class: "plain-list" }, all.map((flag) =>
-      h("li", null, h("a", { href: `/judge/${flag.number}?item=${flag.item}` }, flag.question), " ", h("bdi", null, flag.label.slice(0, 80)), " ",
+      h("li", null, h("a", { href: `/judge/${flag.number}?item=${flag.item}` }, flag.question), " ", h("bdi", null, flag.label), " ", flag.place ? h("small", { class: "faint" }, h("bdi", null, flag.place), " ") : null,
         h("span", { class: "faint" }, h("bdi", null, flag.reason))))));
 }
 
