@@ -142,7 +142,7 @@ def test_what_is_assigned_in_the_application_is_reported_by_set(
         assign(act(connection), evaluation.questions, assessors=2, accounts=[])
     store.close()
     # One factoid item, one list that is not empty, two other responses.
-    expected = {"questions": 3, "finished": 0, "items": 4, "judged": 0, "left": 4}
+    expected = {"questions": 3, "finished": 0, "decisions": 5, "judged": 0, "left": 5}
     assert counted(folder, capsys)["assigned"] == {"first": expected, "second": expected}
     assert main(["pool", str(folder)]) == 0
     assert "What is assigned in the application" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from qassay.runs import Runs, first_of_organisations
 from qassay.tables import Cell, Column, plural, table
 
 # What is counted of the assignments, and the fields of a workload that have it.
-ASSIGNED = {"questions": "questions", "finished": "closed", "items": "total", "judged": "done", "left": "left"}
+ASSIGNED = {"questions": "questions", "finished": "closed", "decisions": "total", "judged": "done", "left": "left"}
 
 
 def command(
