@@ -60,7 +60,7 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
         where = desks.first_part(desk, connection)
         who = desk.who(where[0])
         made = desks.save(desk, connection, where)
-        reassign(connection, where[0].id, desk.judge.id, by=None)
+        reassign(act(connection), where[0].id, desk.judge.id)
         assert desks.save(desk, connection, where, who=who).saved == made.saved
         one, item, part = desks.first_part(desk, connection, "1.3")
         first = act(connection, task=desk.evaluation.task, who=desk.who(one), key="n")
@@ -135,7 +135,7 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        reopen(connection, "1.1", by=None, reason="")
+        reopen(act(connection), "1.1", reason="")
         where = desks.first_part(desk, connection)
         again = desks.save(desk, connection, where, "X", expected=1)
         assert (again.done, again.total, again.closed) == (2, 2, False)

@@ -95,9 +95,7 @@ def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) 
     """The judgments of a key on these questions; of ratings, their means."""
     has_pairs = evaluation.task.has("decision", "justified")
     if key.ratings is not None:
-        return judgment_lookup(
-            JudgmentSet(key.name, {OPINIONS.name: _ratings(key)}), questions, key.pair_labels()
-        )
+        return judgment_lookup(JudgmentSet(key.name, {OPINIONS.name: _ratings(key)}), questions, key.pair_labels())
     return judgment_lookup(key.judgments, questions, key.pair_labels() if has_pairs else None)
 
 

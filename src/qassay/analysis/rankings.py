@@ -20,7 +20,6 @@ from qassay.scoring import Missing, Unjudged
 from qassay.tables import plural
 
 
-
 @dataclass(frozen=True)
 class Scoring:
     """How the runs of an evaluation are scored under each of its sets."""
