@@ -220,7 +220,7 @@ def _opened(folder: Path) -> PreparedEvaluation:
     return PreparedEvaluation(folder, store)
 
 
-def _with_assignments(prepared: PreparedEvaluation, **pool: bool) -> PreparedEvaluation:
+def _with_assignments(prepared: PreparedEvaluation, **pool: Any) -> PreparedEvaluation:
     """Everything pooled and given to the two assessors."""
     judges = [prepared.number(name) for name, role in PEOPLE if role == "assessor"]
     give_out(prepared.store, prepared.folder, judges, **pool)

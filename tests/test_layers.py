@@ -195,6 +195,19 @@ def test_the_store_decides_nothing() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_what_is_recorded_is_an_act() -> None:
+    """Nobody else writes into the record of actions, and no other function of the store takes who acts as a number."""
+    wrong = []
+    for path in [*_modules("store"), PACKAGE / "web" / "results" / "publishing.py"]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node) == "insert(record)" and path.name != "acts.py":
+                wrong.append(f"{_name(path)}:{node.lineno} writes into the record")
+            if isinstance(node, ast.FunctionDef):
+                names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+                wrong += [f"{_name(path)}:{node.lineno} {node.name} takes `by`"] if "by" in names else []
+    assert not wrong, "\n".join(wrong)
+
+
 HANDLING = ("formats", "store", "evaluation", "analysis", "client", "assessors", "web")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.runs import RunInformation
@@ -103,7 +104,7 @@ def test_a_participants_pages_fit_a_phone(track: Make, visit: Make, accessible: 
     with one.store.write() as connection:
         for place, run in enumerate(list_runs(connection, limit=100)):
             about = RunInformation("North" if place % 2 else "South", "a very long description " * 9, False, place)
-            describe_run(connection, run.tag, about, account=None)
+            describe_run(act(connection), run.tag, about)
     _publish(one)
     for scheme in ("light", "dark"):
         page = visit(server, one, "Nina", color_scheme=scheme, **PHONE)

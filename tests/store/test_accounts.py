@@ -11,6 +11,7 @@ import argon2
 import pytest
 from sqlalchemy import select, update
 
+from acting import act
 from qassay.errors import UsageError
 from qassay.store.engine import Store, open_store
 from qassay.store.people import (
@@ -71,7 +72,7 @@ def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_link_makes_one_account(store: Store) -> None:
     with store.write() as connection:
-        secret = invite(connection, "organiser")
+        secret = invite(act(connection), "organiser")
         assert not has_organiser(connection)
     with store.read() as connection:
         assert secret not in str(connection.execute(select(invitation)).all())
@@ -89,7 +90,7 @@ def test_a_link_makes_one_account(store: Store) -> None:
 def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:
     store = either
     with store.write() as connection:
-        secret = invite(connection, "organiser")
+        secret = invite(act(connection), "organiser")
     gate, made = threading.Barrier(8), []
 
     def use(number: int) -> None:
@@ -113,7 +114,7 @@ def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:
 def test_a_failed_try_does_not_use_the_link_up(store: Store) -> None:
     with store.write() as connection:
         add_account(connection, "Ada", "reader")
-        secret = invite(connection, "assessor")
+        secret = invite(act(connection), "assessor")
     with pytest.raises(UsageError, match="already"), store.write() as connection:
         accept_invitation(connection, secret, name="ADA", password="hash")
     with store.write() as connection:
@@ -122,11 +123,11 @@ def test_a_failed_try_does_not_use_the_link_up(store: Store) -> None:
 
 def test_a_link_expires_and_can_be_withdrawn(store: Store) -> None:
     with store.write() as connection:
-        old = invite(connection, "reader", life=timedelta(seconds=-1))
-        taken_back = invite(connection, "reader", name="Eve")
+        old = invite(act(connection), "reader", life=timedelta(seconds=-1))
+        taken_back = invite(act(connection), "reader", name="Eve")
         ada = add_account(connection, "Ada", "organiser")
         assert [one.name for one in open_invitations(connection)] == ["Eve"]
-        withdraw_invitation(connection, open_invitations(connection)[0].id, by=ada.id)
+        withdraw_invitation(act(connection, account=ada.id), open_invitations(connection)[0].id)
         assert open_invitations(connection) == []
         for secret in (old, taken_back, "never was one"):
             with pytest.raises(UsageError, match="ask an organiser"):
@@ -135,17 +136,17 @@ def test_a_link_expires_and_can_be_withdrawn(store: Store) -> None:
 
 def test_a_named_link_makes_that_name(store: Store) -> None:
     with store.write() as connection:
-        secret = invite(connection, "assessor", name="Eve")
+        secret = invite(act(connection), "assessor", name="Eve")
         assert accept_invitation(connection, secret, name="Mallory", password="hash").name == "Eve"
         with pytest.raises(UsageError, match="already"):
-            invite(connection, "assessor", name="eve")
+            invite(act(connection), "assessor", name="eve")
 
 
 def test_a_new_password_by_link_ends_the_sessions(store: Store) -> None:
     with store.write() as connection:
         ada = add_account(connection, "Ada", "assessor", password="old")
         begin_session(connection, ada.id, address=None, agent=None)
-        secret = invite(connection, RESET, name="Ada")
+        secret = invite(act(connection), RESET, name="Ada")
         again = accept_invitation(connection, secret, name="Mallory", password="new")
         assert (again.id, again.role) == (ada.id, "assessor")
         assert password_of(connection, ada.id) == "new"
@@ -174,11 +175,11 @@ def test_the_last_organiser_stays(store: Store) -> None:
         eve = add_account(connection, "Eve", "assessor")
         for change in ({"role": "reader"}, {"active": False}):
             with pytest.raises(UsageError, match="only organiser"):
-                change_account(connection, ada.id, by=ada.id, **change)  # type: ignore[arg-type]
-        change_account(connection, eve.id, by=ada.id, role="organiser")
-        assert change_account(connection, ada.id, by=ada.id, role="reader").role == "reader"
+                change_account(act(connection, account=ada.id), ada.id, **change)  # type: ignore[arg-type]
+        change_account(act(connection, account=ada.id), eve.id, role="organiser")
+        assert change_account(act(connection, account=ada.id), ada.id, role="reader").role == "reader"
         with pytest.raises(UsageError, match="only organiser"):
-            change_account(connection, eve.id, by=eve.id, active=False)
+            change_account(act(connection, account=eve.id), eve.id, active=False)
 
 
 def test_two_organisers_cannot_demote_each_other(either: Store) -> None:
@@ -190,7 +191,7 @@ def test_two_organisers_cannot_demote_each_other(either: Store) -> None:
         gate.wait()
         try:
             with either.write() as connection:
-                change_account(connection, number, by=by, role="reader")
+                change_account(act(connection, account=by), number, role="reader")
         except UsageError as error:
             refused.append(str(error))
 
@@ -228,10 +229,10 @@ def test_a_change_ends_sessions_and_is_recorded(store: Store) -> None:
         ada = add_account(connection, "Ada", "organiser")
         eve = add_account(connection, "Eve", "assessor")
         secret = begin_session(connection, eve.id, address="192.0.2.1", agent="x")
-        change_account(connection, eve.id, by=ada.id, role="adjudicator")
+        change_account(act(connection, account=ada.id), eve.id, role="adjudicator")
         assert find_session(connection, secret) is None
         assert connection.execute(select(record.c.action)).scalars().all() == ["account"]
-        change_account(connection, eve.id, by=ada.id, role="adjudicator")
+        change_account(act(connection, account=ada.id), eve.id, role="adjudicator")
         assert len(connection.execute(select(record)).all()) == 1
 
 
@@ -274,9 +275,9 @@ def test_tokens_are_shown_once_and_can_be_revoked(store: Store) -> None:
         assert found[0].name == "Ada"
         with pytest.raises(UsageError, match="no such token"):
             end_token(connection, eve.id, found[1])
-        change_account(connection, ada.id, by=eve.id, active=False)
+        change_account(act(connection, account=eve.id), ada.id, active=False)
         assert find_token(connection, secret) is None
-        change_account(connection, ada.id, by=eve.id, active=True)
+        change_account(act(connection, account=eve.id), ada.id, active=True)
         assert find_token(connection, secret) is None  # it does not come back with the account
         secret = make_token(connection, ada.id, "nightly")
         found = find_token(connection, secret)

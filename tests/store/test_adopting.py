@@ -182,7 +182,7 @@ def test_a_list_is_asked_for_again_where_an_assessor_changed_his(desk: Any) -> N
         adopt(act(connection, who=desk.judge, key="k"), "1.3", "second")
     for change in (False, True):
         with desk.store.write() as connection:
-            reopen(connection, "1.3", by=None, reason="")
+            reopen(act(connection), "1.3", reason="")
             one = desk.assigned(connection, "1.3", "first")
             item = items_of(connection, "1.3")[0]
             part = parts_for(connection, one.set, item, None)[0]

@@ -162,12 +162,12 @@ def test_a_person_who_asks_for_work_gets_one_slot_of_a_question(store: Store) ->
         one, two = (person.id for person in desks.add_people(connection, 2))
         assign(act(connection), lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
         assert is_work_waiting(connection, one)
-        got = [take(connection, one) for _ in range(3)]
+        got = [take(act(connection, account=one)) for _ in range(3)]
         assert sorted(each.question for each in got if each) == ["0", "1"]
         assert got[2] is None
         assert not is_work_waiting(connection, one)
-        assert {take(connection, two).question for _ in range(2)} == {"0", "1"}
-        assert take(connection, two) is None
+        assert {take(act(connection, account=two)).question for _ in range(2)} == {"0", "1"}
+        assert take(act(connection, account=two)) is None
         assert sum(work.left for work in workloads(connection)) == 6
         assert len(assignments_of(connection, one)) == 2
 
@@ -184,7 +184,7 @@ def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
         got = []
         for _ in range(6):
             with store.write() as connection:
-                one = take(connection, people[number % 4])
+                one = take(act(connection, account=people[number % 4]))
             if one is not None:
                 got.append((one.id, one.question))
         return people[number % 4], got
@@ -204,9 +204,9 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
     monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))
     with store.write() as connection:
         connection.execute(update(assignment).values(account=None))
-        taken = take(connection, one.id)
+        taken = take(act(connection, account=one.id))
         item_, part = _first(connection, taken)
-        again = take(connection, three.id)
+        again = take(act(connection, account=three.id))
         assert (again.id, again.account) == (taken.id, three.id)
         # The earlier assessor gets a message, and writes nothing into another's work.
         with pytest.raises(LockedError, match="not assigned to you"):
@@ -221,7 +221,7 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
         # One judgment makes it theirs for good, even one that was undone.
         desk.say(connection, again, item_, part, {"judgment": "R"})
         desk.take_back(connection, again, item_, part)
-        assert take(connection, two.id).id != taken.id
+        assert take(act(connection, account=two.id)).id != taken.id
 
 
 def _first(connection: Connection, one: Any) -> Any:
@@ -237,15 +237,15 @@ def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
         desk.say(connection, one, item_, part, {"judgment": "R"})
         other = desk.assigned(connection, "1.1", "second")
         with pytest.raises(InputError, match="judges it already"):
-            reassign(connection, one.id, other.account, by=None)
-        reassign(connection, one.id, desk.judge.id, by=desk.judge.id)
+            reassign(act(connection), one.id, other.account)
+        reassign(act(connection, account=desk.judge.id), one.id, desk.judge.id)
         after = desk.assigned(connection, "1.1")
         assert (after.account, after.done, after.set) == (desk.judge.id, 1, "first")
         desk.judge_all(connection, "1.1", "first")
         assert desk.assigned(connection, "1.1").closed
         desk.check_counts(connection)
         with pytest.raises(UsageError):
-            reassign(connection, 999, None, by=None)
+            reassign(act(connection), 999, None)
         assert [row.action for row in connection.execute(record.select()) if row.question] == ["reassign"]
 
 
@@ -263,7 +263,7 @@ def test_ratings_of_the_earlier_assessor_are_done(store: Store, tmp_path: Path) 
             item_ = items_of(connection, "p")[place]
             (part,) = parts_for(connection, one.set, item_, desk.who(one).name)
             desk.say(connection, one, item_, part, {"understandability": 1})
-        reassign(connection, one.id, desk.judge.id, by=None)
+        reassign(act(connection), one.id, desk.judge.id)
         desk.check_counts(connection)
         two = desk.assigned(connection, "p")
         (part,) = parts_for(connection, two, items_of(connection, "p")[0], desk.judge.name)
@@ -313,8 +313,8 @@ def test_reopening_is_recorded_and_needs_assignments(store: Store, tmp_path: Pat
     desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
         with pytest.raises(UsageError):
-            reopen(connection, "nowhere", by=None, reason="")
-        reopen(connection, "1.1", by=desk.judge.id, reason="why not")
+            reopen(act(connection), "nowhere", reason="")
+        reopen(act(connection, account=desk.judge.id), "1.1", reason="why not")
         rows = connection.execute(record.select()).all()
         assert [(row.action, row.question, row.account) for row in rows][-1] == ("reopen", "1.1", desk.judge.id)
         assert "why not" in rows[-1].body
@@ -330,7 +330,7 @@ def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path
         runs = {**desks.RUNS, "south": desks.RUNS["south"].replace("Ann", "Cem")}
         made = desks.write_evaluation(tmp_path / "two", runs=runs)
         items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
-        options = {"mark": pool_mark(connection), "wanted": Wanted(), "account": None}
+        options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}
     assert store_pool(store, items, made.questions, made.task, **options).touched == {"1.2"}
     with store.read() as connection:
         desk.check_counts(connection)
@@ -361,7 +361,7 @@ def test_an_assessor_who_wrote_nuggets_keeps_the_question(store: Store, tmp_path
         connection.execute(update(assignment).where(c.question != "1.3").values(closed="2001"))
         connection.execute(update(assignment).where(c.question == "1.3", c.slot == 1).values(account=None))
         connection.execute(update(assignment).where(c.question == "1.3", c.slot == 2).values(account=two.id))
-        taken = take(connection, one.id)
+        taken = take(act(connection, account=one.id))
         assert (taken.question, taken.set) == ("1.3", "first")
         # Looking at the list, which begins as a copy, is no work yet.
         begin_list(act(connection, account=one.id), taken)
@@ -372,6 +372,6 @@ def test_an_assessor_who_wrote_nuggets_keeps_the_question(store: Store, tmp_path
         change.finish()
         assert connection.execute(select(c.leased).where(c.id == taken.id)).scalar_one() is None
         connection.execute(update(assignment).where(c.id == taken.id).values(leased="2001"))
-        assert take(connection, three.id) is None
+        assert take(act(connection, account=three.id)) is None
         assert withdraw_assignments(act(connection), slot=1) == 2
         assert assignments_of(connection, one.id)[0].question == "1.3"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sums import check_sums
 
 from qassay.formats.times import now
-from qassay.store.assignment.progress import workloads
+from qassay.store.assignment.progress import finished_questions, read_gate, unfinished_questions, workloads
 from qassay.store.engine import Store
 from qassay.store.schema import (
     account,
@@ -134,6 +134,15 @@ STEPS: tuple[Callable[[Connection, random.Random], None], ...] = (
 )
 
 
+def check_finished(connection: Connection) -> None:
+    """The number of finished questions, which is a difference of counts, is that of the questions one by one."""
+    gate = read_gate(connection)
+    if gate.is_open:
+        published = connection.execute(select(func.count()).select_from(question).where(~question.c.draft)).scalar_one()
+        finished = published - len(unfinished_questions(connection))
+        assert finished_questions(connection, gate) == finished
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_are_those_of_the_rows(store: Store, seed: int) -> None:
     chance = random.Random(seed)
@@ -142,6 +151,7 @@ def test_sums_are_those_of_the_rows(store: Store, seed: int) -> None:
         for _ in range(120):
             chance.choice(STEPS)(connection, chance)
             check_sums(connection)
+            check_finished(connection)
         assert connection.execute(select(question_progress)).first() is not None
         # And what a migration fills in is the same.
         connection.execute(delete(question_progress))

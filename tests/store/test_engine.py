@@ -13,12 +13,13 @@ import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
+from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import DATABASE, VARIABLE
 from qassay.formats.times import now
 from qassay.store.engine import Store, connect, is_alive, open_store, store_url
 from qassay.store.schema import account, judgment, session, setting
-from qassay.store.settings import get_setting, note_action, put_once, put_setting
+from qassay.store.settings import get_setting, put_once, put_setting
 
 store = desks.store
 
@@ -46,7 +47,7 @@ def test_a_write_that_fails_leaves_nothing(store: Store) -> None:
     def fail() -> None:
         with store.write() as connection:
             put_setting(connection, "x", 1)
-            note_action(connection, "something", account=None)
+            act(connection).note("something")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

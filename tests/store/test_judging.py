@@ -12,7 +12,7 @@ from sqlalchemy import text
 from acting import act
 from qassay.errors import InputError
 from qassay.store.adjudication.settling import progress, settle
-from qassay.store.assignment.assignments import all_assignments, reassign, reopen
+from qassay.store.assignment.assignments import all_assignments, assignment_with_number, reassign, reopen
 from qassay.store.assignment.counting import completed, is_complete, parts_for, recount
 from qassay.store.engine import VERSION_TABLE, migrate
 from qassay.store.judging import judgments
@@ -63,13 +63,29 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
         where = desks.first_part(desk, connection)
         who = desk.who(where[0])
         made = desks.save(desk, connection, where)
-        reassign(connection, where[0].id, desk.judge.id, by=None)
+        reassign(act(connection), where[0].id, desk.judge.id)
         assert desks.save(desk, connection, where, who=who).saved == made.saved
         one, item, part = desks.first_part(desk, connection, "1.3")
         first = act(connection, task=desk.evaluation.task, who=desk.who(one), key="n")
         linked = decide(first, one, item, part, {"nuggets": ["2"]}, expected=0)
         write_nugget(act(connection), "development", "1.3", "2", None)
         assert decide(first, one, item, part, {"nuggets": ["2"]}, expected=0).saved == linked.saved
+
+
+def test_a_save_sent_again_counts_once_whatever_version_it_expects(desk: Any) -> None:
+    """Its key is looked up where the version is not the expected one; where it is, the database knows the key."""
+    with desk.store.write() as connection:
+        where = desks.first_part(desk, connection)
+        one, _, part = where
+        made = desks.save(desk, connection, where, "R", expected=0, key="first-0", seconds=7)
+        for expected in (0, 1, 2):
+            again = desks.save(desk, connection, where, "R", expected=expected, key="first-0", seconds=7)
+            assert (again.saved, again.done) == (made.saved, made.done)
+            with pytest.raises(judgments.KeyReusedError):
+                desks.save(desk, connection, where, "W", expected=expected, key="first-0")
+        assert len(judgments.history(connection, one.set, part.subject)) == 1
+        assert assignment_with_number(connection, one.id).seconds == 7
+        desk.check_counts(connection)
 
 
 def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
@@ -138,7 +154,7 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        reopen(connection, "1.1", by=None, reason="")
+        reopen(act(connection), "1.1", reason="")
         where = desks.first_part(desk, connection)
         again = desks.save(desk, connection, where, "X", expected=1)
         assert (again.done, again.total, again.closed) == (2, 2, False)

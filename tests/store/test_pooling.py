@@ -31,7 +31,7 @@ def pool(desk: Any, evaluation: Any, **options: Any) -> Pooled:
     with desk.store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
     made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    how = {"mark": mark, "wanted": Wanted(), "account": None, **options}
+    how = {"mark": mark, "wanted": Wanted(), "person": None, **options}
     return store_pool(desk.store, made, evaluation.questions, evaluation.task, **how)
 
 

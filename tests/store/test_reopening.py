@@ -81,7 +81,7 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
         desk.judge_all(connection, "1.1", "second", harsh)
         for found in desk.disagreements(connection, "1.1"):
             desk.rule(connection, found, {"judgment": "U"})
-        reopen(connection, "1.1", by=desk.judge.id, reason="a document was missing")
+        reopen(act(connection, account=desk.judge.id), "1.1", reason="a document was missing")
         assert desk.settled(connection, "1.1") is None
         with pytest.raises(NotClosedError):
             desk.rule(connection, found, {"judgment": "R"})
@@ -113,7 +113,7 @@ def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
         desk.judge_all(connection, "1.1", "second", harsh)
         found = desk.disagreements(connection, "1.1")[0]
         desk.rule(connection, found, {"judgment": "U"})
-        reopen(connection, "1.1", by=None, reason="")
+        reopen(act(connection), "1.1", reason="")
         one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         (part,) = parts_for(connection, two, found.item, None)
         desk.say(connection, two, found.item, part, {"judgment": "R"})

@@ -34,16 +34,14 @@ def pooled(folder: Path, store: Store) -> None:
     with store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
     made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    store_pool(store, made, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), account=None)
+    store_pool(store, made, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), person=None)
 
 
 def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
     store = served(small)
     packed = gzip.compress(NEW, mtime=0)
     with store.write() as connection:
-        keep_run(
-            connection, "c", packed, called="any.gz", information=RunInformation("west", manual=True), account=None
-        )
+        keep_run(act(connection), "c", packed, called="any.gz", information=RunInformation("west", manual=True))
         assert connection.execute(run.select().where(run.c.tag == "c")).one().data == packed
         assert find_run(connection, "c").file == "c.txt.gz"
         assert [one.tag for one in list_runs(connection, limit=2, offset=1)] == ["b", "c"]
@@ -61,32 +59,32 @@ def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> 
 def test_a_tag_is_taken_once(served: Serve, small: Path, data: bytes, says: str) -> None:
     with served(small).write() as connection:
         with pytest.raises(InputError, match=says):
-            keep_run(connection, "a", data, called="a.txt", information=NOTHING, account=None)
-        set_withdrawn(connection, "a", withdrawn=True, reason="", account=None)
+            keep_run(act(connection), "a", data, called="a.txt", information=NOTHING)
+        set_withdrawn(act(connection), "a", withdrawn=True, reason="")
         with pytest.raises(InputError, match="which is withdrawn; restore it"):
-            keep_run(connection, "a", data, called="a.txt", information=NOTHING, account=None)
+            keep_run(act(connection), "a", data, called="a.txt", information=NOTHING)
         assert count_runs(connection) == (2, 1)
 
 
 def test_a_description_keeps_what_else_the_row_says(served: Serve, small: Path) -> None:
     with served(small).write() as connection:
-        describe_run(connection, "b", RunInformation("east", None, True, 3), account=None)
+        describe_run(act(connection), "b", RunInformation("east", None, True, 3))
         row = json.loads(connection.execute(run.select().where(run.c.tag == "b")).one().information)
         assert row == {"run": "b", "organisation": "east", "colour": "red", "manual": True, "priority": 3}
-        describe_run(connection, "b", RunInformation(None, None, False, None), account=None)
+        describe_run(act(connection), "b", RunInformation(None, None, False, None))
         row = json.loads(connection.execute(run.select().where(run.c.tag == "b")).one().information)
         assert row == {"run": "b", "colour": "red", "manual": False}
         actions = connection.execute(record.select().where(record.c.action == "describe-run")).all()
         assert [json.loads(one.body)["before"].get("organisation") for one in actions] == ["south", "east"]
         with pytest.raises(UsageError, match="unknown run"):
-            describe_run(connection, "z", NOTHING, account=None)
+            describe_run(act(connection), "z", NOTHING)
 
 
 def test_what_was_said_of_a_run_before_it_came_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
     rows = [{"run": "c", "organisation": "waiting"}]
     write(small, "runs.jsonl", rows)
     with served(small).write() as connection:
-        keep_run(connection, "c", NEW, called="c.txt", information=RunInformation(priority=1), account=None)
+        keep_run(act(connection), "c", NEW, called="c.txt", information=RunInformation(priority=1))
         about = find_run(connection, "c").information
         assert (about.organisation, about.priority) == ("waiting", 1)
 
@@ -110,7 +108,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
             "1.3": (2, 2),
         }
         assert all(one.closed for one in all_assignments(connection))
-        keep_run(connection, "c", NEW, called="c.txt", information=NOTHING, account=None)
+        keep_run(act(connection), "c", NEW, called="c.txt", information=NOTHING)
         assert found.mark != pool_mark(connection)
     pooled(small, store)
     with store.write() as connection:
@@ -119,7 +117,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
             "1.2": (3, 4, False),
             "1.3": (2, 3, False),
         }
-        set_withdrawn(connection, "a", withdrawn=True, reason="a mistake", account=None)
+        set_withdrawn(act(connection), "a", withdrawn=True, reason="a mistake")
     pooled(small, store)
     with store.write() as connection:
         counts = {one.question: (one.done, one.total) for one in all_assignments(connection)}
@@ -136,15 +134,15 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
         assign(act(connection), questions, assessors=2, accounts=[ada, ben])
         connection.execute(assignment.update().where(assignment.c.question == "1.1").values(closed="2026"))
         connection.execute(assignment.update().where(assignment.c.question == "1.3").values(done=1, seconds=30))
-        assert hand_over(connection, questions, ada, [ben], by=None) == (0, 2)  # Ben judges them already
-        assert hand_over(connection, questions, ada, [ben, cleo], by=None) == (2, 0)
+        assert hand_over(act(connection), questions, ada, [ben]) == (0, 2)  # Ben judges them already
+        assert hand_over(act(connection), questions, ada, [ben, cleo]) == (2, 0)
         mine = {one.question: one.account for one in all_assignments(connection) if one.account in (ada, cleo)}
         assert mine == {"1.1": ada, "1.2": cleo, "1.3": cleo}
         assert sum(one.done for one in all_assignments(connection)) == 2
-        assert hand_over(connection, questions, cleo, [], by=None) == (2, 0)
-        assert hand_over(connection, questions, None, [cleo], by=None) == (2, 0)
+        assert hand_over(act(connection), questions, cleo, []) == (2, 0)
+        assert hand_over(act(connection), questions, None, [cleo]) == (2, 0)
         with pytest.raises(UsageError, match="same person"):
-            hand_over(connection, questions, cleo, [cleo], by=None)
+            hand_over(act(connection), questions, cleo, [cleo])
         assert find_questions(connection) == (["1.1", "1.2", "1.3"], 3)
         assert find_questions(connection, first=1, limit=1) == (["1.2"], 3)
         assert find_questions(connection, state="finished") == (["1.1"], 1)

@@ -54,19 +54,19 @@ def test_work_that_is_taken_meanwhile_is_not_given_to_the_same_person(store: Sto
 
     def give() -> None:
         with store.write() as connection:
-            reassign(connection, first.id, three, by=None)
+            reassign(act(connection), first.id, three)
 
     with pytest.raises(InputError, match="judges it already"):
-        behind(store, lambda connection: take(connection, three), give)
+        behind(store, lambda connection: take(act(connection, account=three)), give)
 
     def hand() -> tuple[int, int]:
         with store.write() as connection:
-            return hand_over(connection, desk.evaluation.questions, two, [one, three], by=None)
+            return hand_over(act(connection), desk.evaluation.questions, two, [one, three])
 
     with store.write() as connection:
         connection.execute(update(assignment).where(assignment.c.set == "first").values(account=two))
         connection.execute(update(assignment).where(assignment.c.set == "second").values(account=None))
-    assert behind(store, lambda connection: [take(connection, three) for _ in range(3)], hand) == (3, 0)
+    assert behind(store, lambda connection: [take(act(connection, account=three)) for _ in range(3)], hand) == (3, 0)
     with store.read() as connection:
         assert {each.account for each in all_assignments(connection)} == {one, three}
 
@@ -81,7 +81,7 @@ def test_work_that_is_taken_meanwhile_is_not_assigned_twice(store: Store, tmp_pa
         with store.write() as connection:
             return assign(act(connection), desk.evaluation.questions, assessors=2, accounts=[one, two])
 
-    assert behind(store, lambda connection: [take(connection, one) for _ in range(3)], give) == 3
+    assert behind(store, lambda connection: [take(act(connection, account=one)) for _ in range(3)], give) == 3
     with store.read() as connection:
         assert {(each.slot, each.account) for each in all_assignments(connection)} == {(1, one), (2, two)}
 
@@ -137,7 +137,7 @@ def test_a_pool_waits_for_a_save_of_a_question_that_loses_its_items(store: Store
         where = desks.first_part(desk, connection)
 
     def pool_nothing() -> int:
-        options: dict[str, Any] = {"mark": "", "wanted": Wanted(), "account": None}
+        options: dict[str, Any] = {"mark": "", "wanted": Wanted(), "person": None}
         return store_pool(store, [], desk.evaluation.questions, desk.evaluation.task, **options).retired
 
     wait = partial(behind, store, lambda connection: lock_assignments(connection, "1.1"), pool_nothing)
@@ -167,9 +167,9 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
 
     names = behind(
         store,
-        lambda connection: reassign(connection, late.id, None, by=None),
+        lambda connection: reassign(act(connection), late.id, None),
         publish_all,
-        lambda connection: reassign(connection, early.id, None, by=None),
+        lambda connection: reassign(act(connection), early.id, None),
     )
     assert list(names.values()) == ["2.2"]
     with store.read() as connection:
@@ -214,7 +214,7 @@ def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
 
     def keep(connection: Connection) -> None:
         said = RunInformation(None, None, False, None)
-        uploads.keep_run(connection, "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said, account=None)
+        uploads.keep_run(act(connection), "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said)
 
     behind(
         store,

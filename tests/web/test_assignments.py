@@ -167,7 +167,7 @@ def test_open_work_is_for_anyone_who_asks(organiser: Any, site: Any, people: dic
     make_pool(organiser, site)
     assert give(organiser, 2)["done"] == 212
     with site.store.write() as connection:
-        assert take(connection, people["Ada"]) is not None
+        assert take(act(connection, account=people["Ada"])) is not None
     assert progress(organiser, person=people["Ada"])["found"] == 1
 
 
@@ -294,7 +294,7 @@ def fill(site: Any, questions: int, each: int) -> None:
             {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
         ]
         connection.execute(insert(question), values)
-        options = {"mark": pool_mark(connection), "wanted": Wanted(), "account": None}
+        options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}
     store_pool(site.store, items(questions, each), asked, read_configuration(open_folder(site.folder)).task, **options)
     with site.store.write() as connection:
         three = [add_account(connection, name, "assessor").id for name in ("Ada", "Ben", "Cleo")]

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from starlette.testclient import TestClient
 
 import qassay
+from acting import act
 from qassay import questions
 from qassay.errors import UsageError
 from qassay.formats.folder import open_folder
@@ -79,7 +80,7 @@ def test_a_proxy_name_that_equals_a_display_name_is_not_that_account(site, name:
 
 def test_an_invitation_for_a_proxy_name_does_not_open_an_account_of_that_name(site) -> None:
     with site.store.write() as connection:
-        invite(connection, "reader", name="mallory")
+        invite(act(connection), "reader", name="mallory")
         add_account(connection, "Mallory", "organiser")
     answer = behind_proxy(site).get("/api/account", headers={"X-Remote-User": "mallory"})
     assert answer.status_code == 400
@@ -137,8 +138,8 @@ def test_a_changed_password_ends_open_reset_links(site, accounts) -> None:
 def test_invitations_end_with_the_access_of_their_maker(site, accounts, change: dict[str, Any]) -> None:
     with site.store.write() as connection:
         other = add_account(connection, "Second", "organiser")
-        token = invite(connection, "organiser", name="backdoor", by=other.id)
-        reset = invite(connection, RESET, name="Some organiser", by=other.id)
+        token = invite(act(connection, account=other.id), "organiser", name="backdoor")
+        reset = invite(act(connection, account=other.id), RESET, name="Some organiser")
     assert site.client("organiser").patch(f"/api/people/{other.id}", json=change).status_code == 200
     for link in (token, reset):
         answer = site.client().post("/api/welcome", json={"token": link, "password": NEW})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from acting import act
 from qassay.formats.folder import open_folder
 from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import list_runs, set_withdrawn
@@ -46,10 +47,10 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     with site.store.write() as connection:
         tags = [one.tag for one in list_runs(connection, limit=100)]
         for tag in tags:
-            set_withdrawn(connection, tag, withdrawn=True, reason="late", account=None)
+            set_withdrawn(act(connection), tag, withdrawn=True, reason="late")
     assert following(organiser) == ("Add runs", "/runs")
     with site.store.write() as connection:
-        set_withdrawn(connection, tags[0], withdrawn=False, reason="", account=None)
+        set_withdrawn(act(connection), tags[0], withdrawn=False, reason="")
     assert steps(organiser)["Runs"]["says"] == "1 run."
     assert following(organiser) == ("Make the pool", "/assignments#pool")
     assert organiser.post("/api/assignments/pool", json={}).status_code == 200
@@ -68,7 +69,7 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     page = organiser.get("/").text
     assert 'id="next-step" href="/assignments#questions">See the progress</a>' in page
     with site.store.write() as connection:
-        set_withdrawn(connection, tags[1], withdrawn=False, reason="", account=None)
+        set_withdrawn(act(connection), tags[1], withdrawn=False, reason="")
     assert following(organiser) == ("Rebuild the pool", "/assignments#pool")
 
 

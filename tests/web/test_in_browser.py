@@ -12,6 +12,7 @@ import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from acting import act
 from qassay.store.people import invite
 
 PASSWORD = "a long enough password"
@@ -53,7 +54,7 @@ def sign_in(page: Page, name: str = "Some organiser", password: str = PASSWORD) 
 
 def test_a_link_leads_to_an_account(site, page: Page) -> None:
     with site.store.write() as connection:
-        token = invite(connection, "assessor")
+        token = invite(act(connection), "assessor")
     page.goto(f"/welcome#{token}")
     expect(page.get_by_text("You are invited as an assessor.")).to_be_visible()
     assert token not in page.url

@@ -97,7 +97,7 @@ def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_el
     path, sent = f"/api/judge/{one.id}/decisions", _decision(item.id)
     first = judging["mine"].post(path, json=sent).json()
     with judging["place"].store.write() as connection:
-        reassign(connection, one.id, accounts["organiser"], by=None)
+        reassign(act(connection), one.id, accounts["organiser"])
         connection.execute(text(f"UPDATE item SET active = FALSE WHERE id = {item.id}"))
     organiser = judging["place"].client("organiser")
     assert organiser.post(path, json=_decision(other.id)).json()["done"] == 2

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from acting import act
 from qassay.store.people import invite
 from qassay.web import logs
 
@@ -43,7 +44,7 @@ def test_a_line_a_request(site, written: io.StringIO, accounts) -> None:
 
 def test_no_secret_gets_into_the_log(site, written: io.StringIO) -> None:
     with site.store.write() as connection:
-        link = invite(connection, "assessor")
+        link = invite(act(connection), "assessor")
     browser = site.client()
     browser.post("/api/welcome", json={"token": link, "name": "Ada", "password": PASSWORD})
     browser.post("/api/sign-in", json={"name": "Ada", "password": PASSWORD})

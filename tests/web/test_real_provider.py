@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from listening import listening
 
+from acting import act
 from qassay.store.people import invite
 from qassay.web.site import SignOn
 
@@ -89,7 +90,7 @@ def serve(site: Any, browser: Any) -> Iterator[Serve]:
             assert provider.stdout is not None
             assert provider.stdout.readline() == "ready\n"
             with site.store.write() as connection:
-                token = invite(connection, "assessor")
+                token = invite(act(connection), "assessor")
             page = running.enter_context(browser.new_context()).new_page()
             page.set_default_timeout(20_000)
             return Site(address, page, token)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
+from acting import act
 from qassay.errors import UsageError
 from qassay.store.people import add_account, invite
 from qassay.store.people.sessions import make_token
@@ -268,7 +269,7 @@ def test_an_unknown_name_waits_for_an_invitation(site) -> None:
     assert answer.status_code == 403
     assert "invite" in answer.json()["message"]
     with site.store.write() as connection:
-        invite(connection, "assessor", name="stranger")
+        invite(act(connection), "assessor", name="stranger")
     found = proxied(site).get("/api/account", headers=stranger).json()
     assert (found["name"], found["role"], found["subject"]) == ("stranger", "assessor", "stranger")
 

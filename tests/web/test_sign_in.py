@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, update
 from starlette.testclient import TestClient
 
+from acting import act
 from qassay.formats.times import later
 from qassay.store.engine import open_store
 from qassay.store.people import RESET, invite
@@ -166,7 +167,7 @@ def test_success_starts_the_count_again(site) -> None:
 
 def link(site, role: str = "organiser", name: str | None = None) -> str:
     with site.store.write() as connection:
-        return invite(connection, role, name=name)
+        return invite(act(connection), role, name=name)
 
 
 def test_a_link_makes_an_account_and_signs_in(site) -> None:

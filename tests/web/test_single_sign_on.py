@@ -19,6 +19,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from sqlalchemy import select
 
+from acting import act
 from qassay.store.people import RESET, invite
 from qassay.store.schema import session
 from qassay.web.site import SignOn
@@ -137,7 +138,7 @@ def begin(browser, **sent: str) -> str:
 
 def invitation(served, role: str = "assessor", name: str | None = None) -> str:
     with served.store.write() as connection:
-        return invite(connection, role, name=name)
+        return invite(act(connection), role, name=name)
 
 
 def test_an_invitation_binds_the_identity(served, provider: Provider) -> None:

@@ -267,7 +267,7 @@ def _assign(evaluation: Evaluation, sample: Sample, accounts: list[int]) -> int:
             summary, mark = pool_summary(connection), pool_mark(connection)
         if summary is None or summary.mark != mark:
             wanted = Wanted(summary.holistic, summary.citations) if summary is not None else Wanted()
-            pool(store, evaluation, mark=mark, account=None, wanted=wanted)
+            pool(store, evaluation, mark=mark, person=None, wanted=wanted)
         by_id = evaluation.questions.by_id
         questions = TestSet(tuple(by_id[draw.question] for draw in sample.draws))
         with store.write() as connection:

@@ -164,6 +164,7 @@ def _serve(
 ) -> None:
     import uvicorn
 
+    from qassay.store.acts import Act
     from qassay.store.people import has_organiser, invite
     from qassay.web import logs
     from qassay.web.application import Serving, create_app
@@ -181,7 +182,11 @@ def _serve(
     print(f"{app.state.site.configuration.name} is served at {address} (stop with Ctrl-C)")
     with store.write() as connection:
         is_first = not has_organiser(connection)
-        token = invite(connection, "organiser") if is_first or invite_organiser else None
+        token = (
+            invite(Act(connection, app.state.site.configuration.task), "organiser")
+            if is_first or invite_organiser
+            else None
+        )
     if token is not None:
         print(f"This link makes {'the first' if is_first else 'another'} organiser; it works once:")
         print(f"  {address}/welcome#{token}")

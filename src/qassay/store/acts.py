@@ -1,13 +1,21 @@
-"""Who does what, when: the one record that every change of the store is made with."""
+"""Who does what, when: the one record that every change of the store is made with.
+
+Some acts are nobody's: `assessor` is None where a rule settles a question, where a command imports, pools or assigns,
+and where the server invites its first organiser at its start. Two changes come before any act. A migration makes the
+tables; and who signs in (sessions, tokens, passwords, the account that an invitation makes) is not known before.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sqlalchemy import Connection
+import msgspec
+from sqlalchemy import Connection, insert
 
 from qassay.errors import InputError, Problem
 from qassay.formats.times import now
+from qassay.store.schema import record
 from qassay.tasks import Task
 
 LONGEST_KEY = 100
@@ -35,6 +43,13 @@ class Act:
     at: str = field(default_factory=now)
 
     @property
+    def person(self) -> Assessor:
+        """The person; an error where nobody acts."""
+        if self.assessor is None:
+            raise ValueError("this takes a person, and a rule or a program acts")
+        return self.assessor
+
+    @property
     def account(self) -> int | None:
         """The account of the person; None where a rule or a program acts."""
         return None if self.assessor is None else self.assessor.id
@@ -51,6 +66,12 @@ class Act:
     def by_rule(self) -> Act:
         """The automatic consequence of the act: by nobody, and under no key."""
         return replace(self, assessor=None, key=None)
+
+    def note(self, action: str, *, question: str | None = None, **details: Any) -> None:
+        """Record the act, with all details."""
+        body = msgspec.json.encode(details).decode()
+        values = {"at": self.at, "account": self.account, "action": action, "question": question, "body": body}
+        self.connection.execute(insert(record).values(values))
 
     def check_key(self) -> None:
         """Refuse a key that no client should make."""

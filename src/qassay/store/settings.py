@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, delete, func, insert, select
+from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from qassay.formats.times import now
 from qassay.judging import digest
 from qassay.store.development import question_mark
 from qassay.store.schema import answer, judgment, nugget, record, run, setting, settled
@@ -54,14 +53,6 @@ def remove_settings(connection: Connection, prefix: str) -> None:
 def forget_settled(connection: Connection, question: str) -> None:
     """Say that a question must be settled again."""
     connection.execute(delete(settled).where(settled.c.question == question))
-
-
-def note_action(
-    connection: Connection, action: str, *, account: int | None, question: str | None = None, **details: Any
-) -> None:
-    """Record what an organiser or adjudicator did, with all details."""
-    body = msgspec.json.encode(details).decode()
-    connection.execute(insert(record).values(at=now(), account=account, action=action, question=question, body=body))
 
 
 def count_actions(connection: Connection, action: str, *, account: int) -> int:

@@ -73,7 +73,7 @@ def give_out(
     accounts: Sequence[int],
     *,
     assessors: int = 2,
-    by: int | None = None,
+    by: Assessor | None = None,
     holistic: bool = False,
     citations: bool = False,
 ) -> None:
@@ -81,10 +81,9 @@ def give_out(
     with store.read() as connection:
         mark = pool_mark(connection)
     evaluation = open_evaluation(folder, store=store)
-    pool(store, evaluation, mark=mark, account=by, wanted=Wanted(holistic, citations))
+    pool(store, evaluation, mark=mark, person=by, wanted=Wanted(holistic, citations))
     with store.write() as connection:
-        assessor = None if by is None else Assessor(by, "")
-        assign(Act(connection, evaluation.task, assessor), evaluation.questions, assessors=assessors, accounts=accounts)
+        assign(Act(connection, evaluation.task, by), evaluation.questions, assessors=assessors, accounts=accounts)
 
 
 def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
@@ -93,8 +92,9 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
     with store.write() as connection:
         accounts = {name: add_account(connection, name, role, password=hashed).id for name, role in PEOPLE}
     # The first series were published before the others were given out.
-    _publish(folder, store, accounts["organiser"])
-    give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=accounts["organiser"])
+    organiser = Assessor(accounts["organiser"], "organiser")
+    _publish(folder, store, organiser)
+    give_out(store, folder.path, [accounts["assessor-1"], accounts["assessor-2"]], by=organiser)
     with store.write() as connection:
         # Assessors who have matched nuggets have written them before.
         act = Act(connection, read_configuration(folder).task)
@@ -104,19 +104,17 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
     return [DemoAccount(name, role, password) for name, role in PEOPLE]
 
 
-def _publish(folder: Folder, store: Store, organiser: int) -> None:
+def _publish(folder: Folder, store: Store, organiser: Assessor) -> None:
     """Publish the leaderboard of the finished series, and say that results may be looked at before the rest is."""
     choice = Choice(unjudged="drop")
     finding = leaderboard(open_evaluation(folder.path, store=store), choice, lambda done, total: None)
     with store.write() as connection:
         publishing.publish(
-            connection,
+            Act(connection, read_configuration(folder).task, organiser),
             finding,
             choice,
             title=f"The first {len(FINISHED)} series",
             provisional=None,
-            account=organiser,
-            name="organiser",
         )
         put_setting(connection, publishing.SHOWN_EARLY, True)
 

@@ -76,8 +76,9 @@ def direct_view(
     for name in inspect.signature(view).parameters:
         hint = hints[name]
         dependency = next((part for part in getattr(hint, "__metadata__", ()) if isinstance(part, Depends)), None)
-        if dependency is not None and dependency.dependency in given:
-            known[given[dependency.dependency]] = name
+        what = None if dependency is None or dependency.dependency is None else given.get(dependency.dependency)
+        if what is not None:
+            known[what] = name
         elif f"{{{name}}}" in path:
             in_path[name] = TypeAdapter(hint)
         elif inspect.isclass(hint) and issubclass(hint, BaseModel):

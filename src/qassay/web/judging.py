@@ -153,7 +153,12 @@ def item_view(connection: Connection, set_name: str, item: Item, parts: list[Par
 def acting(site: Site, person: Person, key: str | None = None) -> Iterator[Act]:
     """One act of a person on the store, in one transaction; what the store refuses becomes an answer."""
     with site.store.write() as connection, store_refusals():
-        yield Act(connection, site.configuration.task, person.assessor(), key)
+        yield act_of(site, person, connection, key)
+
+
+def act_of(site: Site, person: Person, connection: Connection, key: str | None = None) -> Act:
+    """An act of a person in a transaction."""
+    return Act(connection, site.configuration.task, person.assessor(), key)
 
 
 @contextmanager

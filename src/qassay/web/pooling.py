@@ -14,6 +14,7 @@ from qassay.judging import KINDS, Wanted, kind_of_type
 from qassay.judging.items import pool_items
 from qassay.questions import TestSet
 from qassay.runs import Runs
+from qassay.store.acts import Assessor
 from qassay.store.engine import Store
 from qassay.store.pool.items import Pooled, order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
@@ -94,19 +95,19 @@ def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
     return TestSet(tuple(question for question in questions if question.id in configuration.justified))
 
 
-def make_pool(site: Site, *, account: int, holistic: bool | None = None, citations: bool | None = None) -> PoolView:
+def make_pool(site: Site, *, person: Assessor, holistic: bool | None = None, citations: bool | None = None) -> PoolView:
     """Have the pool made, or rebuilt; options that are not given stay as they were, or were asked for last."""
     options = {name: value for name, value in (("holistic", holistic), ("citations", citations)) if value is not None}
     with _turn:
         # While the pool is being made several may ask: one making answers them all, with the options of each.
         site.memory[ASKED] = {**site.memory.get(ASKED, {}), **options}
-    job = start(site, POOL, "The pool is being made.", lambda _: _make(site, account=account))
+    job = start(site, POOL, "The pool is being made.", lambda _: _make(site, person))
     job.ended.wait(PATIENCE)
     with site.store.read() as connection:
         return pool_view(site, connection)
 
 
-def _make(site: Site, *, account: int) -> str:
+def _make(site: Site, person: Assessor) -> str:
     with _turn:
         options: dict[str, bool] = site.memory.pop(ASKED, {})
     with site.store.read() as connection:
@@ -115,12 +116,12 @@ def _make(site: Site, *, account: int) -> str:
     holistic = options.get("holistic", earlier.holistic if earlier else False)
     citations = options.get("citations", earlier.citations if earlier else False)
     evaluation = open_evaluation(site.folder.path, store=site.store)
-    done = pool(site.store, evaluation, mark=mark, account=account, wanted=Wanted(holistic, citations))
+    done = pool(site.store, evaluation, mark=mark, person=person, wanted=Wanted(holistic, citations))
     items = plural(done.items, "item")
     return f"The pool has {items}: {done.added:,} new, {done.retired:,} no longer returned by any run."
 
 
-def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None, wanted: Wanted) -> Pooled:
+def pool(store: Store, evaluation: Evaluation, *, mark: str, person: Assessor | None, wanted: Wanted) -> Pooled:
     """Make the pool of the runs; `mark` is that of the store before the evaluation was opened."""
     with store.write() as connection:
         seed = order_seed(connection)
@@ -133,7 +134,7 @@ def pool(store: Store, evaluation: Evaluation, *, mark: str, account: int | None
         wanted=wanted,
     )
     questions = to_be_judged(evaluation.questions, evaluation.configuration)
-    return store_pool(store, items, questions, evaluation.task, mark=mark, wanted=wanted, account=account)
+    return store_pool(store, items, questions, evaluation.task, mark=mark, wanted=wanted, person=person)
 
 
 def runs_to_pool(evaluation: Evaluation) -> Runs:

@@ -184,8 +184,8 @@ def _from_form(annotation: Any) -> Any:
     model = getattr(annotation, "__origin__", None)
     if not (inspect.isclass(model) and issubclass(model, BaseModel)):
         return annotation
-    without_empty = model_validator(mode="before")(_without_empty)
-    made = create_model(model.__name__, __base__=model, __validators__={"without_empty": without_empty})
+    validators: dict[str, Any] = {"without_empty": model_validator(mode="before")(_without_empty)}
+    made = create_model(model.__name__, __base__=model, __validators__=validators)
     return Annotated[made, *annotation.__metadata__]
 
 

@@ -16,7 +16,6 @@ from qassay.store.judging.judgments import KeyReusedError, append_judgments, bod
 from qassay.store.judging.nuggets import Nugget, list_for, nuggets_of, write_nugget
 from qassay.store.schema import current_judgment, record
 from qassay.store.schema import nugget as nugget_table
-from qassay.store.settings import note_action
 
 ACTION = "adopt"
 _BOUND = [name for name, kind in KINDS.items() if kind.by_nuggets]
@@ -108,7 +107,7 @@ def take_over(act: Act, question: str, set_name: str) -> Adopted:
     new = _new_judgments(question, target, by_set[ADJUDICATED])
     append_judgments(act, ADJUDICATED, new)
     counts = {"nuggets": nuggets, "judgments": len(new)}
-    note_action(act.connection, ACTION, account=act.account, question=question, set=set_name, key=act.key, **counts)
+    act.note(ACTION, question=question, set=set_name, key=act.key, **counts)
     return Adopted(**counts)
 
 

@@ -25,7 +25,7 @@ from qassay.store.pool.items import as_item
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment as table
 from qassay.store.schema import item, judgment, nugget
-from qassay.store.settings import forget_settled, note_action
+from qassay.store.settings import forget_settled
 
 LEASE = timedelta(minutes=30)
 # Kinds of item that take a decision for each nugget of a list.
@@ -89,9 +89,7 @@ def assign(
         order = {question: place for place, question in enumerate(questions.ids)}
         rows.sort(key=lambda row: (order[row["question"]], row["slot"]))  # people go through their work in this order
         connection.execute(insert(table), rows)
-        note_action(
-            connection, "assign", account=act.account, assessors=assessors, accounts=list(accounts), new=len(rows)
-        )
+        act.note("assign", assessors=assessors, accounts=list(accounts), new=len(rows))
         _count_again(act, rows)
     return len(rows)
 
@@ -124,8 +122,9 @@ def refresh_totals(act: Act) -> None:
         recount_question(act, question)
 
 
-def reassign(connection: Connection, number: int, account: int | None, *, by: int | None) -> None:
+def reassign(act: Act, number: int, account: int | None) -> None:
     """Give an assignment to somebody else; its judgments stay in its set."""
+    connection = act.connection
     keep_others_out(connection)
     assignment = assignment_with_number(connection, number)
     if assignment is None:
@@ -135,19 +134,13 @@ def reassign(connection: Connection, number: int, account: int | None, *, by: in
         message = f"question {assignment.question}: this assessor judges it already, in another set"
         raise InputError(Problem("configuration", message))
     connection.execute(update(table).where(table.c.id == number).values(account=account, leased=None))
-    note_action(
-        connection,
-        "reassign",
-        account=by,
-        question=assignment.question,
-        slot=assignment.slot,
-        before=assignment.account,
-        to=account,
-    )
+    changed = {"slot": assignment.slot, "before": assignment.account, "to": account}
+    act.note("reassign", question=assignment.question, **changed)
 
 
-def take(connection: Connection, account: int) -> Assignment | None:
-    """The next open assignment for somebody who asks for work: nobody's, or one whose lease ended unused."""
+def take(act: Act) -> Assignment | None:
+    """The next open assignment for the person who asks for work: nobody's, or one whose lease ended unused."""
+    connection, account = act.connection, act.person.id
     # A person who asks twice at once waits for the first answer: nobody gets two slots of one question.
     connection.execute(select(people.c.id).where(people.c.id == account).with_for_update(key_share=True))
     number: int | None = connection.execute(_free(account).with_for_update(skip_locked=True)).scalar()
@@ -176,13 +169,14 @@ def _free(account: int) -> Select[Any]:
     )
 
 
-def reopen(connection: Connection, question: str, *, by: int | None, reason: str) -> None:
+def reopen(act: Act, question: str, *, reason: str) -> None:
     """Open a question again for its assessors; recorded. Rulings stay, and wait until they have finished."""
+    connection = act.connection
     if not lock_assignments(connection, question):
         raise unknown("assigned question", question, ())
     forget_settled(connection, question)
     connection.execute(update(table).where(table.c.question == question).values(closed=None))
-    note_action(connection, "reopen", account=by, question=question, reason=reason)
+    act.note("reopen", question=question, reason=reason)
 
 
 def withdraw_assignments(act: Act, *, slot: int) -> int:
@@ -197,7 +191,7 @@ def withdraw_assignments(act: Act, *, slot: int) -> int:
         connection.execute(delete(table).where(c.id == bindparam("which")), [{"which": row.id} for row in withdrawn])
     for row in withdrawn:
         recount_question(act, row.question)
-    note_action(connection, "withdraw-slot", account=act.account, slot=slot, assignments=len(withdrawn))
+    act.note("withdraw-slot", slot=slot, assignments=len(withdrawn))
     return len(withdrawn)
 
 

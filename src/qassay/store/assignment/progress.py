@@ -14,11 +14,11 @@ from sqlalchemy import Column, ColumnElement, Connection, case, func, not_, or_,
 
 from qassay.errors import UsageError
 from qassay.questions import TestSet
+from qassay.store.acts import Act
 from qassay.store.assignment.assignments import Assignment, keep_others_out, reassign
 from qassay.store.development.answers import in_parts
 from qassay.store.schema import ASSIGNED, OPEN, UNASSIGNED, UNJUDGED, UNRULED, question_progress, workload
 from qassay.store.schema import assignment as table
-from qassay.store.settings import note_action
 from qassay.tables import plural
 
 # What a question lacks that is not finished.
@@ -59,15 +59,13 @@ def is_assigned(connection: Connection, set_name: str) -> bool:
     return connection.execute(select(table.c.id).where(table.c.set == set_name).limit(1)).first() is not None
 
 
-def hand_over(
-    connection: Connection, questions: TestSet, source: int | None, targets: Sequence[int], *, by: int | None
-) -> tuple[int, int]:
+def hand_over(act: Act, questions: TestSet, source: int | None, targets: Sequence[int]) -> tuple[int, int]:
     """Give the unfinished work of an account (None: work open to all) to others; without any, to anyone who asks.
 
     A series stays together; the person with the least left is next. Returns how many assignments were given, and how
     many stay because all others already judge the question.
     """
-    c = table.c
+    connection, c = act.connection, table.c
     if source in targets:
         raise UsageError("the work would stay with the same person; choose others")
     keep_others_out(connection)
@@ -89,8 +87,8 @@ def hand_over(
     choose = _chooser(targets, judges, load)
     count = 0
     for group in groups.values():
-        count += _give(connection, group, choose, judges, by=by)
-    note_action(connection, "hand-over", account=by, before=source, to=list(targets), assignments=count)
+        count += _give(act, group, choose, judges)
+    act.note("hand-over", before=source, to=list(targets), assignments=count)
     return count, len(rows) - count
 
 
@@ -114,16 +112,14 @@ def _chooser(targets: Sequence[int], judges: Mapping[str, set[int | None]], load
     return choose
 
 
-def _give(
-    connection: Connection, group: Sequence[Any], choose: Chooser, judges: dict[str, set[int | None]], *, by: int | None
-) -> int:
+def _give(act: Act, group: Sequence[Any], choose: Chooser, judges: dict[str, set[int | None]]) -> int:
     """Give a series to one person; where nobody can take all of it, its questions one by one."""
     possible, taker = choose(group)
     count = 0
     for row in group:
         able, account = (possible, taker) if possible else choose([row])
         if able:
-            reassign(connection, row.id, account, by=by)
+            reassign(act, row.id, account)
             judges.setdefault(row.question, set()).add(account)
             count += 1
     return count

@@ -17,7 +17,6 @@ from qassay.errors import UsageError
 from qassay.store.acts import Act
 from qassay.store.schema import account as people
 from qassay.store.schema import answer as table
-from qassay.store.settings import note_action
 
 LONGEST_ANSWER = 1_000
 # Names in one query: databases have a limit.
@@ -86,7 +85,7 @@ def add_answer(act: Act, question: str, answer: str, doc: str | None) -> None:
         raise UsageError(f"question {question} has this answer, with this document, already")
     again = None if current is None or current.noted else False
     if current is not None and current.noted:
-        note_action(act.connection, "accept-answer", account=act.account, question=question, answer=answer, doc=doc)
+        act.note("accept-answer", question=question, answer=answer, doc=doc)
     _append(act, {"question": question, "answer": answer, "doc": doc, "withdrawn": again})
 
 
@@ -121,7 +120,7 @@ def withdraw_answer(act: Act, question: str, answer: str, doc: str | None, *, re
     row = {"question": question, "answer": answer, "doc": doc, "withdrawn": True, "reason": reason.strip()}
     _append(act, row)
     details = {"answer": answer, "doc": doc, "why": reason}
-    note_action(act.connection, "withdraw-answer", account=act.account, question=question, **details)
+    act.note("withdraw-answer", question=question, **details)
 
 
 def forget_answer(connection: Connection, question: str, answer: str, doc: str | None) -> None:

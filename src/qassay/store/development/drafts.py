@@ -25,7 +25,7 @@ from qassay.store.development import test_set
 from qassay.store.development.answers import forget_answers, known_answers, rename_answers
 from qassay.store.schema import assignment, current_judgment, item, nugget, run
 from qassay.store.schema import question as table
-from qassay.store.settings import forget_settled, note_action
+from qassay.store.settings import forget_settled
 from qassay.tasks import Task
 
 Draft = TypeVar("Draft")
@@ -236,7 +236,7 @@ def _rewrite(act: Act, before: Stored, after: Question) -> Stored:
         raise ChangedError(find_stored(act.connection, after.id))  # somebody was faster since it was read
     if not before.draft:
         details = {"before": question_row(before.question), "after": question_row(after)}
-        note_action(act.connection, "change-question", account=act.account, question=after.id, **details)
+        act.note("change-question", question=after.id, **details)
     return replace(before, question=after, version=before.version + 1)
 
 
@@ -246,7 +246,7 @@ def _remove(act: Act, stored: Stored) -> None:
         known_list = known_answers(connection, [number]).get(number, ())
         answers = [{"answer": answer.answer, "doc": answer.doc} for answer in known_list]
         was = question_row(stored.question)
-        note_action(connection, "remove-question", account=act.account, question=number, before=was, answers=answers)
+        act.note("remove-question", question=number, before=was, answers=answers)
     forget_answers(connection, number)
     for dependent in (nugget, item, assignment):
         connection.execute(delete(dependent).where(dependent.c.question == number))
@@ -385,7 +385,7 @@ def publish(act: Act, group_names: Sequence[str]) -> dict[str, str]:
     rows = connection.execute(select(table.c.id, table.c.ordinal).where(~table.c.draft))
     ordinals = {row.id: row.ordinal for row in rows}
     _set_order(connection, {number: ordinals[number] for number in together.ids})
-    note_action(connection, "publish", account=act.account, questions=list(names.values()))
+    act.note("publish", questions=list(names.values()))
     return names
 
 

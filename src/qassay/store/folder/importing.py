@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import insert, select, update
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
@@ -28,7 +28,6 @@ from qassay.formats.importing.rows import canonical, judgment_kinds, missing
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
-from qassay.formats.times import now
 from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, subject
 from qassay.nuggets import list_of_key
 from qassay.questions import Question, TestSet, gather
@@ -39,7 +38,7 @@ from qassay.store.engine import Store
 from qassay.store.folder.snapshot import nugget_lines
 from qassay.store.judging.judgments import append_many
 from qassay.store.schema import answer, current_judgment, judgment, nugget, question, run
-from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, note_action, put_setting
+from qassay.store.settings import EMPTY_FILES, EVALUATION, WAITING, get_setting, put_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,8 @@ def _import(store: Store, plan: Plan, *, replace: bool) -> list[Imported]:
             connection.exec_driver_sql("LOCK TABLE question, judgment, nugget, answer, run IN SHARE ROW EXCLUSIVE MODE")
         if get_setting(connection, EVALUATION) is None:  # the database belongs to the evaluation that is first
             put_setting(connection, EVALUATION, plan.configuration.name)
-        importing = _Import(connection, plan.incoming, replace=replace)
+        act = Act(connection, plan.configuration.task)
+        importing = _Import(act, plan.incoming, replace=replace)
         importing.everything()
         if importing.problems:
             raise InputError(importing.problems)
@@ -96,8 +96,8 @@ def _import(store: Store, plan: Plan, *, replace: bool) -> list[Imported]:
         imported = list(importing.imported.values())
         if imported:
             # Somebody may be assigned to judge what is new.
-            refresh_totals(Act(connection, plan.configuration.task))
-            note_action(connection, "take-in", account=None, files=[part.as_json() for part in imported])
+            refresh_totals(act)
+            act.note("take-in", files=[part.as_json() for part in imported])
     return imported
 
 
@@ -243,11 +243,11 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
 class _Import:
     """One import, within its transaction: incoming rows compared with those of the store, kind by kind."""
 
-    def __init__(self, connection: Connection, incoming: Incoming, *, replace: bool) -> None:
-        self.connection = connection
+    def __init__(self, act: Act, incoming: Incoming, *, replace: bool) -> None:
+        self.act, self.connection = act, act.connection
         self.incoming = incoming
         self.replace = replace
-        self.at = now()
+        self.at = act.at
         self.imported: dict[tuple[str, str], Imported] = {}
         self.problems = Problems()
 
@@ -290,7 +290,7 @@ class _Import:
             if "body" in values:
                 self._refuse_other_type(known.get(asked.id), asked)
                 before = msgspec.json.decode(row.body)
-                note_action(self.connection, "change-question", account=None, question=asked.id, before=before)
+                self.act.note("change-question", question=asked.id, before=before)
                 changed += 1
             elif row.ordinal == place:
                 continue
@@ -330,7 +330,7 @@ class _Import:
             message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
             self.problems.append(Problem("second-tag", message, run_file.file))
             return
-        note_action(self.connection, "replace-run", account=None, run=tag, file=stored.file, at=stored.at)
+        self.act.note("replace-run", run=tag, file=stored.file, at=stored.at)
         self.connection.execute(update(run).where(c.tag == tag).values(**values))
         self.note(run_file.file, "run", 0, 1)
 

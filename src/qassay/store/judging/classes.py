@@ -23,7 +23,6 @@ from qassay.store.development.answers import developed_answers
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import check_open, undo_judgments
 from qassay.store.judging.judgments import KeyReusedError
-from qassay.store.settings import note_action
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +97,7 @@ def undo_renaming(act: Act, assignment: Assignment, of: str) -> int:
 
 
 def _note(act: Act, assignment: Assignment, action: str, **details: Any) -> None:
-    note_action(
-        act.connection, action, account=act.account, question=assignment.question, set=assignment.set, **details
-    )
+    act.note(action, question=assignment.question, set=assignment.set, **details)
     recount_question(act, assignment.question)
 
 

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, select
 from qassay.store.acts import Act
 from qassay.store.schema import account as people
 from qassay.store.schema import record
-from qassay.store.settings import note_action
 
 ACTION = "flag"
 
@@ -33,7 +32,7 @@ class Flag:
 
 def put_flag(act: Act, question: str, item: int, reason: str | None) -> None:
     """Flag an item, or remove the flag where there is no reason."""
-    note_action(act.connection, ACTION, account=act.account, question=question, item=item, reason=reason or None)
+    act.note(ACTION, question=question, item=item, reason=reason or None)
 
 
 def flags(connection: Connection, *, account: int | None = None, question: str | None = None) -> list[Flag]:

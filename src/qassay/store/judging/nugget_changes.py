@@ -34,7 +34,6 @@ from qassay.store.judging.nuggets import (
 )
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget
-from qassay.store.settings import note_action
 
 LONGEST_NUGGET = 1_000
 
@@ -94,7 +93,7 @@ class NuggetChange:
         if links:
             act, (set_name, question) = self.act, self._place
             details = {"set": set_name, "nugget": name, "links": links}
-            note_action(act.connection, "remove-nugget", account=act.account, question=question, **details)
+            act.note("remove-nugget", question=question, **details)
         return links
 
     def split(self, name: str, texts: tuple[str, str], *, expected: int) -> None:

@@ -21,9 +21,9 @@ from sqlalchemy.exc import IntegrityError
 
 from qassay.errors import UsageError, unknown
 from qassay.formats.times import later, now
+from qassay.store.acts import Act
 from qassay.store.schema import ROLES, account, invitation, run, session
 from qassay.store.schema import token as token_table
-from qassay.store.settings import note_action
 
 # How long an invitation can be used.
 LIFE = timedelta(days=7)
@@ -175,10 +175,9 @@ def add_account(
 
 
 def change_account(
-    connection: Connection,
+    act: Act,
     number: int,
     *,
-    by: int,
     role: str | None = None,
     active: bool | None = None,
     organisation: str | None = None,
@@ -187,6 +186,7 @@ def change_account(
 
     The last organiser stays one. An account that is no longer a participant's has no organisation.
     """
+    connection = act.connection
     before = get_account(connection, number)
     role = before.role if role is None else role
     active = before.active if active is None else active
@@ -209,7 +209,7 @@ def change_account(
     if not active:
         end_resets(connection, before.name)
     member = {} if organisation is None else {"organisation": organisation}
-    note_action(connection, "account", account=by, of=before.name, role=role, active=active, **member)
+    act.note("account", of=before.name, role=role, active=active, **member)
     return get_account(connection, number)
 
 
@@ -304,15 +304,15 @@ def members(connection: Connection, organisation: str) -> list[str]:
 
 
 def invite(
-    connection: Connection,
+    act: Act,
     role: str,
     *,
     name: str | None = None,
-    by: int | None = None,
     life: timedelta = LIFE,
     organisation: str | None = None,
 ) -> str:
     """Make an invitation and return its token, which is shown once and kept nowhere."""
+    connection = act.connection
     if role not in (*ROLES, RESET):
         raise unknown("role", role, ROLES)
     organisation = organisation_for(connection, role, organisation)
@@ -323,10 +323,10 @@ def invite(
         else:
             _refuse_taken(connection, name)
     token = secrets.token_urlsafe(32)
-    values = {"digest": digest(token), "role": role, "name": name, "created": now(), "expires": later(life), "by": by}
-    connection.execute(insert(invitation).values(**values, organisation=organisation))
+    values = {"digest": digest(token), "role": role, "name": name, "created": act.at, "expires": later(life)}
+    connection.execute(insert(invitation).values(**values, by=act.account, organisation=organisation))
     member = {} if organisation is None else {"organisation": organisation}
-    note_action(connection, "invite", account=by, role=role, name=name, **member)
+    act.note("invite", role=role, name=name, **member)
     return token
 
 
@@ -418,10 +418,10 @@ def _waiting_for(connection: Connection, name: str) -> list[Invitation]:
     return open_invitations(connection, invitation.c.name == name, invitation.c.role != RESET)
 
 
-def withdraw_invitation(connection: Connection, number: int, *, by: int) -> None:
+def withdraw_invitation(act: Act, number: int) -> None:
     """Make an invitation useless."""
     c = invitation.c
     usable = update(invitation).where(c.id == number, c.used.is_(None), c.expires > now())
-    if connection.execute(usable.values(expires=now())).rowcount != 1:
+    if act.connection.execute(usable.values(expires=now())).rowcount != 1:
         raise UsageError(SPENT)
-    note_action(connection, "withdraw", account=by, invitation=number)
+    act.note("withdraw", invitation=number)

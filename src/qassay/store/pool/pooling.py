@@ -15,7 +15,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats.times import now
 from qassay.judging import Item, Wanted
 from qassay.questions import TestSet
-from qassay.store.acts import Act
+from qassay.store.acts import Act, Assessor
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.counting import recount_question
 from qassay.store.development.answers import in_parts
@@ -24,7 +24,7 @@ from qassay.store.pool.items import Changes, Pooled, find_changes, numbered, sto
 from qassay.store.pool.uploads import runs_mark
 from qassay.store.schema import assignment, run
 from qassay.store.schema import question as question_table
-from qassay.store.settings import get_setting, note_action, put_setting
+from qassay.store.settings import get_setting, put_setting
 from qassay.tasks import Task
 
 SUMMARY = "pool"
@@ -62,7 +62,7 @@ def store_pool(
     *,
     mark: str,
     wanted: Wanted,
-    account: int | None,
+    person: Assessor | None,
 ) -> Pooled:
     """Bring the items up to date with the runs, the assignments with the items, and sum it up.
 
@@ -91,15 +91,8 @@ def store_pool(
     with store.write() as connection:
         _go_on(connection, turn)
         _sum_up(connection, changes, questions, mark=mark, wanted=wanted)
-        note_action(
-            connection,
-            "pool",
-            account=account,
-            items=pooled.items,
-            added=pooled.added,
-            retired=pooled.retired,
-            mark=mark,
-        )
+        act = Act(connection, task, person)
+        act.note("pool", items=pooled.items, added=pooled.added, retired=pooled.retired, mark=mark)
     return pooled
 
 

@@ -16,9 +16,9 @@ from sqlalchemy import Connection, select, update
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats.names import file_name
 from qassay.formats.runs import file_suffix
-from qassay.formats.times import now
 from qassay.formats.tracks import Track
 from qassay.runs import RunInformation, first_of_organisations
+from qassay.store.acts import Act
 from qassay.store.pool.uploads import (
     StoredRun,
     describe_run,
@@ -31,7 +31,6 @@ from qassay.store.pool.uploads import (
 from qassay.store.schema import account as accounts
 from qassay.store.schema import record
 from qassay.store.schema import run as table
-from qassay.store.settings import note_action
 
 # Runs of an organisation, where the track sets no limit, and with its withdrawn ones: what it may store.
 MOST = 100
@@ -44,10 +43,9 @@ class ClosedError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who submits: the organisation, the account of its member, and the rules of the track."""
+    """Who submits: the organisation, and the rules of the track; the act says which of its members."""
 
     organisation: str
-    account: int
     track: Track
 
 
@@ -81,7 +79,7 @@ def check_open(track: Track, moment: datetime, *, is_pooled: bool) -> None:
 
 
 def submit(
-    connection: Connection,
+    act: Act,
     sender: Sender,
     tag: str,
     data: bytes,
@@ -94,6 +92,7 @@ def submit(
 
     What speaks against it is an error of the file, as what is wrong in it is.
     """
+    connection = act.connection
     lock_runs(connection)
     information = replace(information, organisation=sender.organisation)
     runs = {run.tag: run for run in _runs_of(connection, sender.organisation)}
@@ -101,7 +100,7 @@ def submit(
     if before is None:
         _refuse_taken(connection, tag, sender.organisation, called)
         _check_limit(runs, sender.track, called, new=True)
-        keep_run(connection, tag, data, called=called, information=information, account=sender.account)
+        keep_run(act, tag, data, called=called, information=information)
         return
     if before.withdrawn:
         _refuse_withdrawn_by_others(connection, tag, sender.organisation)
@@ -111,25 +110,26 @@ def submit(
             return  # sent twice: the answer to the first time was lost
         message = f"your run {tag} is here already; choose to replace earlier runs, or give this one a tag of its own"
         raise InputError(Problem("second-tag", message, called))
-    _replace(connection, before, data, called=called, information=information, account=sender.account)
+    _replace(act, before, data, called=called, information=information)
 
 
-def describe(connection: Connection, sender: Sender, tag: str, information: RunInformation) -> None:
+def describe(act: Act, sender: Sender, tag: str, information: RunInformation) -> None:
     """Say what a run of an organisation is; an error where it has no such run."""
-    own_run(connection, sender.organisation, tag)
+    own_run(act.connection, sender.organisation, tag)
     described = replace(information, organisation=sender.organisation)
-    describe_run(connection, tag, described, account=sender.account)
+    describe_run(act, tag, described)
 
 
-def withdraw(connection: Connection, sender: Sender, tag: str, *, withdrawn: bool, reason: str) -> None:
+def withdraw(act: Act, sender: Sender, tag: str, *, withdrawn: bool, reason: str) -> None:
     """Withdraw a run of an organisation, or restore it within the limit; an error where it has no such run."""
+    connection = act.connection
     lock_runs(connection)
     before = own_run(connection, sender.organisation, tag)
     if before.withdrawn and not withdrawn:
         _refuse_withdrawn_by_others(connection, tag, sender.organisation)
         runs = {run.tag: run for run in _runs_of(connection, sender.organisation)}
         _check_limit(runs, sender.track, None, new=False)
-    set_withdrawn(connection, tag, withdrawn=withdrawn, reason=reason, account=sender.account)
+    set_withdrawn(act, tag, withdrawn=withdrawn, reason=reason)
 
 
 def own_run(connection: Connection, organisation: str, tag: str) -> StoredRun:
@@ -179,19 +179,11 @@ def _check_limit(runs: dict[str, StoredRun], track: Track, called: str | None, *
         raise InputError(Problem("configuration", message, called))
 
 
-def _replace(
-    connection: Connection,
-    before: StoredRun,
-    data: bytes,
-    *,
-    called: str,
-    information: RunInformation,
-    account: int,
-) -> None:
+def _replace(act: Act, before: StoredRun, data: bytes, *, called: str, information: RunInformation) -> None:
     """Put another file in the place of a run; the digest of the earlier one is recorded."""
-    of_tag = table.c.tag == before.tag
+    connection, of_tag = act.connection, table.c.tag == before.tag
     earlier = _data(connection, before.tag)
-    values = {"file": file_name(before.tag) + file_suffix(data), "data": data, "at": now(), "account": account}
+    values = {"file": file_name(before.tag) + file_suffix(data), "data": data, "at": act.at, "account": act.account}
     connection.execute(update(table).where(of_tag).values(withdrawn=False, **values))
     was = {
         "size": len(earlier),
@@ -199,8 +191,8 @@ def _replace(
         "at": before.at,
         "withdrawn": before.withdrawn,
     }
-    note_action(connection, "replace-run", account=account, run=before.tag, file=called, size=len(data), before=was)
-    describe_run(connection, before.tag, _or_before(information, before.information), account=account)
+    act.note("replace-run", run=before.tag, file=called, size=len(data), before=was)
+    describe_run(act, before.tag, _or_before(information, before.information))
 
 
 def _data(connection: Connection, tag: str) -> bytes:

@@ -18,12 +18,12 @@ from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files
 from qassay.formats.names import LONGEST_FILE_NAME, file_name
 from qassay.formats.runs import file_suffix
-from qassay.formats.times import now
 from qassay.judging import digest
 from qassay.runs import RunInformation
+from qassay.store.acts import Act
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
-from qassay.store.settings import WAITING, get_setting, note_action, put_setting
+from qassay.store.settings import WAITING, get_setting, put_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +65,20 @@ def count_runs(connection: Connection) -> tuple[int, int]:
     return sum(counts.values()), counts.get(True, 0)
 
 
-def keep_run(
-    connection: Connection, tag: str, data: bytes, *, called: str, information: RunInformation, account: int | None
-) -> None:
+def keep_run(act: Act, tag: str, data: bytes, *, called: str, information: RunInformation) -> None:
     """Keep a checked run; an error where its tag is in use, which says what to do."""
+    connection = act.connection
     name = file_name(tag) + file_suffix(data)
     if len(name.encode()) > LONGEST_FILE_NAME:
         message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
         raise InputError(Problem("configuration", message, called))
     waiting = _waiting(connection, tag)
     described = _information_row(tag, _filled_in(information, _information(waiting)), waiting)
-    values = {"tag": tag, "file": name, "data": data, "information": described, "account": account, "at": now()}
+    values = {"tag": tag, "file": name, "data": data, "information": described, "account": act.account, "at": act.at}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(table).values(**values).on_conflict_do_nothing().returning(table.c.tag)
     if connection.execute(new).first() is not None:
-        note_action(connection, "upload-run", account=account, run=tag, file=called, size=len(data))
+        act.note("upload-run", run=tag, file=called, size=len(data))
         return
     stored = connection.execute(select(table.c.data, table.c.withdrawn).where(table.c.tag == tag)).one()
     path = Path(called)
@@ -90,8 +89,9 @@ def keep_run(
     raise InputError(Problem("second-tag", message, called))
 
 
-def describe_run(connection: Connection, tag: str, information: RunInformation, *, account: int | None) -> None:
+def describe_run(act: Act, tag: str, information: RunInformation) -> None:
     """Say what a run is: its row of runs.jsonl; recorded."""
+    connection = act.connection
     before = connection.execute(select(table.c.information).where(table.c.tag == tag)).one_or_none()
     if before is None:
         raise unknown("run", tag, ())
@@ -101,11 +101,12 @@ def describe_run(connection: Connection, tag: str, information: RunInformation, 
     connection.execute(update(table).where(table.c.tag == tag).values(information=text))
     was = None if before.information is None else msgspec.json.decode(before.information)
     now_is = None if text is None else msgspec.json.decode(text)
-    note_action(connection, "describe-run", account=account, run=tag, before=was, after=now_is)
+    act.note("describe-run", run=tag, before=was, after=now_is)
 
 
-def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: str, account: int | None) -> None:
+def set_withdrawn(act: Act, tag: str, *, withdrawn: bool, reason: str) -> None:
     """Withdraw a run, or restore it; recorded, and its judgments stay."""
+    connection = act.connection
     stored = connection.execute(select(table.c.withdrawn).where(table.c.tag == tag)).one_or_none()
     if stored is None:
         raise unknown("run", tag, ())
@@ -113,7 +114,7 @@ def set_withdrawn(connection: Connection, tag: str, *, withdrawn: bool, reason: 
         raise UsageError(f"run {tag} is {'withdrawn already' if withdrawn else 'not withdrawn'}")
     connection.execute(update(table).where(table.c.tag == tag).values(withdrawn=withdrawn))
     action = "withdraw-run" if withdrawn else "restore-run"
-    note_action(connection, action, account=account, run=tag, reason=reason)
+    act.note(action, run=tag, reason=reason)
 
 
 def runs_mark(connection: Connection) -> str:

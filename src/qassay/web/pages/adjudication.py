@@ -230,8 +230,8 @@ def reopen_question(person: ThePerson, site: TheSite, sent: Reopening) -> Done:
     if not reason:
         raise UsageError("say why the question is opened again: the reason is recorded")
     question_named(site, sent.question)
-    with site.store.write() as connection:
-        reopen(connection, sent.question, by=person.id, reason=reason)
+    with acting(site, person) as act:
+        reopen(act, sent.question, reason=reason)
     return Done()
 
 

@@ -16,7 +16,6 @@ from qassay.formats.tracks import spoken
 from qassay.judging.roles import has_authors
 from qassay.judging.sets import SLOTS
 from qassay.questions import Question, TestSet
-from qassay.store.acts import Act
 from qassay.store.assignment.assignments import (
     Assignment,
     assign,
@@ -36,6 +35,7 @@ from qassay.store.assignment.progress import (
 )
 from qassay.store.people import Account, accounts
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.pooling import PoolView, make_pool, pool_view, to_be_judged
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
@@ -390,7 +390,7 @@ def pool_state(site: TheSite) -> PoolView:
 @router.action("POST", "/assignments/pool", roles=ORGANISERS)
 def pool(person: ThePerson, site: TheSite, sent: Pooling) -> PoolView:
     """Make the pool from the runs, or make it again."""
-    return make_pool(site, account=person.id, holistic=sent.holistic, citations=sent.citations)
+    return make_pool(site, person=person.assessor(), holistic=sent.holistic, citations=sent.citations)
 
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
@@ -399,21 +399,16 @@ def assign_all(person: ThePerson, site: TheSite, sent: Assigning) -> Assigned:
 
     Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
     """
-    with site.store.write() as connection:
+    with acting(site, person) as act:
+        connection = act.connection
         if pool_view(site, connection).made is None:
             raise UsageError("there is no pool yet; make it first, so that there is something to judge")
         _check_people(connection, sent.accounts)
         questions = questions_of(site, connection)
         authors, missing = _authors(connection, questions, sent.accounts) if sent.author_first else ({}, {})
-        count = assign(
-            Act(connection, site.configuration.task, person.assessor()),
-            questions,
-            assessors=sent.assessors,
-            accounts=sent.accounts,
-            authors=authors,
-        )
+        count = assign(act, questions, assessors=sent.assessors, accounts=sent.accounts, authors=authors)
         if not count and sent.accounts:
-            count, _ = hand_over(connection, questions, None, sent.accounts, by=person.id)
+            count, _ = hand_over(act, questions, None, sent.accounts)
     return Assigned(done=count, without_author=len(missing), absent=sorted(set(missing.values())))
 
 
@@ -439,33 +434,33 @@ def _authors(
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
 def reassign_one(person: ThePerson, site: TheSite, number: Number, sent: Reassigning) -> Counted:
     """Give one question of somebody to somebody else; what was judged stays."""
-    with site.store.write() as connection:
-        if assignment_with_number(connection, number) is None:
+    with acting(site, person) as act:
+        if assignment_with_number(act.connection, number) is None:
             raise Refusal(404, "there is no such assignment")
-        _check_people(connection, [sent.account] if sent.account is not None else [])
-        reassign(connection, number, sent.account, by=person.id)
+        _check_people(act.connection, [sent.account] if sent.account is not None else [])
+        reassign(act, number, sent.account)
     return Counted(done=1)
 
 
 @router.action("POST", "/assignments/hand-over", roles=ORGANISERS)
 def hand_over_all(person: ThePerson, site: TheSite, sent: HandingOver) -> Counted:
     """Give all unfinished work of somebody to others; what was judged stays."""
-    with site.store.write() as connection:
-        _check_people(connection, sent.accounts)
-        count, left = hand_over(connection, questions_of(site, connection), sent.source, sent.accounts, by=person.id)
+    with acting(site, person) as act:
+        _check_people(act.connection, sent.accounts)
+        count, left = hand_over(act, questions_of(site, act.connection), sent.source, sent.accounts)
     return Counted(done=count, kept=left)
 
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
 def withdraw_slot(person: ThePerson, site: TheSite, sent: Slot) -> Counted:
     """Withdraw the last slot where nothing was judged of it."""
-    with site.store.write() as connection:
-        work = workloads(connection)
+    with acting(site, person) as act:
+        work = workloads(act.connection)
         last = max((workload.slot for workload in work), default=0)
         if sent.slot != last:
             raise UsageError(f"only the last assessor of the questions can be withdrawn, which is {last}")
         total = sum(workload.questions for workload in work if workload.slot == sent.slot)
-        count = withdraw_assignments(Act(connection, site.configuration.task, person.assessor()), slot=sent.slot)
+        count = withdraw_assignments(act, slot=sent.slot)
     return Counted(done=count, kept=total - count)
 
 

@@ -9,7 +9,7 @@ from qassay.judging import PAIRS, SETTLED_SETS, subject
 from qassay.store.judging.classes import ClassGoneError, KnownClass, known_classes, rename_class, undo_renaming
 from qassay.store.judging.judgments import current_rows
 from qassay.store.judging.nuggets import list_for
-from qassay.store.settings import count_actions, note_action
+from qassay.store.settings import count_actions
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting, own_assignment
 from qassay.web.routing import ASSESSORS, Context, Input, Number, Router, ThePerson, TheSite
@@ -63,10 +63,10 @@ def aids(person: ThePerson, site: TheSite, assignment: Number) -> Aids:
 def keep_impressions(person: ThePerson, site: TheSite, sent: Impressions) -> Kept:
     """Keep a judge's summary of impressions with the evaluation (METHOD 4, justifications)."""
     site.limits.count(BY_PERSON, "impressions of", str(person.id))
-    with site.store.write() as connection:
-        if count_actions(connection, "impressions", account=person.id) >= MOST_IMPRESSIONS:
+    with acting(site, person) as act:
+        if count_actions(act.connection, "impressions", account=person.id) >= MOST_IMPRESSIONS:
             raise Refusal(409, f"you have sent {MOST_IMPRESSIONS} summaries, which is the limit; ask the organiser")
-        note_action(connection, "impressions", account=person.id, text=sent.text)
+        act.note("impressions", text=sent.text)
     return Kept(kept=True)
 
 

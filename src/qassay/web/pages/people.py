@@ -22,6 +22,7 @@ from qassay.store.people import (
     withdraw_invitation,
 )
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.pages.account import Ended, in_person
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import Person, Role, Site
@@ -119,8 +120,8 @@ def add_invitation(person: ThePerson, site: TheSite, request: Request, sent: Inv
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
 def withdraw(person: ThePerson, site: TheSite, number: Number) -> Ended:
     """Make an invitation useless."""
-    with site.store.write() as connection:
-        withdraw_invitation(connection, number, by=person.id)
+    with acting(site, person) as act:
+        withdraw_invitation(act, number)
     return Ended(ended=1)
 
 
@@ -129,10 +130,8 @@ def change(person: ThePerson, site: TheSite, number: Number, sent: Changing) -> 
     """Change a role, or end or renew somebody's access; their sessions and tokens end at once."""
     in_person(person)
     _account(site, number)
-    with site.store.write() as connection:
-        changed = change_account(
-            connection, number, by=person.id, role=sent.role, active=sent.active, organisation=sent.organisation
-        )
+    with acting(site, person) as act:
+        changed = change_account(act, number, role=sent.role, active=sent.active, organisation=sent.organisation)
     return AccountRow.build(changed, own=number == person.id)
 
 
@@ -162,8 +161,8 @@ def _invited(
     organisation: str | None = None,
 ) -> OneTimeLink:
     """An invitation as a link at the address that people use."""
-    with site.store.write() as connection:
-        token = invite(connection, role, name=name, by=person.id, life=life, organisation=organisation)
+    with acting(site, person) as act:
+        token = invite(act, role, name=name, life=life, organisation=organisation)
     origin = site.settings.origin or f"http://{request.headers['host']}"
     link = f"{origin}/welcome#{token}"
     return OneTimeLink(link=link, role=role, name=name, expires=later(life), organisation=organisation)

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.results import publishing
 from qassay.web.results.finding import Form, StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
@@ -199,16 +200,16 @@ class Early(Context):
 @router.action("POST", "/results/early", roles=ORGANISERS)
 def show_early(person: ThePerson, site: TheSite) -> Early:
     """Show organisers the results of finished questions while others are being judged; recorded."""
-    with site.store.write() as connection:
-        publishing.show_early(connection, early=True, account=person.id)
+    with acting(site, person) as act:
+        publishing.show_early(act, early=True)
     return Early(shown=True)
 
 
 @router.action("DELETE", "/results/early", roles=ORGANISERS)
 def hide_early(person: ThePerson, site: TheSite) -> Early:
     """Show no results until all assigned work is done; recorded."""
-    with site.store.write() as connection:
-        publishing.show_early(connection, early=False, account=person.id)
+    with acting(site, person) as act:
+        publishing.show_early(act, early=False)
     return Early(shown=False)
 
 
@@ -265,15 +266,13 @@ def _publish(
     now = snapshot(site)
     if job.state != now.state and not (sent.provisional or sent.finished):
         raise Refusal(409, "judgments have come in meanwhile; look at the leaderboard again, then publish it")
-    with site.store.write() as connection:
+    with acting(site, person) as act:
         return publishing.publish(
-            connection,
+            act,
             result.finding,
             sent.choice(),
             title=sent.title,
             provisional=now.gate.mark if sent.provisional else mark,
-            account=person.id,
-            name=person.name,
             pages=pages.finding.document["pages"],
         )
 
@@ -281,8 +280,8 @@ def _publish(
 @router.action("DELETE", "/results/published/{number}", roles=ORGANISERS)
 def withdraw(person: ThePerson, site: TheSite, number: str) -> Withdrawn:
     """Take a published result away from readers; recorded."""
-    with site.store.write() as connection:
-        if not publishing.withdraw(connection, number, account=person.id):
+    with acting(site, person) as act:
+        if not publishing.withdraw(act, number):
             raise Refusal(404, "there is no such published result")
     return Withdrawn(id=number)
 

@@ -16,6 +16,7 @@ from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_r
 from qassay.web import uploading
 from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
+from qassay.web.judging import act_of, acting
 from qassay.web.pooling import PoolView, make_pool, pool_view
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Router, ThePerson, TheSite
@@ -126,7 +127,7 @@ def upload(
     about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
-        keep_run(connection, tag, data, called=called, information=about, account=person.id)
+        keep_run(act_of(site, person, connection), tag, data, called=called, information=about)
 
     with Checker() as checker:
         reports = [take_upload(site, checker, file.filename, file.file, keep=keep) for file in files]
@@ -153,10 +154,10 @@ def describe(person: ThePerson, site: TheSite, sent: Described) -> RunView:
     about = RunInformation(
         (sent.organisation or "").strip() or None, (sent.description or "").strip() or None, sent.manual, sent.priority
     )
-    with site.store.write() as connection:
-        _check_tag(connection, sent.tag)
-        describe_run(connection, sent.tag, about, account=person.id)
-        run = find_run(connection, sent.tag)
+    with acting(site, person) as act:
+        _check_tag(act.connection, sent.tag)
+        describe_run(act, sent.tag, about)
+        run = find_run(act.connection, sent.tag)
     return RunView.build(run, run.information)
 
 
@@ -174,12 +175,12 @@ def restore(person: ThePerson, site: TheSite, sent: Withdrawing) -> PoolView:
 
 def _set_withdrawn(person: ThePerson, site: TheSite, sent: Withdrawing, *, withdrawn: bool) -> PoolView:
     """Withdraw or restore; where there is a pool, it is made again."""
-    with site.store.write() as connection:
-        _check_tag(connection, sent.tag)
-        set_withdrawn(connection, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip(), account=person.id)
+    with acting(site, person) as act:
+        _check_tag(act.connection, sent.tag)
+        set_withdrawn(act, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip())
     with site.store.read() as connection:
         view = pool_view(site, connection)
-    return make_pool(site, account=person.id) if view.made is not None else view
+    return make_pool(site, person=person.assessor()) if view.made is not None else view
 
 
 def _track(site: TheSite) -> str | None:

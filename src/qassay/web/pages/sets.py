@@ -18,19 +18,17 @@ from qassay.errors import InputError, Problems
 from qassay.formats.jsonl import rows_table
 from qassay.formats.names import name_fault
 from qassay.formats.questions import question_row
-from qassay.formats.times import now
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, SETTLED_SETS, subject
 from qassay.judging.sets import JudgmentSet, check_nuggets, judgment_set, with_kinds
 from qassay.questions import TestSet
-from qassay.store.acts import Act, Assessor
 from qassay.store.assignment.assignments import keep_others_out
 from qassay.store.assignment.progress import is_assigned
 from qassay.store.judging.judgments import append_many, current_rows, subjects_after
 from qassay.store.judging.nuggets import give_list, list_for
 from qassay.store.pool.items import pooled_after
-from qassay.store.settings import note_action
 from qassay.tasks import Task
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.questions import questions_of
 from qassay.web.routing import ORGANISERS, Context, Input, Number, Router, ThePerson, TheSite
 
@@ -123,18 +121,19 @@ def append_judgments(person: ThePerson, site: TheSite, name: str, sent: Rows) ->
     if fault := name_fault(name):
         raise Refusal(422, f"the set name {name!r} {fault}")
     judged, typed = _checked(name, sent.rows, questions_of(site), site.configuration.task)
-    with site.store.write() as connection:
+    with acting(site, person) as act:
+        connection = act.connection
         # Before the current rows are read: the same rows sent twice at a time are appended once.
         keep_others_out(connection)
         _refuse_assessors_sets(connection, name)
         if any(KINDS[kind].by_nuggets for kind in judged.kinds):
-            give_list(Act(connection, site.configuration.task, Assessor(person.id, person.name)), name)
+            give_list(act, name)
         _check_nuggets(connection, judged)
         new = _news(connection, name, typed)
         rows = [(kind, msgspec.json.encode(row).decode()) for kind, row in new]
-        added = append_many(connection, set_name=name, rows=rows, at=now(), account=person.id)
+        added = append_many(connection, set_name=name, rows=rows, at=act.at, account=person.id)
         if added:
-            note_action(connection, "append-judgments", account=person.id, set=name, rows=added)
+            act.note("append-judgments", set=name, rows=added)
     return Appended(added=added)
 
 

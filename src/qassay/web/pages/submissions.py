@@ -23,12 +23,14 @@ from qassay.formats.questions import question_row
 from qassay.formats.times import timestamp
 from qassay.formats.tracks import spoken
 from qassay.runs import RunInformation
+from qassay.store.acts import Act
 from qassay.store.people import members
 from qassay.store.pool import submissions as store
 from qassay.store.pool.pooling import pool_summary
 from qassay.web import uploading
 from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
+from qassay.web.judging import act_of, acting
 from qassay.web.pages.runs import Long, Priority, Tag, Uploaded, Withdrawing
 from qassay.web.questions import questions_of
 from qassay.web.results.finding import Form as FigureForm
@@ -185,8 +187,8 @@ def submit(
     about = RunInformation(organisation, description.strip() or None, manual, priority)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
-        sender = store.Sender(organisation, person.id, site.configuration.track)
-        store.submit(connection, sender, tag, data, called=called, information=about, replacing=replace)
+        sender, act = store.Sender(organisation, site.configuration.track), act_of(site, person, connection)
+        store.submit(act, sender, tag, data, called=called, information=about, replacing=replace)
 
     with _one_at_a_time(site, organisation), Checker() as checker:
         reports = [
@@ -200,8 +202,8 @@ def describe(person: ThePerson, site: TheSite, sent: SubmissionDescribed) -> Don
     """Say what a run is, and set its priority."""
     organisation = _organisation(person)
     about = RunInformation(organisation, (sent.description or "").strip() or None, sent.manual, sent.priority)
-    with _changing(person, site, sent.tag) as (connection, sender):
-        store.describe(connection, sender, sent.tag, about)
+    with _changing(person, site, sent.tag) as (act, sender):
+        store.describe(act, sender, sent.tag, about)
     return Done()
 
 
@@ -218,8 +220,8 @@ def restore(person: ThePerson, site: TheSite, sent: Withdrawing) -> Done:
 
 
 def _set_withdrawn(person: ThePerson, site: Site, sent: Withdrawing, *, withdrawn: bool) -> Done:
-    with _changing(person, site, sent.tag) as (connection, sender):
-        store.withdraw(connection, sender, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip())
+    with _changing(person, site, sent.tag) as (act, sender):
+        store.withdraw(act, sender, sent.tag, withdrawn=withdrawn, reason=sent.reason.strip())
     return Done()
 
 
@@ -340,16 +342,16 @@ def _check_open(site: Site, moment: datetime) -> None:
 
 
 @contextmanager
-def _changing(person: ThePerson, site: Site, tag: str) -> Iterator[tuple[Connection, store.Sender]]:
-    """A connection for a change of a run of the organisation, while runs may be changed."""
-    sender = store.Sender(_organisation(person), person.id, site.configuration.track)
+def _changing(person: ThePerson, site: Site, tag: str) -> Iterator[tuple[Act, store.Sender]]:
+    """An act for a change of a run of the organisation, while runs may be changed."""
+    sender = store.Sender(_organisation(person), site.configuration.track)
     _check_open(site, _now())
-    with site.store.write() as connection:
+    with acting(site, person) as act:
         try:
-            store.own_run(connection, sender.organisation, tag)
+            store.own_run(act.connection, sender.organisation, tag)
         except UsageError:
             raise Refusal(404, f"your organisation has no run {tag}") from None
-        yield connection, sender
+        yield act, sender
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from qassay.store.assignment.progress import workloads
 from qassay.store.judging.decisions import locked_among
 from qassay.store.judging.flags import flags
 from qassay.web.errors import Refusal
+from qassay.web.judging import acting
 from qassay.web.pages.assignments import WorkProgress, progress_of
 from qassay.web.pages.flags import FlagView, flag_views, flagged_items
 from qassay.web.questions import questions_of
@@ -102,8 +103,8 @@ def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=1
 @router.action("POST", "/take", roles=ASSESSORS)
 def take_work(person: ThePerson, site: TheSite) -> Taken:
     """Give the person who asks the next question that nobody has."""
-    with site.store.write() as connection:
-        assigned = take(connection, person.id)
+    with acting(site, person) as act:
+        assigned = take(act)
     if assigned is None:
         raise Refusal(404, "no question is waiting for an assessor")
     return Taken(assignment=assigned.id)

@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
-from qassay.formats.times import now
 from qassay.judging import digest
+from qassay.store.acts import Act
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
-from qassay.store.settings import get_setting, note_action, put_setting, remove_settings
+from qassay.store.settings import get_setting, put_setting, remove_settings
 from qassay.tables import Column, Table
 from qassay.web.results.finding import Choice, Finding, Picture
 
@@ -108,14 +108,12 @@ def _forget(connection: Connection, number: str) -> None:
 
 
 def publish(
-    connection: Connection,
+    act: Act,
     finding: Finding,
     choice: Choice,
     *,
     title: str,
     provisional: str | None,
-    account: int,
-    name: str,
     pages: Iterable[Mapping[str, Any]] = (),
 ) -> Publication:
     """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place.
@@ -127,10 +125,11 @@ def publish(
         id=secrets.token_hex(6),
         title=title.strip() or f"{measure}, key {key}",
         provisional=provisional,
-        at=now(),
-        by=name,
+        at=act.at,
+        by=act.name,
         **asdict(replace(choice, key=key, measure=measure)),
     )
+    connection = act.connection
     earlier = publications(connection)
     others = [publication for publication in earlier if _choice_of(publication) != _choice_of(new)]
     if len(others) >= MOST:
@@ -143,19 +142,20 @@ def publish(
         put_setting(connection, _place(new.id, page["organisation"]), page)
     put_setting(connection, SETTING, [asdict(publication) for publication in (new, *others)])
     details = {name: value for name, value in asdict(new).items() if name not in ("id", "at", "by")}
-    note_action(connection, "publish", account=account, publication=new.id, **details)
+    act.note("publish", publication=new.id, **details)
     return new
 
 
-def withdraw(connection: Connection, number: str, *, account: int) -> bool:
+def withdraw(act: Act, number: str) -> bool:
     """Take a published result away from readers; whether there was one."""
+    connection = act.connection
     earlier = publications(connection)
     others = [publication for publication in earlier if publication.id != number]
     if len(others) == len(earlier):
         return False
     _forget(connection, number)
     put_setting(connection, SETTING, [asdict(publication) for publication in others] or None)
-    note_action(connection, "unpublish", account=account, publication=number)
+    act.note("unpublish", publication=number)
     return True
 
 
@@ -185,10 +185,10 @@ def published(connection: Connection, number: str) -> Published | None:
     )
 
 
-def show_early(connection: Connection, *, early: bool, account: int) -> None:
+def show_early(act: Act, *, early: bool) -> None:
     """Show organisers the results of finished questions while others are being judged, or no longer; recorded."""
-    put_setting(connection, SHOWN_EARLY, early or None)
-    note_action(connection, "show-results-early", account=account, shown=early)
+    put_setting(act.connection, SHOWN_EARLY, early or None)
+    act.note("show-results-early", shown=early)
 
 
 def _choice_of(publication: Publication) -> tuple[str | None, ...]:
