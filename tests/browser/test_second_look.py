@@ -137,8 +137,8 @@ def test_support_names_what_was_decided_and_counts_decisions(open_work: Make, sa
     saved(page)
 
 
-def test_matching_names_the_string_that_was_linked(open_work: Make) -> None:
-    _, page = open_work("series", "1.7", "?stage=nuggets", "#new-nugget")
+def test_matching_names_the_string_that_was_linked(open_work: Make, saved: Make) -> None:
+    one, page = open_work("series", "1.7", "?stage=nuggets", "#new-nugget")
     page.locator("#new-nugget").fill("discovered radium")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Go on to step 2").click()
@@ -153,13 +153,28 @@ def test_matching_names_the_string_that_was_linked(open_work: Make) -> None:
     string = str(page.locator("section[aria-label=Response] .current .line-text").inner_text())
     page.keyboard.press("1")
     expect(page.locator("#last")).to_have_text(f"Last: Nugget 1 “{string[:60]}”")
+    # A note is on the response as a whole, before it is done and after.
+    position = page.locator("#position").inner_text()
+    page.keyboard.press("m")
+    page.locator("#note").fill("before")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator("#position")).not_to_have_text(position)
+    page.keyboard.press(",")
+    expect(page.locator("#position")).to_have_text(position)
+    expect(page.locator("#note")).to_have_value("before")
+    page.locator("#note").fill("after")
+    page.keyboard.press("Tab")
+    saved(page)
+    assert [(row["note"], row.get("item")) for row in one.rows("first") if "note" in row] == [("after", None)]
 
 
 def test_a_list_shows_known_answers_with_documents_and_asks_before_a_verdict_against_one(
     open_work: Make, saved: Make, accessible: Make
 ) -> None:
     one, page = open_work("series", "1.6")
-    expect(page.locator(".class-list li", has_text="Pierre Curie")).to_contain_text("demo-curie-2")
+    known = page.locator(".class-list li", has_text="Pierre Curie")
+    expect(known).to_contain_text("Two new elements demo-curie-2")
     line = page.locator(".list-side [role=option]", has_text="Pierre Curie")
     for _ in range(20):
         if line.count() and line.first.locator(".line-text").inner_text() == "Pierre Curie":

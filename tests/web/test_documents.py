@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
 
+from qassay.web.pages import documents
 from qassay.web.pages.documents import LONGEST, occurrences
 
 
@@ -49,3 +51,21 @@ def test_a_document_that_is_not_there(site: Any) -> None:
     client = site.client("assessor")
     assert client.get("/api/document", params={"id": "../qassay.toml"}).status_code == 404
     assert client.get("/api/document").status_code == 422
+
+
+def test_titles_are_those_of_the_documents_that_a_screen_names(site: Any) -> None:
+    served = site.app.state.site
+    named = {
+        "start": 3,
+        "doc": "demo-curie-1",
+        "contexts": [{"text": "no document"}, {"doc": "demo-curie-2", "text": "a context"}],
+        "elements": [{"text": "a sentence", "citations": ["demo-curie-3", "not in it"]}, {"text": "another"}],
+    }
+    docs = list(documents.documents_shown(named))
+    assert docs == ["demo-curie-1", "demo-curie-2", "demo-curie-3", "not in it"]
+    titles = documents.titles_of(served, [*docs, None, "half a \ud800 pair"])
+    assert sorted(titles) == ["demo-curie-1", "demo-curie-2", "demo-curie-3"]
+    assert titles["demo-curie-2"] == "Two new elements"
+    assert list(documents.documents_shown({"doc": "demo-curie-1", "text": "a string"})) == []
+    shutil.rmtree(site.folder / "collection")
+    assert documents.titles_of(site.with_settings().app.state.site, docs) == {}

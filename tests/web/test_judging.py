@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -272,6 +274,34 @@ def test_a_known_answer_is_noted_for_the_question(judging: Any) -> None:
         assert [one.answer for one in known_answers(connection, ["1.1"])["1.1"]] == ["Warsaw", "Warszawa"]
     other = judging["work"]["theirs"]["1.1"]
     assert judging["mine"].post(f"/api/judge/{other.id}/answers", json=sent).status_code == 404
+
+
+def test_passages_are_called_by_the_titles_of_their_documents(site: Any, accounts: dict[str, int]) -> None:
+    """In the list of a question, among the flags of an assessor and of the organiser; the place in small print."""
+    shutil.rmtree(site.folder / "judgments")
+    shutil.rmtree(site.folder / "nuggets")
+    (site.folder / "qassay.toml").write_text('task = "passages"\n')
+    asked = {"id": "1", "type": "factoid", "text": "Where was she born?"}
+    (site.folder / "questions.jsonl").write_text(json.dumps(asked) + "\n")
+    (site.folder / "answers.jsonl").unlink()
+    for path in (site.folder / "runs").iterdir():
+        path.unlink()
+    (site.folder / "runs.jsonl").unlink()
+    (site.folder / "runs" / "a.txt").write_text("1 a demo-curie-1 9 20\n")
+    import_folder(site.store, open_folder(site.folder))
+    site = site.with_settings()  # under the other task
+    give_out(site.store, site.folder, [accounts["assessor"]], assessors=1)
+    mine = site.client("assessor")
+    [piece] = mine.get("/api/work").json()["pieces"]
+    at = f"/api/judge/{piece['assignment']}"
+    [item] = mine.get(at).json()["items"]
+    named = ("Marie Curie as a student", "demo-curie-1, from character 10")
+    assert (item["label"], item["place"]) == named
+    mine.post(f"{at}/flags", json={"key": secrets.token_hex(16), "item": item["id"], "reason": "not sure"})
+    for who, path in (("assessor", "work"), ("organiser", "flags")):
+        [flag] = site.client(who).get(f"/api/{path}").json()["flags"]
+        assert (flag["answer"], flag["place"]) == named
+        assert all(words in site.client(who).get(f"/{path}").text for words in named)
 
 
 def test_work_tells_how_far_it_is(judging: Any) -> None:

@@ -197,7 +197,12 @@ def _item(item: Item, parts: Sequence[Part], titles: Mapping[str, str]) -> dict[
 def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
     evaluation, assessor = making.evaluation, making.wanted.assessor
     fields = ("id", "type", "text", "target")
-    listed = [{name: question["question"][name] for name in fields} for question in questions]
+    # A pair is listed by its hypothesis.
+    listed = [
+        {name: question["question"][name] for name in fields}
+        | ({"text": question["question"]["hypothesis"]} if question["question"]["hypothesis"] else {})
+        for question in questions
+    ]
     name = f"{assessor}-{digest(evaluation.name, assessor, questions)[:_DIGITS]}"
     data = {
         "sheet": name,

@@ -288,7 +288,7 @@ function verdicts(disagreement) {
     h("li", null,
       h("button", { type: "button", class: `verdict ${toneOf(disagreement, verdict)}`, dataset: { label: labelOf(disagreement, verdict) }, "aria-pressed": String(same(verdict, place)), onclick: () => accept(place) },
         h("span", { class: "faint" }, h("kbd", null, keyFor(`adjudicate.accept${place + 1}`)), ` Assessor ${letter(place)}`),
-        h("span", { class: "said" }, disagreement.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(disagreement, verdict)),
+        h("span", { class: "said", dir: "auto" }, disagreement.kind === "lists" ? counted(verdict.list) + (same(verdict, place) ? ", adopted" : "") : words(disagreement, verdict)),
         verdict.note ? h("span", { class: "why", dir: "auto" }, verdict.note) : null))));
 }
 

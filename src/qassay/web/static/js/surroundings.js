@@ -48,6 +48,7 @@ export function showLock({ locked }) {
  * @param {import("./supply.js").ItemView | null} [view]
  */
 export function showProgress({ items, job }, current, view = null) {
+  if (!document.getElementById("position")) return; // a sheet may have left the screen before its last decision was confirmed
   const at = items.findIndex((item) => item.id === current);
   // An item that takes many decisions: those of it that are made.
   const { made, needed } = view?.id === current ? decisionsOn(view) : { made: 0, needed: 0 };
