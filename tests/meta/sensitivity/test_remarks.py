@@ -104,7 +104,7 @@ def test_the_bin_that_spoils_is_named(matrix_of):
     assert any(spoiling.values())
     notes = " ".join(note for table in curves.tables() for note in table.notes)
     for found in filter(None, spoiling.values()):
-        assert f"but {found[0]:g} is not ({found[1]:.2%})" in notes
+        assert f"but {found[0]:g} is not ({found[1]:.1%})" in notes
 
 
 def test_a_difference_that_never_varies_has_no_variance_by_rounding(matrix_of):

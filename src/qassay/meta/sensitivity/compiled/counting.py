@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from qassay.matrix import Floats, Integers, cws_weights
 from qassay.meta.sensitivity.compiled import ONE, compiled, popcount
 from qassay.meta.sensitivity.compiled.scoring import (
+    FEWEST_IN_TILE,
     LANES,
+    TILE,
     bit_sums,
     confidence_weighted,
     deal_bits,
     deal_sides,
     lane_sums,
     members_of,
+    tile_starts,
 )
 from qassay.meta.sensitivity.counting import Part, counts_of_trials
 from qassay.meta.sensitivity.trials import BINS, Keys, Prepared, subset_scores
@@ -91,9 +94,12 @@ class Counter:
         if summary.is_mean:
             members = np.empty((len(keys), 2, size + 1), dtype=np.int32)
             members_of(sides, size, members)
+            tile = max(TILE, prepared.units * FEWEST_IN_TILE // size)
+            starts = np.empty((len(keys), 2, -(-prepared.units // tile) + 1), dtype=np.int32)
+            tile_starts(members, size, tile, starts)
             base = np.empty((len(keys), len(self.lanes) * LANES))
             test = np.empty_like(base)
-            lane_sums(self.lanes, members, size, 1.0 if prepared.unit_step is not None else float(size), base, test)
+            lane_sums(self.lanes, members, starts, 1.0 if prepared.unit_step is not None else float(size), base, test)
             return np.ascontiguousarray(base[:, : prepared.runs]), np.ascontiguousarray(test[:, : prepared.runs])
         if summary.order is not None:
             base = np.empty((len(keys), prepared.runs))
@@ -158,7 +164,7 @@ def _packed(ones: Any) -> Keys:
 
 
 def _in_lanes(values: Floats) -> Floats:
-    """Runs x units as blocks x units x 8 runs; the last block is filled up with zeros."""
+    """Runs x units as blocks x units x 32 runs; the last block is filled up with zeros."""
     runs, units = values.shape
     blocks = -(-runs // LANES)
     padded = np.zeros((blocks * LANES, units))

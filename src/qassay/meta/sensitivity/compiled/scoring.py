@@ -13,8 +13,12 @@ from qassay.meta.sensitivity.trials import BASE, FIRST_FACTOR, GOLDEN, SECOND_FA
 _GOLDEN, _FIRST, _SECOND = np.uint64(GOLDEN), np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
-# Runs whose sums are built at once: eight doubles are one cache line, and one register of a wide processor.
-LANES = 8
+# Runs whose sums are built at once: enough of them that no sum waits for the one before.
+LANES = 32
+
+# Units whose scores for so many runs fit the fastest cache, and members of a set from which on a tile pays.
+TILE = 96
+FEWEST_IN_TILE = 32
 
 
 @compiled
@@ -113,30 +117,66 @@ def confidence_weighted(
             test[row, run] = test_score
 
 
-def _lane_sums(lanes: Floats, members: Any, size: int, divisor: float, base: Floats, test: Floats) -> None:
+@compiled
+def tile_starts(members: Any, size: int, tile: int, starts: Any) -> None:
+    """Where the units of each tile begin in the lists of `members_of`; starts are trials x 2 x (tiles + 1)."""
+    tiles = starts.shape[2] - 1
+    for row in range(len(members)):
+        for side in range(2):
+            place = 0
+            for number in range(tiles):
+                starts[row, side, number] = place
+                while place < size and members[row, side, place] < (number + 1) * tile:
+                    place += 1
+            starts[row, side, tiles] = size
+
+
+def _lane_sums(lanes: Floats, members: Any, starts: Any, divisor: float, base: Floats, test: Floats) -> None:
     """Sums over base and test, unit by unit in their order, divided by the divisor.
 
-    `lanes` are blocks x units x 8 runs: all trials are summed for eight runs before the next eight, so that the
-    scores of eight runs stay in the cache. Named sums, because the compiler keeps those in one register.
+    `lanes` are blocks x units x 32 runs. All trials are summed over one tile of units for 32 runs before the next
+    tile: their scores stay in the fastest cache, and every sum still goes through the units in order. Named sums,
+    because the compiler keeps those in registers.
     """
+    rows, tiles = len(members), starts.shape[2] - 1
+    sums = np.empty((rows, 2, LANES))
     for block in range(len(lanes)):
         values, at = lanes[block], block * LANES
-        for row in range(len(members)):
-            b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = 0.0
-            t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = 0.0
-            for place in range(size):
-                u = members[row, 0, place]
-                b0, b1, b2, b3 = b0 + values[u, 0], b1 + values[u, 1], b2 + values[u, 2], b3 + values[u, 3]
-                b4, b5, b6, b7 = b4 + values[u, 4], b5 + values[u, 5], b6 + values[u, 6], b7 + values[u, 7]
-                u = members[row, 1, place]
-                t0, t1, t2, t3 = t0 + values[u, 0], t1 + values[u, 1], t2 + values[u, 2], t3 + values[u, 3]
-                t4, t5, t6, t7 = t4 + values[u, 4], t5 + values[u, 5], t6 + values[u, 6], t7 + values[u, 7]
-            base[row, at], base[row, at + 1], base[row, at + 2], base[row, at + 3] = b0, b1, b2, b3
-            base[row, at + 4], base[row, at + 5], base[row, at + 6], base[row, at + 7] = b4, b5, b6, b7
-            test[row, at], test[row, at + 1], test[row, at + 2], test[row, at + 3] = t0, t1, t2, t3
-            test[row, at + 4], test[row, at + 5], test[row, at + 6], test[row, at + 7] = t4, t5, t6, t7
+        sums[:] = 0.0
+        for tile in range(tiles):
+            for row in range(rows):
+                for side in range(2):
+                    so_far = sums[row, side]
+                    s0, s1, s2, s3 = so_far[0], so_far[1], so_far[2], so_far[3]
+                    s4, s5, s6, s7 = so_far[4], so_far[5], so_far[6], so_far[7]
+                    s8, s9, s10, s11 = so_far[8], so_far[9], so_far[10], so_far[11]
+                    s12, s13, s14, s15 = so_far[12], so_far[13], so_far[14], so_far[15]
+                    s16, s17, s18, s19 = so_far[16], so_far[17], so_far[18], so_far[19]
+                    s20, s21, s22, s23 = so_far[20], so_far[21], so_far[22], so_far[23]
+                    s24, s25, s26, s27 = so_far[24], so_far[25], so_far[26], so_far[27]
+                    s28, s29, s30, s31 = so_far[28], so_far[29], so_far[30], so_far[31]
+                    for place in range(starts[row, side, tile], starts[row, side, tile + 1]):
+                        v = values[members[row, side, place]]
+                        s0, s1, s2, s3 = s0 + v[0], s1 + v[1], s2 + v[2], s3 + v[3]
+                        s4, s5, s6, s7 = s4 + v[4], s5 + v[5], s6 + v[6], s7 + v[7]
+                        s8, s9, s10, s11 = s8 + v[8], s9 + v[9], s10 + v[10], s11 + v[11]
+                        s12, s13, s14, s15 = s12 + v[12], s13 + v[13], s14 + v[14], s15 + v[15]
+                        s16, s17, s18, s19 = s16 + v[16], s17 + v[17], s18 + v[18], s19 + v[19]
+                        s20, s21, s22, s23 = s20 + v[20], s21 + v[21], s22 + v[22], s23 + v[23]
+                        s24, s25, s26, s27 = s24 + v[24], s25 + v[25], s26 + v[26], s27 + v[27]
+                        s28, s29, s30, s31 = s28 + v[28], s29 + v[29], s30 + v[30], s31 + v[31]
+                    so_far[0], so_far[1], so_far[2], so_far[3] = s0, s1, s2, s3
+                    so_far[4], so_far[5], so_far[6], so_far[7] = s4, s5, s6, s7
+                    so_far[8], so_far[9], so_far[10], so_far[11] = s8, s9, s10, s11
+                    so_far[12], so_far[13], so_far[14], so_far[15] = s12, s13, s14, s15
+                    so_far[16], so_far[17], so_far[18], so_far[19] = s16, s17, s18, s19
+                    so_far[20], so_far[21], so_far[22], so_far[23] = s20, s21, s22, s23
+                    so_far[24], so_far[25], so_far[26], so_far[27] = s24, s25, s26, s27
+                    so_far[28], so_far[29], so_far[30], so_far[31] = s28, s29, s30, s31
+        base[:, at : at + LANES] = sums[:, 0]
+        test[:, at : at + LANES] = sums[:, 1]
     base /= divisor
     test /= divisor
 
 
-lane_sums = compiled_wide(_lane_sums, "void(f8[:,:,::1], i4[:,:,::1], i8, f8, f8[:,::1], f8[:,::1])")
+lane_sums = compiled_wide(_lane_sums, "void(f8[:,:,::1], i4[:,:,::1], i4[:,:,::1], f8, f8[:,::1], f8[:,::1])")
