@@ -20,17 +20,17 @@ def _press(page: Page, keys: str) -> None:
 def test_justifications_ask_correctness_from_three_up(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("entailment", "3")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("entailment", "3")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.get_by_role("group", name="Understandability")).to_be_visible()
     expect(page.get_by_role("group", name="Correctness").get_by_role("button").first).to_be_disabled()
     accessible(page)
     _press(page, "2" + "53" + "34")
     saved(page)
-    rated = [(row["understandability"], row.get("correctness")) for row in one.rows("first")]
+    rated = [(row["understandability"], row.get("correctness")) for row in evaluation.rows("first")]
     assert rated == [(2, None), (5, 3), (3, 4)]
     expect(page.locator(".notice-done")).to_be_visible()
 
@@ -38,10 +38,10 @@ def test_justifications_ask_correctness_from_three_up(
 def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("entailment", "3", "5", "6", task="entailment3")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
+    evaluation = make_evaluation("entailment", "3", "5", "6", task="entailment3")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
     page.goto(f"{server.url}/work")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.get_by_role("heading", name="Hypothesis", exact=True)).to_be_visible()
@@ -53,23 +53,23 @@ def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     _press(page, "3")
     expect(page.locator(".notice-done")).to_be_visible()
     saved(page)
-    labels = {row["question"]: row["judgment"] for row in one.rows("first")}
+    labels = {row["question"]: row["judgment"] for row in evaluation.rows("first")}
     assert set(labels) == {"3", "5", "6"}
     assert sorted(labels.values()) == ["NO", "UNKNOWN", "YES"]
     _press(page, "z")
     expect(page.locator("#question-id")).to_have_text("6")
     saved(page)
-    assert {row["question"] for row in one.rows("first")} == {"3", "5"}
+    assert {row["question"] for row in evaluation.rows("first")} == {"3", "5"}
 
 
 def test_support_of_nuggets_and_citations(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("rag", "r1", without=("judgments",))
-    one.give_out("Ada", assessors=1, citations=True)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("rag", "r1", without=("judgments",))
+    evaluation.give_out("Ada", assessors=1, citations=True)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".part.current")).to_be_visible()
     accessible(page)
     answers = page.locator("#position").text_content()
@@ -84,7 +84,7 @@ def test_support_of_nuggets_and_citations(
         page.wait_for_timeout(200)
     expect(page.locator(".notice-done")).to_be_visible()
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert len(rows) == expected
     assert {row["support"] for row in rows} == {"full", "partial", "none"}
     assert {("nugget" in row, "sentence" in row) for row in rows} == {(True, False), (False, True)}
@@ -93,17 +93,17 @@ def test_support_of_nuggets_and_citations(
 def test_holistic_scores_come_after_the_nuggets(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("series", "1.7", task="definition")
-    one.give_out("Ada", assessors=1, holistic=True)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}?stage=holistic")
+    evaluation = make_evaluation("series", "1.7", task="definition")
+    evaluation.give_out("Ada", assessors=1, holistic=True)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}?stage=holistic")
     expect(page.get_by_role("group", name="Content")).to_be_visible()
     accessible(page)
     count = page.locator("#position").text_content().split()[-1]
     for _ in range(int(count)):
         _press(page, "7t")
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert {(row["content"], row["organization"]) for row in rows} == {(7, 10)}
     assert len(rows) == int(count)
