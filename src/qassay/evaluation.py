@@ -533,6 +533,6 @@ class Evaluation:
             return "there are no judgments; add them with: qassay import FOLDER JUDGMENTS"
         automatic = sorted(self.automatic_sets)
         if not self.human_sets:
-            kept = "judgments of programs are used only if you ask for them"
-            return f"no person has judged yet, and {kept}; choose one with --key: {', '.join(automatic)}"
+            rule = "judgments of programs are used only if you ask for them"
+            return f"no person has judged yet, and {rule}; choose one with --key: {', '.join(automatic)}"
         return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"

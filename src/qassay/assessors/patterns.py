@@ -180,14 +180,14 @@ def checked_patterns(
         by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))
     strings = {(row["question"], row["judgment"], str(row["text"])) for row in rows if row.get("text") is not None}
     judged = Counter(label for _, label, _ in strings)
-    found = Counter(
+    matched = Counter(
         label
         for question, label, text in strings
         if any(expression.search(text) for expression in by_question.get(question, ()))
     )
     return (
-        f"{len(patterns):,} patterns written from people's judgments: they find {found[right]:,} of the "
-        f"{judged[right]:,} strings judged {right}, and {found[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
+        f"{len(patterns):,} patterns written from people's judgments: they find {matched[right]:,} of the "
+        f"{judged[right]:,} strings judged {right}, and {matched[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
     )
 
 

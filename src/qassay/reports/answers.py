@@ -78,8 +78,8 @@ def repeatable(material: Material) -> list[str]:
     if curves is None:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
-    named = "" if curves.repeatable_difference is None else " (it is repeatable)"
-    return [as_sentence(f"{curves.sentence()}{named}"), *about_running_again(curves)]
+    repeatable = "" if curves.repeatable_difference is None else " (it is repeatable)"
+    return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
 
 
 def judges(material: Material) -> list[str]:
