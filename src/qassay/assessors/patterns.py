@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import regex
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
 from qassay.assessors.gold import RIGHT, UNSUPPORTED, WRONG, Classes, best_and_worst, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
@@ -66,9 +66,7 @@ class Patterns:
     @property
     def name(self) -> str:
         """The spelling says whether it tells exact answers from others, and where the patterns come from."""
-        parameters = ["exact=true"] if self.exact else []
-        parameters += [f"judged={self.judged}"] if self.judged else []
-        return f"patterns({','.join(parameters)})" if parameters else "patterns"
+        return spelled("patterns", exact=self.exact, judged=self.judged)
 
     @property
     def learns(self) -> bool:
