@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from qassay.display import as_sentence, called, listed
 from qassay.matrix import TIE
 from qassay.meta.sensitivity.presenting import about_running_again
-from qassay.reports.document import Fact
+from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, plural, show
-
-if TYPE_CHECKING:
-    from qassay.reports.material import Material
 
 MANY_NEEDED = 1_000_000
 
