@@ -139,6 +139,21 @@ def test_the_map_names_every_floor() -> None:
             assert re.search(rf"(?m)(^|  ){floor}\b", half), f"{floor} is not in its half of the map"
 
 
+@pytest.mark.parametrize(
+    "package",
+    [
+        *("analysis", "assessors", "assessors/llm", "figures", "formats", "formats/importing", "judging", "meta"),
+        *("reports", "schemas", "scoring", "systems/harness", "tally"),
+    ],
+)
+def test_a_package_names_its_modules(package: str) -> None:
+    """The docstring of a package says what is in it; verbs, measures and pages speak for themselves."""
+    folder = PACKAGE / package
+    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert {name for name in modules - {"__init__"} if not re.search(rf"\b{name}\b", docstring)} == set()
+
+
 def test_imports_go_upwards() -> None:
     wrong = []
     for path in _modules(*FLOORS):

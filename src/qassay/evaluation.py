@@ -155,41 +155,22 @@ class Evaluation:
         return files.runs
 
     @cached_property
+    def answers(self) -> pl.DataFrame:
+        """Answers known from question development."""
+        path = self.folder.answers
+        if not path.exists():
+            return no_answers()
+        return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
+
+    # ---- judgment sets ----------------------------------------------------------------------------------------------
+
+    @cached_property
     def sets(self) -> tuple[str, ...]:
         """Names of the judgment sets, `adjudicated` and `reference` first; outputs list them in this order."""
         names = set(self.folder.judgment_sets())
         if self.question_file.reference:
             names.add("reference")
         return tuple(sorted(names, key=lambda name: (name not in SETTLED_SETS, name)))
-
-    @cached_property
-    def derived_sets(self) -> tuple[str, ...]:
-        """Keys that follow from the sets: entailment has two."""
-        return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has("decision") else ()
-
-    @cached_property
-    def voted_keys(self) -> tuple[str, ...]:
-        """Keys by a vote of the assessors' sets, where there are enough of them."""
-        rules = [MAJORITY] * (len(self.assessor_sets) > 1) + [DAWID_SKENE] * (len(self.assessor_sets) >= LEAST_LABELS)
-        return tuple(rule for rule in rules if rule not in self.sets)
-
-    @cached_property
-    def role_sets(self) -> tuple[str, ...]:
-        """Sets that follow from who wrote the questions and who judged them: `author` and `other`."""
-        assessors = self.assessor_sets if has_authors(self.questions) else ()
-        return tuple(name for name in BY_ROLE if assessors and name not in self.sets)
-
-    @cached_property
-    def two_way_sets(self) -> frozenset[str]:
-        """The sets whose NO means only: not entailed."""
-        reference = {"reference"} if self.question_file.two_way else set()
-        return frozenset({*self.configuration.two_way, *reference}.intersection(self.sets))
-
-    @cached_property
-    def automatic_sets(self) -> frozenset[str]:
-        """The sets of programs: named in `qassay.toml`, or with a row that carries its `trace`."""
-        marked = {name for name, path in self.folder.judgment_sets().items() if reading.is_automatic(path)}
-        return frozenset(marked.union(self.configuration.automatic).intersection(self.sets))
 
     @cached_property
     def human_sets(self) -> tuple[str, ...]:
@@ -201,6 +182,24 @@ class Evaluation:
         """The sets of human assessors: not settled, not automatic, not a two-way key."""
         apart = {*SETTLED_SETS, *self.two_way_sets}
         return tuple(name for name in self.human_sets if name not in apart)
+
+    @cached_property
+    def automatic_sets(self) -> frozenset[str]:
+        """The sets of programs: named in `qassay.toml`, or with a row that carries its `trace`."""
+        marked = {name for name, path in self.folder.judgment_sets().items() if reading.is_automatic(path)}
+        return frozenset(marked.union(self.configuration.automatic).intersection(self.sets))
+
+    @cached_property
+    def two_way_sets(self) -> frozenset[str]:
+        """The sets whose NO means only: not entailed."""
+        reference = {"reference"} if self.question_file.two_way else set()
+        return frozenset({*self.configuration.two_way, *reference}.intersection(self.sets))
+
+    @cached_property
+    def role_sets(self) -> tuple[str, ...]:
+        """Sets that follow from who wrote the questions and who judged them: `author` and `other`."""
+        assessors = self.assessor_sets if has_authors(self.questions) else ()
+        return tuple(name for name in BY_ROLE if assessors and name not in self.sets)
 
     def with_judgments(self, sets: Iterable[JudgmentSet]) -> Evaluation:
         """The same evaluation with other judgments in the place of those of some sets; nothing is read again."""
@@ -224,6 +223,10 @@ class Evaluation:
             return self._by_role(name)[0]
         raise unknown("judgment set", name, self.sets)
 
+    def _judgment_sets(self, names: Sequence[str] | None) -> list[JudgmentSet]:
+        """The sets with these names; those of the assessors where none are named."""
+        return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
+
     def _by_role(self, role: str) -> tuple[JudgmentSet, dict[str, str]]:
         """The judgments of the authors, or of the others, and the set that those of each question come from."""
         sets = self._judgment_sets(in_order(self.assessor_sets))
@@ -244,6 +247,14 @@ class Evaluation:
                 except InputError as error:
                     faults[name] = error.problems[0]
         return faults
+
+    def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
+        """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
+        return judgment_sets.labels(self._judgment_sets(sets))
+
+    def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
+        """Ratings of justifications and holistic scores of several sets; the set's name replaces a missing assessor."""
+        return judgment_sets.ratings(self._judgment_sets(sets))
 
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
@@ -266,13 +277,18 @@ class Evaluation:
         parts = [table.filter(pl.col("question").is_in(questions[name])) for name, table in lists.items()]
         return pl.concat(parts, how="diagonal_relaxed")
 
+    # ---- keys -------------------------------------------------------------------------------------------------------
+
     @cached_property
-    def answers(self) -> pl.DataFrame:
-        """Answers known from question development."""
-        path = self.folder.answers
-        if not path.exists():
-            return no_answers()
-        return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
+    def derived_sets(self) -> tuple[str, ...]:
+        """Keys that follow from the sets: entailment has two."""
+        return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has("decision") else ()
+
+    @cached_property
+    def voted_keys(self) -> tuple[str, ...]:
+        """Keys by a vote of the assessors' sets, where there are enough of them."""
+        rules = [MAJORITY] * (len(self.assessor_sets) > 1) + [DAWID_SKENE] * (len(self.assessor_sets) >= LEAST_LABELS)
+        return tuple(rule for rule in rules if rule not in self.sets)
 
     def default_key(self) -> str | None:
         """The key of scoring unless one is named: adjudicated, else reference, else the only set; never a program's."""
@@ -306,6 +322,85 @@ class Evaluation:
             raise InputError(problems)
         return key
 
+    def _keyless(self) -> str:
+        if not self.sets:
+            where = self.folder.name()
+            return (
+                f"nothing is judged yet. People judge in the browser (qassay serve {where}) or on a sheet (qassay "
+                f"sheet), programs with qassay judge; or add judgments: qassay import {where} JUDGMENTS"
+            )
+        automatic = sorted(self.automatic_sets)
+        if not self.human_sets:
+            rule = "judgments of programs are used only if you ask for them"
+            return f"no person has judged yet, and {rule}; choose one with --key: {', '.join(automatic)}"
+        return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"
+
+    def _justification_ratings(self) -> pl.DataFrame:
+        """Ratings of justifications from all sets together; holistic scores are not among them."""
+        return OPINIONS.given(self.ratings(self.sets))
+
+    def _derived_key(self, name: str) -> Key:
+        """A key of entailment that follows from the sets there are."""
+        if name == TWO_WAY:
+            return two_way_key(self.key(None))
+        if len(self.assessor_sets) < 2:
+            raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
+        return disagreement_key(self._judgment_sets(None), self._judgment_sets(sorted(self.two_way_sets)))
+
+    def _mixed_key(self, name: str) -> Key:
+        """A key of several sets, earlier ones first; those of programs judge only what people did not."""
+        parts = list(dict.fromkeys(part.strip() for part in name.split(MIXED)))
+        sets = [self.judgment_set(part) for part in parts]
+        human = [judged for judged in sets if judged.name not in self.automatic_sets]
+        programs = [judged for judged in sets if judged.name in self.automatic_sets]
+        people = merged(name, human)
+        base = Key(people, self.nugget_list((human or programs)[0].name), self.answers)
+        problems = Problems(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
+        for judged in sets:
+            problems += check_nuggets(judged, base.nuggets, file=f"judgments/{judged.name}.jsonl")
+        if problems:
+            raise InputError(problems)
+        return mixed_key(name, base, people, programs)
+
+    def judged_by(self, key: str) -> dict[str, dict[str, int]] | None:
+        """How many judgments of each run a key of several sets has from each of them; None for any other key."""
+        if key in self.sets or MIXED not in key:
+            return None
+        sets = [self.judgment_set(part.strip()) for part in key.split(MIXED)]
+        return judged_by(self.runs, self.questions, self.task, sets, self.key(key).nuggets)
+
+    def _voted_key(self, name: str) -> tuple[Key, Vote]:
+        """A key by the votes of several people's sets, with the figures of the vote."""
+        if name not in self._voted_keys:
+            self._voted_keys[name] = self._vote(name)
+        return self._voted_keys[name]
+
+    @cached_property
+    def _voted_keys(self) -> dict[str, tuple[Key, Vote]]:
+        return {}
+
+    def _vote(self, name: str) -> tuple[Key, Vote]:
+        rule, set_names = parse_rule(name) or (MAJORITY, None)
+        voting = self.assessor_sets if set_names is None else set_names
+        for part in voting:
+            if part not in self.sets:
+                raise unknown("judgment set", part, self.sets)
+        if len(voting) < 2:
+            available = few(self.assessor_sets) or "none"
+            message = f"{rule} takes the judgment sets of two assessors or more (there are: {available})"
+            raise InputError(Problem("configuration", message, self.folder.name()))
+        nuggets = shared_nuggets([self.nugget_list(part) for part in voting])
+        judged, figures = vote(name, rule, self._judgment_sets(voting), nuggets)
+        if fault := figures.fault():
+            raise InputError(Problem("configuration", fault, self.folder.name()))
+        ratings = self._justification_ratings() if self.task.has("justified") else None
+        key = Key(judged, no_nuggets() if nuggets is None else nuggets, self.answers, ratings=ratings)
+        if problems := Problems(check_known_answers(key, file=name)):
+            raise InputError(problems)
+        return key, figures
+
+    # ---- scores -----------------------------------------------------------------------------------------------------
+
     def tally(self, key: str | None = None, *, measure: str | None = None) -> Tally:
         """The runs joined with a key, whose nuggets have weights where the measure or one of the task's needs them."""
         runs, joined_key = self.runs, self.key(key)
@@ -313,6 +408,14 @@ class Evaluation:
         if any(parse_measure(name).name == "pyramid_f" for name in measures):
             joined_key = self._weighted(joined_key)
         return tally(runs, self.questions, joined_key, self.task)
+
+    def _weighted(self, key: Key) -> Key:
+        """The key with nugget weights: as given, else votes of the assessors' own lists, else its own marks."""
+        if key.nuggets["weight"].null_count() < key.nuggets.height:
+            return key
+        paths = self.folder.nugget_lists()
+        voters = [name for name in paths if name not in (*SETTLED_SETS, "development")] or [key.name]
+        return voted(key, {name: self.nugget_list(name) for name in voters})
 
     @overload
     def score(self, key: str | None = None, *, correct_with: None = None, **options: Unpack[HowScored]) -> Scores: ...
@@ -372,6 +475,15 @@ class Evaluation:
             **options,
         )
 
+    @cached_property
+    def _judged_by_assessors(self) -> frozenset[str]:
+        """The questions that any assessor has judged; a set that cannot be read is none's."""
+        judged: set[str] = set()
+        for name in self.assessor_sets:
+            with suppress(InputError):
+                judged.update(*(table["question"] for table in self.judgment_set(name).kinds.values()))
+        return frozenset(judged)
+
     def correction(
         self,
         key: str | None,
@@ -384,7 +496,8 @@ class Evaluation:
     ) -> Correction:
         """The scores of an automatic assessor beside people's on a sample; with `pair`, those of two runs alone.
 
-        It gives corrected `scores()`, the difference of a `pair(a, b)`, and all `pairs()`.
+        It gives corrected `scores()`, the difference of a `pair(a, b)`, and all `pairs()`. The other keyword arguments
+        are those of `score`.
         """
         from qassay.formats.samples import find_sample
         from qassay.meta.correction.correcting import correct
@@ -432,109 +545,3 @@ class Evaluation:
                 "is elsewhere. Correct an assessor that has not seen these labels"
             )
         return key
-
-    def labels(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
-        """Labels of every judged item side by side: columns question, item and one for each set (null: not judged)."""
-        return judgment_sets.labels(self._judgment_sets(sets))
-
-    def ratings(self, sets: Sequence[str] | None = None) -> pl.DataFrame:
-        """Ratings of justifications and holistic scores of several sets; the set's name replaces a missing assessor."""
-        return judgment_sets.ratings(self._judgment_sets(sets))
-
-    @cached_property
-    def _judged_by_assessors(self) -> frozenset[str]:
-        """The questions that any assessor has judged; a set that cannot be read is none's."""
-        judged: set[str] = set()
-        for name in self.assessor_sets:
-            with suppress(InputError):
-                judged.update(*(table["question"] for table in self.judgment_set(name).kinds.values()))
-        return frozenset(judged)
-
-    def _judgment_sets(self, names: Sequence[str] | None) -> list[JudgmentSet]:
-        """The sets with these names; those of the assessors where none are named."""
-        return [self.judgment_set(name) for name in (names if names is not None else self.assessor_sets)]
-
-    def _justification_ratings(self) -> pl.DataFrame:
-        """Ratings of justifications from all sets together; holistic scores are not among them."""
-        return OPINIONS.given(self.ratings(self.sets))
-
-    def _mixed_key(self, name: str) -> Key:
-        """A key of several sets, earlier ones first; those of programs judge only what people did not."""
-        parts = list(dict.fromkeys(part.strip() for part in name.split(MIXED)))
-        sets = [self.judgment_set(part) for part in parts]
-        human = [judged for judged in sets if judged.name not in self.automatic_sets]
-        programs = [judged for judged in sets if judged.name in self.automatic_sets]
-        people = merged(name, human)
-        base = Key(people, self.nugget_list((human or programs)[0].name), self.answers)
-        problems = Problems(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
-        for judged in sets:
-            problems += check_nuggets(judged, base.nuggets, file=f"judgments/{judged.name}.jsonl")
-        if problems:
-            raise InputError(problems)
-        return mixed_key(name, base, people, programs)
-
-    def _voted_key(self, name: str) -> tuple[Key, Vote]:
-        """A key by the votes of several people's sets, with the figures of the vote."""
-        if name not in self._voted_keys:
-            self._voted_keys[name] = self._vote(name)
-        return self._voted_keys[name]
-
-    @cached_property
-    def _voted_keys(self) -> dict[str, tuple[Key, Vote]]:
-        return {}
-
-    def _vote(self, name: str) -> tuple[Key, Vote]:
-        rule, set_names = parse_rule(name) or (MAJORITY, None)
-        voting = self.assessor_sets if set_names is None else set_names
-        for part in voting:
-            if part not in self.sets:
-                raise unknown("judgment set", part, self.sets)
-        if len(voting) < 2:
-            available = few(self.assessor_sets) or "none"
-            message = f"{rule} takes the judgment sets of two assessors or more (there are: {available})"
-            raise InputError(Problem("configuration", message, self.folder.name()))
-        nuggets = shared_nuggets([self.nugget_list(part) for part in voting])
-        judged, figures = vote(name, rule, self._judgment_sets(voting), nuggets)
-        if fault := figures.fault():
-            raise InputError(Problem("configuration", fault, self.folder.name()))
-        ratings = self._justification_ratings() if self.task.has("justified") else None
-        key = Key(judged, no_nuggets() if nuggets is None else nuggets, self.answers, ratings=ratings)
-        if problems := Problems(check_known_answers(key, file=name)):
-            raise InputError(problems)
-        return key, figures
-
-    def judged_by(self, key: str) -> dict[str, dict[str, int]] | None:
-        """How many judgments of each run a key of several sets has from each of them; None for any other key."""
-        if key in self.sets or MIXED not in key:
-            return None
-        sets = [self.judgment_set(part.strip()) for part in key.split(MIXED)]
-        return judged_by(self.runs, self.questions, self.task, sets, self.key(key).nuggets)
-
-    def _derived_key(self, name: str) -> Key:
-        """A key of entailment that follows from the sets there are."""
-        if name == TWO_WAY:
-            return two_way_key(self.key(None))
-        if len(self.assessor_sets) < 2:
-            raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
-        return disagreement_key(self._judgment_sets(None), self._judgment_sets(sorted(self.two_way_sets)))
-
-    def _weighted(self, key: Key) -> Key:
-        """The key with nugget weights: as given, else votes of the assessors' own lists, else its own marks."""
-        if key.nuggets["weight"].null_count() < key.nuggets.height:
-            return key
-        paths = self.folder.nugget_lists()
-        voters = [name for name in paths if name not in (*SETTLED_SETS, "development")] or [key.name]
-        return voted(key, {name: self.nugget_list(name) for name in voters})
-
-    def _keyless(self) -> str:
-        if not self.sets:
-            where = self.folder.name()
-            return (
-                f"nothing is judged yet. People judge in the browser (qassay serve {where}) or on a sheet (qassay "
-                f"sheet), programs with qassay judge; or add judgments: qassay import {where} JUDGMENTS"
-            )
-        automatic = sorted(self.automatic_sets)
-        if not self.human_sets:
-            kept = "judgments of programs are used only if you ask for them"
-            return f"no person has judged yet, and {kept}; choose one with --key: {', '.join(automatic)}"
-        return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"

@@ -31,11 +31,11 @@ LISTS = {
 @pytest.fixture
 def cleo(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., Page]:
     """Two questions whose assessors wrote their own nuggets and found the first of them everywhere; Cleo's browser."""
-    one = make_evaluation("series", "1.7", "2.7")
-    one.give_out("Ada", "Ben")
-    people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
-    judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)
-    with one.store.write() as connection:
+    evaluation = make_evaluation("series", "1.7", "2.7")
+    evaluation.give_out("Ada", "Ben")
+    people = [Assessor(evaluation.account[name], name) for name in ("Ada", "Ben")]
+    judging = desks.Desk(evaluation.store, open_evaluation(evaluation.folder, store=evaluation.store), people)
+    with evaluation.store.write() as connection:
         for name, nuggets in LISTS.items():
             for question in ("1.7", "2.7"):
                 for text, vital in nuggets:
@@ -44,10 +44,10 @@ def cleo(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., Page]
                 judging.judge_all(
                     connection, question, name, lambda _, part: {"nuggets": ["1"] if part.name == "" else []}
                 )
-    server = serve(one.folder)
+    server = serve(evaluation.folder)
 
     def sit_down(**options: Any) -> Page:
-        page: Page = visit(server, one, "Cleo", **options)
+        page: Page = visit(server, evaluation, "Cleo", **options)
         page.goto(f"{server.url}/adjudication/question?id=1.7")
         expect(page.locator(".verdict")).to_have_count(2)
         return page
@@ -84,15 +84,15 @@ def test_a_label_of_two_kinds_of_judgment_has_one_key(
     folder = Path(shutil.copytree(demo_folder("rag"), tmp_path / "rag"))
     for name in ("first", "second"):
         (folder / "nuggets" / f"{name}.jsonl").unlink()
-    one = make_evaluation(folder, "r1", without=("judgments",))
-    one.give_out("Ada", "Ben", citations=True)
-    people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
-    judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)
-    with one.store.write() as connection:
+    evaluation = make_evaluation(folder, "r1", without=("judgments",))
+    evaluation.give_out("Ada", "Ben", citations=True)
+    people = [Assessor(evaluation.account[name], name) for name in ("Ada", "Ben")]
+    judging = desks.Desk(evaluation.store, open_evaluation(evaluation.folder, store=evaluation.store), people)
+    with evaluation.store.write() as connection:
         for name, support in (("first", "full"), ("second", "none")):
             judging.judge_all(connection, "r1", name, lambda _, part, said=support: {"support": said})
-    server = serve(one.folder)
-    page: Page = visit(server, one, "Cleo")
+    server = serve(evaluation.folder)
+    page: Page = visit(server, evaluation, "Cleo")
     page.goto(f"{server.url}/adjudication/question?id=r1")
     expect(page.locator(".own-ruling kbd")).to_have_text(["F", "P", "O"])
     page.keyboard.press("p")
@@ -100,4 +100,4 @@ def test_a_label_of_two_kinds_of_judgment_has_one_key(
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#position")).to_contain_text("Disagreement 1")
     expect(page.locator("#save-state")).to_have_text("Saved")
-    assert [row["support"] for row in one.rows("adjudicated")] == ["partial"]
+    assert [row["support"] for row in evaluation.rows("adjudicated")] == ["partial"]

@@ -19,7 +19,7 @@ def judge(page: Page, key: str, *, then: str) -> None:
 
 
 def test_a_note_on_an_item_that_is_not_judged_is_kept(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     page.keyboard.press("m")
     page.keyboard.type("look again")
@@ -32,11 +32,11 @@ def test_a_note_on_an_item_that_is_not_judged_is_kept(ada: Any, saved: Make) -> 
     expect(page.locator("#note")).to_have_value("look again")
     judge(page, "2", then="Item 2 of 5")
     saved(page)
-    assert [row.get("note") for row in one.rows("first")] == ["look again"]
+    assert [row.get("note") for row in evaluation.rows("first")] == ["look again"]
 
 
 def test_a_note_on_a_judged_item_is_saved_on_leaving_the_field(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     judge(page, "2", then="Item 2 of 5")
     judge(page, "ArrowLeft", then="Item 1 of 5")
@@ -46,12 +46,12 @@ def test_a_note_on_a_judged_item_is_saved_on_leaving_the_field(ada: Any, saved: 
     judge_by_click.click()
     expect(page.locator("#position")).to_have_text("Item 3 of 5")
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert [(row["judgment"], row.get("note")) for row in rows] == [("U", "see page 2")]
 
 
 def test_a_note_that_is_typed_offline_is_saved_later(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
     judge(page, "2", then="Item 2 of 5")
     judge(page, "ArrowLeft", then="Item 1 of 5")
@@ -63,7 +63,7 @@ def test_a_note_that_is_typed_offline_is_saved_later(ada: Any, saved: Make) -> N
     expect(page.locator("#save-state")).to_contain_text("Not saved")
     page.context.set_offline(False)
     saved(page)
-    assert [row.get("note") for row in one.rows("first")] == ["offline"]
+    assert [row.get("note") for row in evaluation.rows("first")] == ["offline"]
 
 
 def test_escape_leaves_the_note_field(ada: Any) -> None:
@@ -144,11 +144,11 @@ def test_no_mark_where_an_item_is_left_open(ada: Any) -> None:
 def test_a_verdict_against_a_known_answer_asks_once(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("series", "1.1")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("series", "1.1")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".known-answers")).to_contain_text("Warsaw")
     page.locator(".near button", has_text=re.compile("^.*Warsaw$")).first.click()
     expect(page.locator(".answer-string")).to_have_text("Warsaw")
@@ -158,14 +158,14 @@ def test_a_verdict_against_a_known_answer_asks_once(
     accessible(page)
     dialog.get_by_role("button", name="Cancel").click()
     expect(page.locator(".answer-string")).to_have_text("Warsaw")
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.keyboard.press("1")  # asked once
     saved(page)
     expect(page.locator(".answer-string")).not_to_have_text("Warsaw")
 
 
 def test_doubt_has_a_key(ada: Any, saved: Make, visit: Make, accessible: Make) -> None:
-    one, server, sit_down = ada
+    evaluation, server, sit_down = ada
     page = sit_down()
     string = page.locator(".answer-string").inner_text()
     page.keyboard.press("f")
@@ -174,17 +174,17 @@ def test_doubt_has_a_key(ada: Any, saved: Make, visit: Make, accessible: Make) -
     page.keyboard.press("Enter")
     expect(page.locator("#move-flag")).to_contain_text("Flagged")
     saved(page)
-    assert one.rows("first") == []  # a flag is no judgment
+    assert evaluation.rows("first") == []  # a flag is no judgment
     page.reload()
     expect(page.locator("#move-flag")).to_contain_text("Flagged")
     page.goto(f"{server.url}/work")
     expect(page.get_by_role("region", name="Flagged answers")).to_contain_text("two cities in one")
-    organiser = visit(server, one, "Olga")
+    organiser = visit(server, evaluation, "Olga")
     organiser.goto(f"{server.url}/flags")
     expect(organiser.get_by_role("row", name=re.compile("two cities in one"))).to_contain_text("Ada")
     expect(organiser.get_by_role("row", name=re.compile("two cities in one"))).to_contain_text(string)
     accessible(organiser)
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator("#move-flag")).to_contain_text("Flagged")
     page.keyboard.press("f")
     page.get_by_role("button", name="Remove flag").click()
@@ -213,11 +213,11 @@ def test_right_to_left_text_is_right_to_left(make_evaluation: Make, serve: Make,
     (folder / "collection" / "docs.jsonl").write_text(json.dumps({"id": "D1", "text": text}) + "\n")
     (folder / "runs" / "a.txt").write_text(f"1 a D1 {text}\n")
     (folder / "runs" / "b.txt").write_text(f"1 b D1 Paris{RLO}gnp.exe\n")
-    one = make_evaluation(folder)
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation(folder)
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".answer-string")).to_be_visible()
     page.locator(".near button", has_text="ولدت").click()
     expect(page.locator(".answer-string")).to_have_text(text)

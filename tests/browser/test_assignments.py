@@ -18,15 +18,15 @@ Make = Callable[..., Any]
 @pytest.fixture
 def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
     """The evaluation, the server, and a way to open the page of assignments as the organiser."""
-    one = make_evaluation("series", "1", "2")
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1", "2")
+    server = serve(evaluation.folder)
 
     def go(**options: Any) -> Page:
-        page: Page = visit(server, one, "Olga", **options)
+        page: Page = visit(server, evaluation, "Olga", **options)
         page.goto(f"{server.url}/assignments")
         return page
 
-    return one, server, go
+    return evaluation, server, go
 
 
 def give_out(page: Page, assessors: int) -> None:
@@ -64,10 +64,10 @@ def test_work_is_pooled_assigned_and_changes_hands(olga: Any, accessible: Make) 
 
 
 def test_a_finished_question_is_opened_again(olga: Any, accessible: Make) -> None:
-    one, server, go = olga
+    evaluation, server, go = olga
     page = go()
     give_out(page, 1)
-    with one.store.write() as connection:
+    with evaluation.store.write() as connection:
         finished = assignment.update().where(assignment.c.question == "1.1")
         connection.execute(finished.values(done=assignment.c.total, closed=now(), seconds=90))
         begun = assignment.update().where(assignment.c.question == "1.6")

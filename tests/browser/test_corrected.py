@@ -62,22 +62,22 @@ def test_sixty_labels_in_small(
     accessible: Make,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one = make_evaluation(hills)
-    folder = str(one.folder)
+    evaluation = make_evaluation(hills)
+    folder = str(evaluation.folder)
     assert main(["judge", folder, "--with", "match(contains=true)", "--set", "judge"]) == 0
     capsys.readouterr()
     assert main(["sample", folder, "--size", "20", "--for", "judge", "--assign", "ada", "--json"]) == 0
     drawn = json.loads(capsys.readouterr().out)
     assert drawn["assigned"] == 20
-    server = serve(one.folder)
+    server = serve(evaluation.folder)
 
-    page = visit(server, one, "Ada")
+    page = visit(server, evaluation, "Ada")
     judged = _judge_everything(page, server.url)
     saved(page)
     assert judged == drawn["labels"]
-    assert {row["question"] for row in one.rows("first")} == {draw["question"] for draw in drawn["draws"]}
+    assert {row["question"] for row in evaluation.rows("first")} == {draw["question"] for draw in drawn["draws"]}
 
-    page = visit(server, one, "Olga")
+    page = visit(server, evaluation, "Olga")
     page.goto(f"{server.url}/results?key=judge")
     corrected = page.locator("#table-corrected")
     expect(corrected).to_be_visible(timeout=60_000)

@@ -16,17 +16,17 @@ Make = Callable[..., Any]
 @pytest.fixture
 def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
     """The evaluation, the server, and a way to open a page as the organiser."""
-    one = make_evaluation("series", "1")
-    with (one.folder / "qassay.toml").open("a") as file:
+    evaluation = make_evaluation("series", "1")
+    with (evaluation.folder / "qassay.toml").open("a") as file:
         file.write("\n[track]\nauthors = true\n")
-    server = serve(one.folder)
+    server = serve(evaluation.folder)
 
     def go(path: str, name: str = "Olga", **options: Any) -> Page:
-        page: Page = visit(server, one, name, **options)
+        page: Page = visit(server, evaluation, name, **options)
         page.goto(server.url + path)
         return page
 
-    return one, server, go
+    return evaluation, server, go
 
 
 def begin(page: Page, target: str) -> None:
@@ -40,7 +40,7 @@ def begin(page: Page, target: str) -> None:
 
 def test_an_author_writes_a_series_and_the_organiser_publishes_it(olga: Any, accessible: Make) -> None:
     """The author has no way to publish, and what others wrote is not on their page."""
-    one, _, go = olga
+    evaluation, _, go = olga
     page = go("/", "Ada")
     page.get_by_role("link", name="Questions").first.click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -73,7 +73,7 @@ def test_an_author_writes_a_series_and_the_organiser_publishes_it(olga: Any, acc
     dialog.get_by_role("button", name="Publish").click()
     expect(page.locator("#told")).to_have_text("3 questions published: 2.1, 2.2, 2.3.")
     expect(page.get_by_text("10 questions in the test set, 0 drafts.")).to_be_visible()
-    published = open_evaluation(one.folder, store=one.store).questions
+    published = open_evaluation(evaluation.folder, store=evaluation.store).questions
     authors = {question.author for question in published if question.series == "2"}
     assert authors == {"Ada"}
 

@@ -25,18 +25,18 @@ def test_from_signing_in_to_the_results(width: int, make_evaluation: Make, serve
     if firefox is None or node is None or not (MODULES / "puppeteer-core").exists():
         pytest.skip("Firefox, Node.js or puppeteer-core is not installed (make soak)")
     without = ("judgments", "nuggets", "answers.jsonl")  # a verdict against a known answer asks first
-    one = make_evaluation("series", "1.1", "1.3", "5.1", task="confidence", without=without)
-    one.give_out("Ada", "Ben", assessors=2)
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1.1", "1.3", "5.1", task="confidence", without=without)
+    evaluation.give_out("Ada", "Ben", assessors=2)
+    server = serve(evaluation.folder)
     order = {"modules": str(MODULES), "browser": firefox, "address": server.url, "password": PASSWORD, "width": width}
     ended = subprocess.run([node, str(ROAD), json.dumps(order)], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr[-3000:]
     seen = json.loads(ended.stdout)
     assert (seen["odd"], seen["overflow"]) == ([], [])
-    rows = [*one.rows("first"), *one.rows("second")]
+    rows = [*evaluation.rows("first"), *evaluation.rows("second")]
     for name, judged in seen["judged"].items():
         stored = [[row["text"], {"W": "1", "R": "4"}[row["judgment"]]] for row in rows if row["assessor"] == name]
         assert sorted(stored) == sorted(judged)
     disputed = [text for text, key in seen["judged"]["Ben"] if key == "4"]
     assert seen["ruled"] == len(disputed) > 0
-    assert {row["judgment"] for row in one.rows("adjudicated")} == {"W"}
+    assert {row["judgment"] for row in evaluation.rows("adjudicated")} == {"W"}

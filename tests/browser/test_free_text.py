@@ -50,14 +50,14 @@ def _lenient(screen: str, answer: str, contexts: str) -> str:
 def test_two_stages_two_assessors_and_an_adjudicator(
     free_text: Path, make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation(free_text)
-    one.give_out("Ada", "Ben")
-    server = serve(one.folder)
-    screens = _judge_everything(visit(server, one, "Ada"), server.url, _right, saved)
+    evaluation = make_evaluation(free_text)
+    evaluation.give_out("Ada", "Ben")
+    server = serve(evaluation.folder)
+    screens = _judge_everything(visit(server, evaluation, "Ada"), server.url, _right, saved)
     assert screens == ["labels", "contexts", "contexts", "labels", "labels", "contexts", "contexts", "labels"]
-    _judge_everything(visit(server, one, "Ben"), server.url, _lenient, saved)
+    _judge_everything(visit(server, evaluation, "Ben"), server.url, _lenient, saved)
 
-    page = visit(server, one, "Cleo")
+    page = visit(server, evaluation, "Cleo")
     ruled = []
     while page.goto(f"{server.url}/adjudication") and page.locator("#go-on").count():
         page.locator("#go-on").click()
@@ -74,7 +74,7 @@ def test_two_stages_two_assessors_and_an_adjudicator(
         saved(page)
     assert sorted(ruled) == ["p", "p", "u", "u", "x"]
 
-    served = open_evaluation(one.folder, store=one.store)
+    served = open_evaluation(evaluation.folder, store=evaluation.store)
     assert served.sets[0] == "adjudicated"
     (free_text / "judgments").mkdir()
     (free_text / "judgments" / "adjudicated.jsonl").write_text("".join(map(_line, _rows(free_text))))
@@ -109,21 +109,21 @@ def _line(row: dict[str, str]) -> str:
 @pytest.fixture
 def ada_judges(free_text: Path, make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
     """All questions assigned to Ada: the evaluation, and a way to open her first."""
-    one = make_evaluation(free_text)
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
+    evaluation = make_evaluation(free_text)
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
 
     def sit_down(**options: Any) -> Page:
-        page: Page = visit(server, one, "Ada", **options)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        page: Page = visit(server, evaluation, "Ada", **options)
+        page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
         expect(page.locator(".answer-string")).to_be_visible()
         return page
 
-    return one, sit_down
+    return evaluation, sit_down
 
 
 def test_notes_undo_and_gold(ada_judges: Any, saved: Make) -> None:
-    one, sit_down = ada_judges
+    evaluation, sit_down = ada_judges
     page = sit_down()
     expect(page.locator(".gold li")).to_have_text(["Mikhail Bulgakov", "ميخائيل بولغاكوف"])
     expect(page.locator(".context")).to_have_count(2)  # of both systems, for one answer
@@ -135,12 +135,12 @@ def test_notes_undo_and_gold(ada_judges: Any, saved: Make) -> None:
     expect(page.locator(".gold")).to_have_count(0)
     expect(page.locator(".context")).to_have_count(1)
     saved(page)
-    assert [(row["judgment"], row["note"]) for row in one.rows("first")] == [("wrong", "1 x z")]
+    assert [(row["judgment"], row["note"]) for row in evaluation.rows("first")] == [("wrong", "1 x z")]
     page.keyboard.press("z")
     expect(page.locator(".decision[aria-pressed=true]")).to_have_count(0)
     expect(page.locator(".gold")).to_be_visible()
     saved(page)
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])

@@ -89,7 +89,8 @@ def _series(folder: Path) -> None:
     document = {"id": DOC, "title": bad("title"), "text": f"{bad('document')} {bad('string')} {LONG}"}
     _rows(folder / "collection" / "all.jsonl", [document])
     _rows(
-        folder / "answers.jsonl", [{"question": one["id"], "answer": bad("answer"), "doc": DOC} for one in SERIES[:2]]
+        folder / "answers.jsonl",
+        [{"question": question["id"], "answer": bad("answer"), "doc": DOC} for question in SERIES[:2]],
     )
     lists = SERIES[1]["id"]
     for tag in TAGS:
@@ -210,9 +211,9 @@ def hostile(tmp_path: Path) -> Iterator[Callable[[Which], HostileEvaluation]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.store.close()
-        for program in one.programs:
+    for evaluation in made:
+        evaluation.store.close()
+        for program in evaluation.programs:
             program.close()
 
 
@@ -271,26 +272,26 @@ def judge(program: httpx.Client, second: bool) -> list[str]:
 
 def organise(program: httpx.Client, evaluation: HostileEvaluation) -> dict[str, str]:
     """Drafts, descriptions, reasons, tokens, invitations, a faulty upload, a set of a program, a publication."""
-    found: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     if evaluation.which == "series":
         made = send(program, "/development/series", target=bad("draft-target")[:400], target_type=bad("type")[:90])
         drafted = {"type": "factoid", "text": bad("draft"), "series": made["series"], "answer": bad("draft-answer")}
-        found["draft"] = send(program, "/development/questions", **drafted, doc=DOC)["question"]
+        identifiers["draft"] = send(program, "/development/questions", **drafted, doc=DOC)["question"]
         wrong = {"id": "1.1", "answer": " ".join(bad("answer").split()), "doc": DOC}
         program.post("/api/development/question/answers/withdraw", json={**wrong, "reason": bad("withdrawn")})
         send(program, "/development/question/nuggets", id="1.3", text=bad("fact"), vital=True)
         row = {"question": "1.1", "doc": DOC, "text": bad("string"), "judgment": "R", "note": bad("set-note")}
-        named = httpx.URL("/").copy_with(path=f"/sets/{bad_name('set')}/judgments").raw_path.decode()
-        send(program, named, rows=[row])
+        address = httpx.URL("/").copy_with(path=f"/sets/{bad_name('set')}/judgments").raw_path.decode()
+        send(program, address, rows=[row])
     about = {"organisation": bad("team")[:200], "description": bad("description")}
     send(program, "/runs", method="PUT", tag=TAGS[0], **about, manual=True)
     send(program, "/runs/withdraw", tag=TAGS[1], reason=bad("why"))
     send(program, "/runs/restore", tag=TAGS[1], reason=bad("why-not"))
     faulty = f"{bad_name('faulty')} {bad_name('faulty')} nowhere {bad('faulty')}\n".encode()
     uploaded = program.post("/api/runs", files={"files": (FILE, faulty)})
-    found["report"] = uploaded.json()["files"][0]["report"]
+    identifiers["report"] = uploaded.json()["files"][0]["report"]
     send(program, "/people/invitations", role="reader", name="invited{{7*7}}\"'><script>ran(1)</script>")
-    return found
+    return identifiers
 
 
 # ---- every page -----------------------------------------------------------------------------------------------------
@@ -302,33 +303,35 @@ BY_ORGANISERS = ("/results", "/development")
 
 
 def addresses(
-    evaluation: HostileEvaluation, found: dict[str, str], stages: list[str]
+    evaluation: HostileEvaluation, identifiers: dict[str, str], stages: list[str]
 ) -> dict[str, list[tuple[str, str]]]:
     """Every page with what to ask it for, and as whom; `stages` are those of the assessor's own work."""
     with evaluation.store.read() as connection:
         given = all_assignments(connection)
-        items = {one.id: items_of(connection, one.question) for one in given}
+        items = {assignment.id: items_of(connection, assignment.question) for assignment in given}
         question = given[1].question
-    own = [one for one in given if one.account == evaluation.people["assessor"]]
-    sheets = [f"/judge/{one.id}?item={item.id}" for one in own for item in items[one.id][:3]]
+    own = [assignment for assignment in given if assignment.account == evaluation.people["assessor"]]
+    sheets = [f"/judge/{assignment.id}?item={item.id}" for assignment in own for item in items[assignment.id][:3]]
     sheets += [*stages, f"/judge/{own[0].id}?stage=nowhere"]
-    asked = [one["id"] for one in KINDS[evaluation.which][1]]
+    asked = [question["id"] for question in KINDS[evaluation.which][1]]
     results = {"provisional": "1", "key": "first", "unjudged": "wrong", "missing": "zero"}
     documents = [_at("/document", id=DOC, find=bad("string")[:2000])] if evaluation.which == "series" else []
     pages_of: dict[str, list[str]] = {
         "/judge/{assignment}": sheets,
         "/document": documents,
-        "/adjudication/question": [_at("/adjudication/question", id=one) for one in asked],
+        "/adjudication/question": [_at("/adjudication/question", id=question) for question in asked],
         "/development/question": [
-            _at("/development/question", id=one) for one in (*asked, found.get("draft", asked[0]))
+            _at("/development/question", id=question) for question in (*asked, identifiers.get("draft", asked[0]))
         ],
         "/development/search": [_at("/development/search", q=bad("query")[:900], question=question)],
         "/development/document": [path.replace("/document", "/development/document") for path in documents],
-        "/runs/report": [_at("/runs/report", number=found["report"])],
-        "/submissions/report": [_at("/submissions/report", number=found["report"])],
+        "/runs/report": [_at("/runs/report", number=identifiers["report"])],
+        "/submissions/report": [_at("/submissions/report", number=identifiers["report"])],
         "/history": ["/history", _at("/history", question=asked[-1]), _at("/history", set=bad_name("set"))],
         "/assignments": ["/assignments", _at("/assignments", find=bad("find")[:190])],
-        "/results/published/{number}": [f"/results/published/{found['publication']}"] if "publication" in found else [],
+        "/results/published/{number}": [f"/results/published/{identifiers['publication']}"]
+        if "publication" in identifiers
+        else [],
         "/results/run": [_at("/results/run", run=TAGS[0], **results)],
         "/results/question": [_at("/results/question", question=asked[0], **results)],
         "/sign-in": [_at("/sign-in", then=bad("then")[:900])],
@@ -336,23 +339,23 @@ def addresses(
     }
     wanted: dict[str, list[tuple[str, str]]] = {}
     for path, roles in pages_declared().items():
-        role = next(one for one in (*PREFERRED, "nobody") if one in roles)
-        for one in pages_of.get(path, [_at(path, **results) if path.startswith("/results") else path]):
+        role = next(candidate for candidate in (*PREFERRED, "nobody") if candidate in roles)
+        for address in pages_of.get(path, [_at(path, **results) if path.startswith("/results") else path]):
             assert "{" not in path or path in pages_of, f"{path}: say here what to ask it for"
-            wanted.setdefault("organiser" if path.startswith(BY_ORGANISERS) else role, []).append((path, one))
+            wanted.setdefault("organiser" if path.startswith(BY_ORGANISERS) else role, []).append((path, address))
     return wanted
 
 
 def pages_declared() -> dict[str, set[str]]:
     """Every page that is served as HTML, and who may see it."""
     modules = (health, single_sign_on, *pages.load().values())
-    declared = {one.path: one for module in modules for one in module.router.routes if "GET" in one.methods}
-    found = {}
-    for path, one in declared.items():
+    declared = {route.path: route for module in modules for route in module.router.routes if "GET" in route.methods}
+    roles_of = {}
+    for path, route in declared.items():
         if f"/api{path}" in declared or (path == "/" and "/api/" in declared):
-            found[path] = {"nobody"} if "public" in one.roles else set(one.roles)
-    assert len(found) > 25
-    return found
+            roles_of[path] = {"nobody"} if "public" in route.roles else set(route.roles)
+    assert len(roles_of) > 25
+    return roles_of
 
 
 def _at(path: str, **query: str) -> str:
@@ -362,9 +365,9 @@ def _at(path: str, **query: str) -> str:
 def underway(page: Page) -> set[Request]:
     """What a page asks for and has not got yet, kept from now on."""
     asked: set[Request] = set()
-    page.on("request", lambda one: asked.add(one))
-    page.on("requestfinished", lambda one: asked.discard(one))
-    page.on("requestfailed", lambda one: asked.discard(one))
+    page.on("request", lambda request: asked.add(request))
+    page.on("requestfinished", lambda request: asked.discard(request))
+    page.on("requestfailed", lambda request: asked.discard(request))
     return asked
 
 
@@ -380,7 +383,7 @@ def settle(page: Page, asked: set[Request]) -> None:
             quiet = 0 if asked else quiet + 1
         if quiet == 2:
             return
-    raise AssertionError(f"{page.url} still waits for {[one.url for one in asked]}")
+    raise AssertionError(f"{page.url} still waits for {[request.url for request in asked]}")
 
 
 def look(page: Page, asked: set[Request], address: str) -> str:
@@ -432,7 +435,7 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
     evaluation = hostile(which)
     server = serve(evaluation.folder)
     organiser = evaluation.program(server, "organiser")
-    found = organise(organiser, evaluation)
+    identifiers = organise(organiser, evaluation)
     stages = judge(evaluation.program(server, "assessor"), second=False)
     judge(evaluation.program(server, "second"), second=True)
     if which == "series":
@@ -443,10 +446,10 @@ def test_hostile_strings_are_shown_and_never_run(hostile: Any, serve: Make, visi
             "unjudged": "wrong",
             "missing": "zero",
         }
-        found["publication"] = send(organiser, "/results/published", **sent)["id"]
+        identifiers["publication"] = send(organiser, "/results/published", **sent)["id"]
     send(organiser, "/adjudication/reopen", question=KINDS[which][1][0]["id"], reason=bad("reopened"))
     shown = ""
-    for role, wanted in addresses(evaluation, found, stages).items():
+    for role, wanted in addresses(evaluation, identifiers, stages).items():
         page = visit(server, expected=("404", "409"))
         page.on("dialog", _refuse)
         asked = underway(page)

@@ -16,7 +16,7 @@ Make = Callable[..., Any]
 
 
 def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible: Make) -> None:
-    one, server, sit_down = ada
+    evaluation, server, sit_down = ada
     page = sit_down()
     accessible(page)
     shown = []
@@ -31,7 +31,7 @@ def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible
             "address => location.href !== address || document.querySelector('.notice-done')", arg=before
         )
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert len(rows) == len(shown) > 5
     assert [row["text"] for row in rows] == shown
     assert [row["judgment"] for row in rows] == [
@@ -44,10 +44,10 @@ def test_work_is_judged_by_keyboard_to_its_end(ada: Any, saved: Make, accessible
 
 
 def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
-    held: list[Any] = []
-    page.route("**/decisions", lambda route: held.append(route))  # a built-in method is not taken
+    waiting: list[Any] = []
+    page.route("**/decisions", lambda route: waiting.append(route))  # a built-in method is not taken
     shown: list[str] = []
     while not page.locator(".notice-done").count():
         shown.append(page.url)
@@ -57,14 +57,14 @@ def test_nothing_is_shown_again_while_decisions_are_on_their_way(ada: Any, saved
         )
         assert len(set(shown)) == len(shown)
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
-    assert (len(held), one.rows("first")) == (1, [])
+    assert (len(waiting), evaluation.rows("first")) == (1, [])
     page.unroute("**/decisions")  # what was held goes on
     saved(page)
-    assert len(one.rows("first")) == len(shown)
+    assert len(evaluation.rows("first")) == len(shown)
 
 
 def test_an_item_undone_in_another_tab_is_shown_again(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     first = page.url
     for number in range(2, 6):
@@ -81,7 +81,7 @@ def test_an_item_undone_in_another_tab_is_shown_again(ada: Any, saved: Make) -> 
     answered = page.evaluate(
         """([to, sent]) => fetch(to, {method: "POST", body: JSON.stringify(sent),
             headers: {"Content-Type": "application/json"}}).then((answer) => answer.status)""",
-        [f"/api/judge/{one.first('Ada')}/undo", sent],
+        [f"/api/judge/{evaluation.first('Ada')}/undo", sent],
     )
     assert answered == 200
     page.keyboard.press("1")
@@ -97,7 +97,7 @@ def test_an_item_undone_in_another_tab_is_shown_again(ada: Any, saved: Make) -> 
 
 
 def test_an_item_whose_decision_was_refused_is_shown_again(ada: Any) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down(expected=("422",))
     first = page.url
     answer = {"status": 422, "json": {"message": "nothing was saved"}}
@@ -117,7 +117,7 @@ def test_an_item_whose_decision_was_refused_is_shown_again(ada: Any) -> None:
     page.wait_for_function(
         "() => Object.entries(localStorage).every(([name, kept]) => !name.startsWith('qassay-outbox') || kept === '[]')"
     )
-    assert len(one.rows("first")) == 5
+    assert len(evaluation.rows("first")) == 5
 
 
 def test_an_item_that_comes_late_is_not_shown_in_place_of_the_next(ada: Any) -> None:
@@ -163,11 +163,11 @@ def test_a_passage_is_marked_where_it_occurs(
     start, length = text.index("The city"), len("The city of Warsaw")
     (folder / "runs" / "a.txt").write_text(f"1 a D {start} {length}\n")
     (folder / "runs" / "b.txt").write_text("1 b D 0 5\n")
-    one = make_evaluation(folder)
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation(folder)
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".decision")).to_have_count(3)  # passages are not exact or inexact
     expect(page.locator("mark")).to_have_text("Ω 🜚 o")
     accessible(page)
@@ -175,14 +175,14 @@ def test_a_passage_is_marked_where_it_occurs(
     expect(page.locator("mark")).to_have_text("The city of Warsaw")
     page.keyboard.press("3")
     saved(page)
-    assert [(row["start"], row["length"], row["judgment"]) for row in one.rows("first")] == [
+    assert [(row["start"], row["length"], row["judgment"]) for row in evaluation.rows("first")] == [
         (0, 5, "W"),
         (start, length, "R"),
     ]
 
 
 def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     first = page.locator(".answer-string").text_content()
     page.keyboard.press("4")
@@ -192,25 +192,25 @@ def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
     expect(page.locator(".answer-string")).to_have_text(str(first))
     expect(page.locator(".decision[aria-pressed=true]")).to_have_count(0)
     saved(page)
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.goto(page.url)
     expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
 
 
 def test_keys_are_silent_while_typing_and_a_note_is_saved(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     page.keyboard.press("m")
     page.keyboard.type("1234z n?")
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.locator("#stage").focus()
     page.keyboard.press("3")
     saved(page)
-    assert [(row["judgment"], row["note"]) for row in one.rows("first")] == [("X", "1234z n?")]
+    assert [(row["judgment"], row["note"]) for row in evaluation.rows("first")] == [("X", "1234z n?")]
 
 
 def test_decisions_are_kept_while_the_server_is_away(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
     page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
@@ -218,16 +218,16 @@ def test_decisions_are_kept_while_the_server_is_away(ada: Any, saved: Make) -> N
     page.keyboard.press("1")
     expect(page.locator("#save-state")).to_contain_text("Not saved")
     expect(page.locator("#announcements")).to_have_text("W kept here, not saved yet")
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.context.set_offline(False)
     saved(page)
-    assert [row["judgment"] for row in one.rows("first")] == ["R", "W"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["R", "W"]
     page.keyboard.press("2")
     expect(page.locator("#announcements")).to_have_text("U saved")
 
 
 def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
-    one, server, sit_down = ada
+    evaluation, server, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
     page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
@@ -236,14 +236,14 @@ def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
     again = page.context.new_page()
     page.close()
     again.context.set_offline(False)
-    again.goto(f"{server.url}/judge/{one.first('Ada')}")
+    again.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     saved(again)
     again.wait_for_function("() => document.getElementById('progress-text')?.textContent.startsWith('1 of')")
-    assert [row["judgment"] for row in one.rows("first")] == ["U"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["U"]
 
 
 def test_of_two_tabs_the_second_is_shown_both(ada: Any, saved: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down(expected=("409",))
     other = page.context.new_page()
     other.goto(page.url)
@@ -252,19 +252,19 @@ def test_of_two_tabs_the_second_is_shown_both(ada: Any, saved: Make) -> None:
     saved(page)
     other.bring_to_front()
     other.keyboard.press("1")
-    told = other.get_by_role("dialog")
-    expect(told).to_contain_text("Saved")
-    expect(told).to_contain_text("R")
-    expect(told).to_contain_text("W")
-    assert [row["judgment"] for row in one.rows("first")] == ["R"]
-    told.get_by_role("button", name="Use my decision").click()
+    dialog = other.get_by_role("dialog")
+    expect(dialog).to_contain_text("Saved")
+    expect(dialog).to_contain_text("R")
+    expect(dialog).to_contain_text("W")
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["R"]
+    dialog.get_by_role("button", name="Use my decision").click()
     saved(other)
     other.wait_for_function("() => !document.querySelector('dialog')")
-    assert [row["judgment"] for row in one.rows("first")] == ["W"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["W"]
 
 
 def test_shortcuts_are_shown_and_can_be_changed(ada: Any, saved: Make, accessible: Make) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
@@ -278,7 +278,7 @@ def test_shortcuts_are_shown_and_can_be_changed(ada: Any, saved: Make, accessibl
     expect(page.locator(".decision[data-label=R] kbd")).to_have_text("G")
     page.keyboard.press("g")
     saved(page)
-    assert [row["judgment"] for row in one.rows("first")] == ["R"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["R"]
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
@@ -291,13 +291,13 @@ def test_it_fits_a_phone(ada: Any, accessible: Make, scheme: str) -> None:
 
 
 def test_nothing_that_is_sent_tells_a_run(ada: Any) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     bodies: list[str] = []
     page.on("response", lambda answer: bodies.append(answer.text()) if "/api/" in answer.url else None)
     page.reload()
     page.wait_for_load_state("networkidle")
     bodies.append(page.content())
-    tags = {path.stem for path in (one.folder / "runs").iterdir()}
+    tags = {path.stem for path in (evaluation.folder / "runs").iterdir()}
     assert bodies
     assert not [tag for tag in tags for body in bodies if tag in body]

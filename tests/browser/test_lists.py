@@ -17,18 +17,18 @@ CHOOSER = ".chooser input"
 @pytest.fixture
 def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
     """One list question assigned to Ada: the evaluation, and a way to open its first list."""
-    one = make_evaluation("series", "1.6")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1.6")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
 
     def sit_down(**options: Any) -> Page:
-        page: Page = visit(server, one, "Ada", **options)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}")
+        page: Page = visit(server, evaluation, "Ada", **options)
+        page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
         expect(page.locator(LINES).first).to_be_visible()
         expect(page.locator(".class-list li")).not_to_have_count(0)
         return page
 
-    return one, sit_down
+    return evaluation, sit_down
 
 
 def current(page: Page) -> str:
@@ -52,7 +52,7 @@ def focused_on_list(page: Page) -> bool:
 
 
 def test_one_key_judges_an_element_and_goes_on_to_the_next(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     open_list(page, 3)
     accessible(page)
@@ -65,11 +65,11 @@ def test_one_key_judges_an_element_and_goes_on_to_the_next(ada: Any, saved: Make
     assert current(page) == shown[1]
     expect(page.locator(".decision[aria-pressed=true]")).to_have_attribute("data-label", "U")
     saved(page)
-    assert [(row["text"], row["judgment"]) for row in one.rows("first")] == list(zip(shown, "WU", strict=True))
+    assert [(row["text"], row["judgment"]) for row in evaluation.rows("first")] == list(zip(shown, "WU", strict=True))
 
 
 def test_a_correct_element_gets_the_class_that_is_offered_or_another(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     open_list(page, 3)
     texts = [text.strip() for text in page.locator(f"{LINES} .line-text").all_text_contents()]
@@ -82,7 +82,7 @@ def test_a_correct_element_gets_the_class_that_is_offered_or_another(ada: Any, s
     page.keyboard.press("Escape")
     expect(page.locator(CHOOSER)).to_have_count(0)
     assert focused_on_list(page)
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.keyboard.press("4")
     accessible(page)
     chosen = page.locator(".chooser [role=option].current bdi").text_content()
@@ -99,11 +99,11 @@ def test_a_correct_element_gets_the_class_that_is_offered_or_another(ada: Any, s
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     saved(page)
-    assert [(row["judgment"], row["answer"]) for row in one.rows("first")] == [("R", "A new name 123?")] * 2
+    assert [(row["judgment"], row["answer"]) for row in evaluation.rows("first")] == [("R", "A new name 123?")] * 2
 
 
 def test_two_answers_are_merged_everywhere_and_taken_apart_again(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     open_list(page, 3)
     for name in ("one", "two"):
@@ -119,14 +119,14 @@ def test_two_answers_are_merged_everywhere_and_taken_apart_again(ada: Any, saved
     page.keyboard.press("Enter")
     expect(page.locator(".class-list button")).to_have_count(1)
     expect(page.locator(".list-side .line-class")).to_have_count(2)
-    assert [row["answer"] for row in one.rows("first")] == ["two", "two"]
+    assert [row["answer"] for row in evaluation.rows("first")] == ["two", "two"]
     page.keyboard.press("z")
     expect(page.locator(".class-list button")).to_have_count(2)
-    assert sorted(row["answer"] for row in one.rows("first")) == ["one", "two"]
+    assert sorted(row["answer"] for row in evaluation.rows("first")) == ["one", "two"]
     page.keyboard.press("z")
     expect(page.locator(".class-list button")).to_have_count(1)
     saved(page)
-    assert [row["answer"] for row in one.rows("first")] == ["one"]
+    assert [row["answer"] for row in evaluation.rows("first")] == ["one"]
 
 
 def test_a_finished_list_leads_to_the_next_one(ada: Any) -> None:
@@ -158,9 +158,9 @@ def test_it_fits_a_phone(ada: Any, accessible: Make) -> None:
 
 
 def test_the_document_is_beside_and_no_run_is_named(ada: Any) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     expect(page.locator(".document-text mark").first).to_have_text(current(page))
-    tags = {path.stem for path in (one.folder / "runs").iterdir()}
+    tags = {path.stem for path in (evaluation.folder / "runs").iterdir()}
     text = page.content()
     assert not [tag for tag in tags if re.search(rf"\b{tag}\b", text)]

@@ -121,11 +121,11 @@ class Sitting:
 def test_two_hundred_answers_in_one_sitting(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, tmp_path: Path
 ) -> None:
-    one = make_evaluation(write_evaluation(tmp_path / "long"))
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada", expected=("ERR_INTERNET_DISCONNECTED",))
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation(write_evaluation(tmp_path / "long"))
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada", expected=("ERR_INTERNET_DISCONNECTED",))
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".answer-string")).to_be_visible()
     sitting = Sitting(page, Random(200))
     for _ in range(4 * QUESTIONS * RUNS):
@@ -135,7 +135,7 @@ def test_two_hundred_answers_in_one_sitting(
         sitting.step()
         sitting.check_progress()
     expect(page.locator(".notice-done")).to_contain_text(f"You have judged all {QUESTIONS * RUNS} answers")
-    rows = {row["text"]: row for row in one.rows("first")}
+    rows = {row["text"]: row for row in evaluation.rows("first")}
     assert {text: row["judgment"] for text, row in rows.items()} == sitting.said
     assert len(sitting.said) == QUESTIONS * RUNS
     noted = {text: row["note"] for text, row in rows.items() if row.get("note")}

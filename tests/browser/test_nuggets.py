@@ -31,34 +31,34 @@ TOLD = ("409", "Conflict")
 @pytest.fixture
 def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[..., Page]]:
     """An `other` question assigned to Ada, with two nuggets from development: the evaluation, and a way to open it."""
-    one = make_evaluation("series", "1.6", "1.7")
-    with one.store.write() as connection:
+    evaluation = make_evaluation("series", "1.6", "1.7")
+    with evaluation.store.write() as connection:
         for text in ("discovered radium", "discovered polonium"):
             body = {"vital": True, "text": text}
             write_nugget(act(connection), "development", "1.7", None, body)
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    number = assigned(one, "1.7")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    number = assigned(evaluation, "1.7")
 
     def sit_down(stage: str = "nuggets", **options: Any) -> Page:
-        page: Page = visit(server, one, "Ada", **options)
+        page: Page = visit(server, evaluation, "Ada", **options)
         page.goto(f"{server.url}/judge/{number}?stage={stage}")
         expect(page.locator(NUGGETS)).not_to_have_count(0)
         expect(page.locator(STRINGS)).not_to_have_count(0)
         return page
 
-    return one, sit_down
+    return evaluation, sit_down
 
 
-def assigned(one: Any, question: str) -> int:
+def assigned(evaluation: Any, question: str) -> int:
     """The number of Ada's assignment on a question."""
-    with one.store.read() as connection:
-        return next(two.id for two in assignments_of(connection, one.account["Ada"]) if two.question == question)
+    with evaluation.store.read() as connection:
+        return next(two.id for two in assignments_of(connection, evaluation.account["Ada"]) if two.question == question)
 
 
-def nuggets(one: Any) -> list[tuple[str, bool]]:
+def nuggets(evaluation: Any) -> list[tuple[str, bool]]:
     """Ada's list as it is stored."""
-    with one.store.read() as connection:
+    with evaluation.store.read() as connection:
         return [(two.text, two.vital) for two in nuggets_of(connection, "first", "1.7")]
 
 
@@ -71,7 +71,7 @@ def write(page: Page, text: str, key: str = "Enter") -> None:
 
 
 def test_a_list_is_written_by_keyboard(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     accessible(page)
     expect(page.locator(".earlier")).to_contain_text("Which members of her family")
@@ -93,7 +93,7 @@ def test_a_list_is_written_by_keyboard(ada: Any, saved: Make, accessible: Make) 
         page.keyboard.press("u")
     page.keyboard.press("v")
     saved(page)
-    assert nuggets(one) == [
+    assert nuggets(evaluation) == [
         ("First woman at the Sorbonne", False),
         ("discovered radium", True),
         ("discovered polonium", True),
@@ -106,11 +106,11 @@ def test_a_list_is_written_by_keyboard(ada: Any, saved: Make, accessible: Make) 
     page.keyboard.press("z")
     expect(page.locator(NUGGETS).first).to_contain_text("vital")
     saved(page)
-    assert nuggets(one)[0] == ("First woman at the Sorbonne", True)
+    assert nuggets(evaluation)[0] == ("First woman at the Sorbonne", True)
 
 
 def test_nuggets_are_edited_split_and_merged_in_dialogs(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("s")
@@ -133,7 +133,7 @@ def test_nuggets_are_edited_split_and_merged_in_dialogs(ada: Any, saved: Make, a
     page.keyboard.press("Enter")
     expect(page.locator(NUGGETS).last).to_contain_text("July")
     saved(page)
-    assert nuggets(one) == [("discovered radium and polonium", True), ("in July 1898", True)]
+    assert nuggets(evaluation) == [("discovered radium and polonium", True), ("in July 1898", True)]
 
 
 def test_a_nugget_begins_from_a_string_that_the_filter_found(ada: Any) -> None:
@@ -151,13 +151,13 @@ def test_a_nugget_begins_from_a_string_that_the_filter_found(ada: Any) -> None:
 def test_late_data_does_not_take_the_focus_from_the_writer(ada: Any) -> None:
     _, sit_down = ada
     page = sit_down()
-    held: list[Any] = []
-    page.route("**/strings", lambda route: held.append(route))  # a built-in method is not taken
+    waiting: list[Any] = []
+    page.route("**/strings", lambda route: waiting.append(route))  # a built-in method is not taken
     page.reload()
     expect(page.locator(NUGGETS)).to_have_count(2)
     page.keyboard.press("w")
     page.keyboard.type("entirely ")
-    for route in held:
+    for route in waiting:
         route.continue_()
     expect(page.locator(STRINGS)).not_to_have_count(0)
     page.keyboard.type("new")
@@ -165,18 +165,18 @@ def test_late_data_does_not_take_the_focus_from_the_writer(ada: Any) -> None:
 
 
 def test_nuggets_are_dragged_to_another_place(ada: Any, saved: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     write(page, "third")
     expect(page.locator(".pending")).to_have_count(0)
     page.locator(NUGGETS).nth(2).drag_to(page.locator(NUGGETS).nth(0))
     expect(page.locator(NUGGETS).first).to_contain_text("third")
     saved(page)
-    assert [text for text, _ in nuggets(one)] == ["third", "discovered radium", "discovered polonium"]
+    assert [text for text, _ in nuggets(evaluation)] == ["third", "discovered radium", "discovered polonium"]
 
 
 def test_a_second_tab_gets_the_current_list(ada: Any, saved: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     first, second = sit_down(), sit_down(expected=TOLD)
     for page, text in ((first, "found radium"), (second, "saw radium")):
         page.keyboard.press("ArrowRight")
@@ -186,11 +186,11 @@ def test_a_second_tab_gets_the_current_list(ada: Any, saved: Make) -> None:
         saved(page)
     expect(second.locator("#complaint")).to_contain_text("“found radium”")
     expect(second.locator(NUGGETS).first).to_contain_text("found radium")
-    assert nuggets(one)[0][0] == "found radium"
+    assert nuggets(evaluation)[0][0] == "found radium"
 
 
 def test_what_is_written_while_the_server_is_away_is_sent_later(ada: Any, saved: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED", "Failed to fetch"))
     page.context.set_offline(True)
     write(page, "one")
@@ -199,11 +199,11 @@ def test_what_is_written_while_the_server_is_away_is_sent_later(ada: Any, saved:
     page.context.set_offline(False)
     saved(page)
     expect(page.locator(".pending")).to_have_count(0)
-    assert [text for text, _ in nuggets(one)] == ["discovered radium", "discovered polonium", "one", "two"]
+    assert [text for text, _ in nuggets(evaluation)] == ["discovered radium", "discovered polonium", "one", "two"]
 
 
 def test_nuggets_are_matched_by_keyboard_and_count_once_per_response(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     page.keyboard.press("g")
     page.wait_for_url("**stage=matches**")
@@ -219,10 +219,10 @@ def test_nuggets_are_matched_by_keyboard_and_count_once_per_response(ada: Any, s
     expect(page.locator(".judge-bar")).to_have_css("position", "sticky")
     page.get_by_role("button", name="Done with this response").click(trial=True, timeout=2_000)
     saved(page)
-    assert {row["item"]: row["nuggets"] for row in one.rows("first")} == {0: ["2"], 1: ["1"]}
+    assert {row["item"]: row["nuggets"] for row in evaluation.rows("first")} == {0: ["2"], 1: ["1"]}
     page.keyboard.press("z")
     saved(page)
-    assert {row["item"]: row["nuggets"] for row in one.rows("first")} == {0: ["1", "2"]}
+    assert {row["item"]: row["nuggets"] for row in evaluation.rows("first")} == {0: ["1", "2"]}
     page.keyboard.press("i")
     expect(page.get_by_role("dialog")).to_contain_text("discovered polonium")
     accessible(page)
@@ -230,11 +230,11 @@ def test_nuggets_are_matched_by_keyboard_and_count_once_per_response(ada: Any, s
     page.keyboard.press("Enter")
     expect(page.locator("#progress-text")).to_have_text(re.compile("^1 of"))
     saved(page)
-    assert {row.get("item"): row["nuggets"] for row in one.rows("first")}[None] == []
+    assert {row.get("item"): row["nuggets"] for row in evaluation.rows("first")}[None] == []
 
 
 def test_links_are_made_by_clicks_too(ada: Any, saved: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     sit_down().keyboard.press("g")
     page = sit_down("matches")
     page.locator(STRINGS).nth(1).click()
@@ -243,11 +243,14 @@ def test_links_are_made_by_clicks_too(ada: Any, saved: Make) -> None:
     page.get_by_role("button", name="Done with this response").click()
     expect(page.locator("#progress-text")).to_have_text(re.compile("^1 of"))
     saved(page)
-    assert sorted((str(row.get("item")), row["nuggets"]) for row in one.rows("first")) == [("1", ["2"]), ("None", [])]
+    assert sorted((str(row.get("item")), row["nuggets"]) for row in evaluation.rows("first")) == [
+        ("1", ["2"]),
+        ("None", []),
+    ]
 
 
 def test_a_change_after_matching_began_asks_what_to_look_at_again(ada: Any, saved: Make, accessible: Make) -> None:
-    one, sit_down = ada
+    evaluation, sit_down = ada
     page = sit_down()
     page.keyboard.press("g")
     page.wait_for_url("**stage=matches**")
@@ -265,7 +268,7 @@ def test_a_change_after_matching_began_asks_what_to_look_at_again(ada: Any, save
     page.get_by_role("button", name="All of them").click()
     expect(page.locator(NUGGETS)).to_have_count(3)
     saved(page)
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.reload()
     expect(page.locator("#progress-text")).to_have_text(re.compile("^0 of"))
 
@@ -288,30 +291,30 @@ def rows_of(kind: str, question: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["question"] == question]
 
 
-def run_shown(one: Any, page: Page) -> str:
+def run_shown(evaluation: Any, page: Page) -> str:
     """The run of the item that is shown: the page does not tell, its address names the item."""
     number = re.search(r"item=(\d+)", page.url)
     assert number is not None
-    with one.store.read() as connection:
+    with evaluation.store.read() as connection:
         return str(connection.execute(select(item.c.run).where(item.c.id == int(number[1]))).scalar_one())
 
 
-def judge_lists(one: Any, page: Page) -> None:
+def judge_lists(evaluation: Any, page: Page) -> None:
     """Judge all lists as the built-in evaluation does."""
-    said = {(row["run"], row["text"]): row for row in rows_of("judgments", "1.6")}
+    verdicts = {(row["run"], row["text"]): row for row in rows_of("judgments", "1.6")}
     total = page.evaluate("JSON.parse(document.getElementById('page-data').textContent).items.length")
     for done in range(total):
         expect(page.locator("#position")).to_have_text(f"Item {done + 1} of {total}")
-        run = run_shown(one, page)
+        run = run_shown(evaluation, page)
         for text in page.locator(".list-side [role=option] .line-text").all_text_contents():
-            row = said[run, text]
+            row = verdicts[run, text]
             page.keyboard.press({"W": "1", "U": "2", "X": "3", "R": "4"}[row["judgment"]])
             if row["judgment"] == "R":
                 page.locator(".chooser input").fill(row["answer"])
                 page.keyboard.press("Enter")
 
 
-def judge_nuggets(one: Any, page: Page) -> None:
+def judge_nuggets(evaluation: Any, page: Page) -> None:
     """Write the list and match it as the built-in evaluation does."""
     listed = rows_of("nuggets", "1.7")
     expect(page.locator("#new-nugget")).to_be_visible()
@@ -321,14 +324,14 @@ def judge_nuggets(one: Any, page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.wait_for_url("**stage=matches**")
-    said = {row["run"]: row["nuggets"] for row in rows_of("judgments", "1.7")}
+    matched = {row["run"]: row["nuggets"] for row in rows_of("judgments", "1.7")}
     places = [row["nugget"] for row in listed]
     total = page.evaluate("JSON.parse(document.getElementById('page-data').textContent).items.length")
     before = int(page.locator("#progress-text").inner_text().split()[0])  # of the questions before this one
     for done in range(total):
         expect(page.locator("#position")).to_have_text(f"Item {done + 1} of {total}")
         expect(page.locator(NUGGETS)).to_have_count(len(listed))
-        for name in said[run_shown(one, page)]:
+        for name in matched[run_shown(evaluation, page)]:
             page.locator(NUGGETS).nth(places.index(name)).click()
         page.locator("section[aria-label=Response] [role=listbox]").focus()
         page.keyboard.press("Enter")
@@ -338,25 +341,25 @@ def judge_nuggets(one: Any, page: Page) -> None:
 def test_judging_here_gives_the_scores_of_the_same_judgments_from_files(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, tmp_path: Path
 ) -> None:
-    one = make_evaluation("series", "1.6", "1.7")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page: Page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{assigned(one, '1.6')}")
+    evaluation = make_evaluation("series", "1.6", "1.7")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page: Page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{assigned(evaluation, '1.6')}")
     expect(page.locator(".list-side [role=option]")).not_to_have_count(0)
-    judge_lists(one, page)
-    page.wait_for_url(re.compile(f"/judge/{assigned(one, '1.7')}"))
-    judge_nuggets(one, page)
+    judge_lists(evaluation, page)
+    page.wait_for_url(re.compile(f"/judge/{assigned(evaluation, '1.7')}"))
+    judge_nuggets(evaluation, page)
     saved(page)
 
     exported = tmp_path / "exported"
-    write_out(one.store, exported, Folder(one.folder))
+    write_out(evaluation.store, exported, Folder(evaluation.folder))
     files = tmp_path / "files"
     shutil.copytree(exported, files, ignore=shutil.ignore_patterns("judgments", "nuggets"))
     for kind in ("judgments", "nuggets"):
         rows = [*rows_of(kind, "1.6"), *rows_of(kind, "1.7")]
         (files / kind).mkdir()
         (files / kind / "first.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    here, there = (qassay.open(folder).score("first").as_json() for folder in (exported, files))
-    assert here == there
+    here, in_files = (qassay.open(folder).score("first").as_json() for folder in (exported, files))
+    assert here == in_files
     assert here["runs"][0]["score"] > 0

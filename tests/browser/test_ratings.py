@@ -29,11 +29,11 @@ def _note(page: Page, text: str) -> None:
 def test_justifications_ask_correctness_from_three_up(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("entailment", "3")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("entailment", "3")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.get_by_role("group", name="Understandability")).to_be_visible()
     expect(page.get_by_role("group", name="Correctness").get_by_role("button").first).to_be_disabled()
     accessible(page)
@@ -43,21 +43,21 @@ def test_justifications_ask_correctness_from_three_up(
     expect(page.locator("#note")).to_have_value("written between the two scores")
     _press(page, "53" + "34")
     expect(page.locator(".notice-done")).to_be_visible()
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator("#position")).to_have_text("Item 1 of 3")
     _note(page, "on a judged one")
     saved(page)
-    rated = {(row["understandability"], row.get("correctness"), row.get("note")) for row in one.rows("first")}
+    rated = {(row["understandability"], row.get("correctness"), row.get("note")) for row in evaluation.rows("first")}
     assert rated == {(2, None, "on a judged one"), (5, 3, "written between the two scores"), (3, 4, None)}
 
 
 def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("entailment", "3", "5", "6", task="entailment3")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
+    evaluation = make_evaluation("entailment", "3", "5", "6", task="entailment3")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
     page.goto(f"{server.url}/work")
     page.get_by_role("link", name="Begin judging").click()
     expect(page.get_by_role("heading", name="Hypothesis", exact=True)).to_be_visible()
@@ -71,24 +71,26 @@ def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     _press(page, "3")
     expect(page.locator(".notice-done")).to_be_visible()
     saved(page)
-    labels = {row["question"]: row["judgment"] for row in one.rows("first")}
+    labels = {row["question"]: row["judgment"] for row in evaluation.rows("first")}
     assert set(labels) == {"3", "5", "6"}
     assert sorted(labels.values()) == ["NO", "UNKNOWN", "YES"]
-    assert {row["question"]: row["note"] for row in one.rows("first") if "note" in row} == {"3": "a note on the pair"}
+    assert {row["question"]: row["note"] for row in evaluation.rows("first") if "note" in row} == {
+        "3": "a note on the pair"
+    }
     _press(page, "z")
     expect(page.locator("#question-id")).to_have_text("6")
     saved(page)
-    assert {row["question"] for row in one.rows("first")} == {"3", "5"}
+    assert {row["question"] for row in evaluation.rows("first")} == {"3", "5"}
 
 
 def test_support_of_nuggets_and_citations(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("rag", "r1", without=("judgments",))
-    one.give_out("Ada", assessors=1, citations=True)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("rag", "r1", without=("judgments",))
+    evaluation.give_out("Ada", assessors=1, citations=True)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     expect(page.locator(".part.current")).to_be_visible()
     accessible(page)
     answers = page.locator("#position").text_content()
@@ -105,7 +107,7 @@ def test_support_of_nuggets_and_citations(
         page.wait_for_timeout(200)
     expect(page.locator(".notice-done")).to_be_visible()
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert len(rows) == expected == total
     assert [row["note"] for row in rows if "note" in row] == ["a note on the first nugget"]
     assert {row["support"] for row in rows} == {"full", "partial", "none"}
@@ -115,11 +117,11 @@ def test_support_of_nuggets_and_citations(
 def test_holistic_scores_come_after_the_nuggets(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("series", "1.7", task="definition")
-    one.give_out("Ada", assessors=1, holistic=True)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}?stage=holistic")
+    evaluation = make_evaluation("series", "1.7", task="definition")
+    evaluation.give_out("Ada", assessors=1, holistic=True)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}?stage=holistic")
     expect(page.get_by_role("group", name="Content")).to_be_visible()
     accessible(page)
     count = page.locator("#position").text_content().split()[-1]
@@ -127,7 +129,7 @@ def test_holistic_scores_come_after_the_nuggets(
     for _ in range(int(count)):
         _press(page, "7t")
     saved(page)
-    rows = one.rows("first")
+    rows = evaluation.rows("first")
     assert [row["note"] for row in rows if "note" in row] == ["a note on the response"]
     assert {(row["content"], row["organization"]) for row in rows} == {(7, 10)}
     assert len(rows) == int(count)

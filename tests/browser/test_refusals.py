@@ -16,20 +16,20 @@ def test_a_refused_decision_is_reported_until_it_is_seen(ada: Any, saved: Make, 
     answer = {"status": 423, "json": {"message": "an adjudicator has ruled"}}
     page.route("**/decisions", lambda route: route.fulfill(**answer), times=1)
     page.keyboard.press("1")
-    told = page.locator("#refusals")
-    expect(told).to_contain_text("Not saved, question 1.1: an adjudicator has ruled")
+    refusals = page.locator("#refusals")
+    expect(refusals).to_contain_text("Not saved, question 1.1: an adjudicator has ruled")
     expect(page.locator("#save-state")).to_have_text("Not everything was saved: see above.")
     expect(page.locator("#announcements")).to_have_count(0)
     page.goto(f"{server.url}/work")
     page.get_by_role("link", name="1.2").click()
-    expect(told.get_by_role("link", name="question 1.1")).to_be_visible()
+    expect(refusals.get_by_role("link", name="question 1.1")).to_be_visible()
     accessible(page)
-    told.get_by_role("button", name="Understood").click()
-    expect(told).to_have_count(0)
+    refusals.get_by_role("button", name="Understood").click()
+    expect(refusals).to_have_count(0)
     saved(page)
     page.reload()
     saved(page)
-    expect(told).to_have_count(0)
+    expect(refusals).to_have_count(0)
 
 
 def _locked(page: str) -> str:
@@ -37,7 +37,7 @@ def _locked(page: str) -> str:
 
 
 def test_a_question_that_was_ruled_on_is_shown_locked(ada: Any) -> None:
-    one, _, sit_down = ada
+    evaluation, _, sit_down = ada
     page = sit_down()
     expect(page.locator("#locked")).to_be_hidden()
     page.route("**/judge/*", lambda route: route.fulfill(body=_locked(route.fetch().text()), content_type="text/html"))
@@ -47,11 +47,11 @@ def test_a_question_that_was_ruled_on_is_shown_locked(ada: Any) -> None:
     page.keyboard.press("1")
     expect(page.locator("#notified")).to_have_text("Not saved: this question is locked.")
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
 
 
 def test_a_decision_is_undone_after_another_page(ada: Any, saved: Make) -> None:
-    one, server, sit_down = ada
+    evaluation, server, sit_down = ada
     page = sit_down()
     page.keyboard.press("z")
     expect(page.locator("#notified")).to_have_text("Nothing to undo.")
@@ -66,17 +66,17 @@ def test_a_decision_is_undone_after_another_page(ada: Any, saved: Make) -> None:
     expect(page.locator("#question-id")).to_have_text("1.1")
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
     saved(page)
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
 
 
 def test_a_decision_on_another_screen_is_undone_there(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make
 ) -> None:
-    one = make_evaluation("series", "1.1", "1.6")
-    one.give_out("Ada", assessors=1)
-    server = serve(one.folder)
-    page = visit(server, one, "Ada")
-    page.goto(f"{server.url}/judge/{one.first('Ada')}")
+    evaluation = make_evaluation("series", "1.1", "1.6")
+    evaluation.give_out("Ada", assessors=1)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Ada")
+    page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
     for number in range(1, 6):
         expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
         page.keyboard.press("4")
@@ -87,4 +87,4 @@ def test_a_decision_on_another_screen_is_undone_there(
     expect(page.locator("#question-id")).to_have_text("1.1")
     expect(page.locator("#position")).to_have_text("Item 5 of 5")
     saved(page)
-    assert len(one.rows("first")) == 4
+    assert len(evaluation.rows("first")) == 4

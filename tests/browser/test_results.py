@@ -37,9 +37,9 @@ def _computed(page: Page) -> None:
 def test_every_page_of_results(
     make_evaluation: Make, serve: Make, visit: Make, accessible: Make, looks: dict[str, Any]
 ) -> None:
-    one = make_evaluation("rag", without=())
-    server = serve(one.folder)
-    page = visit(server, one, "Olga", **looks)
+    evaluation = make_evaluation("rag", without=())
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Olga", **looks)
     for path in PAGES:
         page.goto(server.url + path)
         _computed(page)
@@ -62,11 +62,11 @@ def test_every_page_of_results(
 
 
 def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: Make, accessible: Make) -> None:
-    one = make_evaluation("rag", without=())
+    evaluation = make_evaluation("rag", without=())
     # What is there already may count for the first two; the third one's work is open.
-    one.give_out("Ada", "Ben", "Cleo", assessors=3)
-    server = serve(one.folder)
-    page = visit(server, one, "Olga")
+    evaluation.give_out("Ada", "Ben", "Cleo", assessors=3)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Olga")
     page.goto(f"{server.url}/results")
     expect(page.get_by_text("There are no results while assigned work is unfinished")).to_be_visible()
     accessible(page)
@@ -78,7 +78,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     page.get_by_role("dialog").get_by_role("button", name="Publish as provisional").click()
     expect(page.get_by_role("link", name="First figures")).to_be_visible(timeout=60_000)
 
-    reader = visit(server, one, "Rea")
+    reader = visit(server, evaluation, "Rea")
     reader.goto(f"{server.url}/results")
     reader.get_by_role("link", name="First figures").click()
     expect(
@@ -87,7 +87,7 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
     expect(reader.get_by_text(re.compile(r"^Provisional: \d+ decisions open$"))).to_be_visible()
     accessible(reader)
 
-    judging = visit(server, one, "Ada")
+    judging = visit(server, evaluation, "Ada")
     judging.goto(f"{server.url}/results")
     expect(judging.get_by_text("Results are shown when all assigned work is done.")).to_be_visible()
     assert "harbor" not in judging.content()
@@ -99,9 +99,9 @@ def test_provisional_then_published(make_evaluation: Make, serve: Make, visit: M
 
 
 def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit: Make) -> None:
-    one = make_evaluation("rag", without=())
-    server = serve(one.folder)
-    page = visit(server, one, "Olga")
+    evaluation = make_evaluation("rag", without=())
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Olga")
     page.goto(f"{server.url}/results")
     _computed(page)
     page.get_by_text("How runs are scored").click()
@@ -112,9 +112,9 @@ def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit:
     # The choice goes along to the other pages, and to a run and back.
     page.get_by_role("link", name="Where do they differ?").click()
     expect(page.locator("caption").first).to_contain_text("judgments: first", timeout=60_000)
-    with page.expect_download() as kept:
+    with page.expect_download() as download:
         page.get_by_role("link", name="CSV of").first.click()
-    assert kept.value.suggested_filename == "units.csv"
+    assert download.value.suggested_filename == "units.csv"
     page.get_by_role("link", name="Who is best?").click()
     page.get_by_role("link", name="meadow*").click()
     expect(page.get_by_role("heading", name="Run meadow")).to_be_visible(timeout=60_000)
@@ -124,10 +124,10 @@ def test_choosing_how_runs_are_scored(make_evaluation: Make, serve: Make, visit:
 def test_agreement_is_open_while_judging_goes_on(
     make_evaluation: Make, serve: Make, visit: Make, accessible: Make
 ) -> None:
-    one = make_evaluation("rag", without=())
-    one.give_out("Ada", "Ben", "Cleo", assessors=3)
-    server = serve(one.folder)
-    page = visit(server, one, "Olga")
+    evaluation = make_evaluation("rag", without=())
+    evaluation.give_out("Ada", "Ben", "Cleo", assessors=3)
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Olga")
     # Work is open everywhere: agreement is shown, and says that judging goes on.
     page.goto(f"{server.url}/results")
     page.get_by_role("link", name="See how far the assessors agree").click()

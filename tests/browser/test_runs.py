@@ -14,20 +14,20 @@ Make = Callable[..., Any]
 @pytest.fixture
 def olga(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Any, Callable[..., Page]]:
     """The evaluation, the server, and a way to open the page of runs as the organiser."""
-    one = make_evaluation("series", "1")
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1")
+    server = serve(evaluation.folder)
 
     def go(**options: Any) -> Page:
-        page: Page = visit(server, one, "Olga", **options)
+        page: Page = visit(server, evaluation, "Olga", **options)
         page.goto(f"{server.url}/runs")
         return page
 
-    return one, server, go
+    return evaluation, server, go
 
 
 def test_files_are_checked_at_once_and_the_faulty_are_not_kept(olga: Any, accessible: Make) -> None:
-    one, _, go = olga
-    good = (one.folder / "runs" / "crane.txt").read_text().replace(" crane ", " fresh ")
+    evaluation, _, go = olga
+    good = (evaluation.folder / "runs" / "crane.txt").read_text().replace(" crane ", " fresh ")
     bad = "1.1 <b>bad</b> NO-SUCH-DOC x\n1.2 oops\n"
     page = go()
     accessible(page)

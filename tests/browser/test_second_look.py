@@ -27,34 +27,36 @@ def open_work(make_evaluation: Make, serve: Make, visit: Make) -> Callable[..., 
 
     def make(source: Any, question: str, stage: str = "", ready: str = ".decision", **options: Any) -> tuple[Any, Page]:
         pool = {name: options.pop(name) for name in ("citations", "holistic") if name in options}
-        one = make_evaluation(source, question, **options)
-        one.give_out("Ada", assessors=1, **pool)
-        server = serve(one.folder)
-        page: Page = visit(server, one, "Ada")
+        evaluation = make_evaluation(source, question, **options)
+        evaluation.give_out("Ada", assessors=1, **pool)
+        server = serve(evaluation.folder)
+        page: Page = visit(server, evaluation, "Ada")
         page.set_viewport_size(WIDE)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}{stage}")
+        page.goto(f"{server.url}/judge/{evaluation.first('Ada')}{stage}")
         expect(page.locator(ready).first).to_be_visible()
-        return one, page
+        return evaluation, page
 
     return make
 
 
 def box(page: Page, place: str) -> dict[str, float]:
-    found = page.locator(place).first.bounding_box()
-    assert found is not None, place
-    return dict(found)
+    box = page.locator(place).first.bounding_box()
+    assert box is not None, place
+    return dict(box)
 
 
 def rows_of(page: Page, place: str) -> int:
     """The number of rows that elements stand in."""
-    return len({round(one.bounding_box()["y"]) for one in page.locator(place).all()})
+    return len({round(element.bounding_box()["y"]) for element in page.locator(place).all()})
 
 
 def test_verdicts_stand_in_one_row_with_letter_and_colour(open_work: Make, accessible: Make) -> None:
     _, page = open_work("series", "1.1")
     assert rows_of(page, ".decision") == 1
     expect(page.locator(".decision .dot")).to_have_text(["W", "U", "X", "R"])
-    colours = {one.evaluate("e => getComputedStyle(e).borderTopColor") for one in page.locator(".decision").all()}
+    colours = {
+        decision.evaluate("e => getComputedStyle(e).borderTopColor") for decision in page.locator(".decision").all()
+    }
     assert len(colours) == 4
     page.set_viewport_size(PHONE)
     assert rows_of(page, ".decision") == 2
@@ -100,7 +102,7 @@ def test_three_labels_stand_in_one_row(open_work: Make, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("demo", "question", "stage", "stands"),
+    ("demo", "question", "stage", "current"),
     [
         ("series", "1.1", "", ".decision"),
         ("series", "1.6", "", ".decision"),
@@ -110,10 +112,10 @@ def test_three_labels_stand_in_one_row(open_work: Make, tmp_path: Path) -> None:
     ],
 )
 def test_guidelines_stand_beside_every_screen(
-    open_work: Make, accessible: Make, demo: str, question: str, stage: str, stands: str
+    open_work: Make, accessible: Make, demo: str, question: str, stage: str, current: str
 ) -> None:
     without = ("judgments",) if demo == "rag" else ()
-    _, page = open_work(demo, question, stage, stands, without=without)
+    _, page = open_work(demo, question, stage, current, without=without)
     stage_box, rules = box(page, "#stage"), box(page, ".rules")
     assert rules["x"] >= stage_box["x"] + stage_box["width"]
     assert abs(rules["y"] - stage_box["y"]) < 40
@@ -138,7 +140,7 @@ def test_support_names_what_was_decided_and_counts_decisions(open_work: Make, sa
 
 
 def test_matching_names_the_string_that_was_linked(open_work: Make, saved: Make) -> None:
-    one, page = open_work("series", "1.7", "?stage=nuggets", "#new-nugget")
+    evaluation, page = open_work("series", "1.7", "?stage=nuggets", "#new-nugget")
     page.locator("#new-nugget").fill("discovered radium")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Go on to step 2").click()
@@ -166,13 +168,13 @@ def test_matching_names_the_string_that_was_linked(open_work: Make, saved: Make)
     page.locator("#note").fill("after")
     page.keyboard.press("Tab")
     saved(page)
-    assert [(row["note"], row.get("item")) for row in one.rows("first") if "note" in row] == [("after", None)]
+    assert [(row["note"], row.get("item")) for row in evaluation.rows("first") if "note" in row] == [("after", None)]
 
 
 def test_a_list_shows_known_answers_with_documents_and_asks_before_a_verdict_against_one(
     open_work: Make, saved: Make, accessible: Make
 ) -> None:
-    one, page = open_work("series", "1.6")
+    evaluation, page = open_work("series", "1.6")
     known = page.locator(".class-list li", has_text="Pierre Curie")
     expect(known).to_contain_text("Two new elements demo-curie-2")
     line = page.locator(".list-side [role=option]", has_text="Pierre Curie")
@@ -188,39 +190,39 @@ def test_a_list_shows_known_answers_with_documents_and_asks_before_a_verdict_aga
     expect(dialog).to_contain_text("“Pierre Curie” is a known answer of this question. Judge it incorrect anyway?")
     accessible(page)
     dialog.get_by_role("button", name="Cancel").click()
-    assert one.rows("first") == []
+    assert evaluation.rows("first") == []
     page.keyboard.press("1")  # asked once
     saved(page)
-    assert [row["judgment"] for row in one.rows("first")] == ["W"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["W"]
 
 
 @pytest.fixture
 def rulings(make_evaluation: Make, serve: Make, visit: Make, tmp_path: Path) -> tuple[Any, Callable[[], Page]]:
     """A question on which two assessors agree about nothing; Cleo's browser at its disagreements."""
     folder = Path(shutil.copytree(demo_folder("series"), tmp_path / "series"))
-    one = make_evaluation(folder, "1.1", without=("judgments",))
-    one.give_out("Ada", "Ben")
-    people = [Assessor(one.account[name], name) for name in ("Ada", "Ben")]
-    judging = desks.Desk(one.store, open_evaluation(one.folder, store=one.store), people)
-    with one.store.write() as connection:
+    evaluation = make_evaluation(folder, "1.1", without=("judgments",))
+    evaluation.give_out("Ada", "Ben")
+    people = [Assessor(evaluation.account[name], name) for name in ("Ada", "Ben")]
+    judging = desks.Desk(evaluation.store, open_evaluation(evaluation.folder, store=evaluation.store), people)
+    with evaluation.store.write() as connection:
         for name, label in (("first", "W"), ("second", "R")):
             judging.judge_all(connection, "1.1", name, lambda _, part, said=label: {"judgment": said})
-    server = serve(one.folder)
+    server = serve(evaluation.folder)
 
     def sit_down() -> Page:
-        page: Page = visit(server, one, "Cleo")
+        page: Page = visit(server, evaluation, "Cleo")
         page.set_viewport_size(WIDE)
         page.goto(f"{server.url}/adjudication/question?id=1.1")
         expect(page.locator(".verdict")).to_have_count(2)
         return page
 
-    return one, sit_down
+    return evaluation, sit_down
 
 
 def test_rulings_have_the_looks_of_verdicts_and_ask_before_one_against_a_known_answer(
     rulings: Any, accessible: Make
 ) -> None:
-    one, sit_down = rulings
+    evaluation, sit_down = rulings
     page = sit_down()
     assert rows_of(page, ".own-ruling .decision") == 1
     accessible(page)
@@ -234,12 +236,12 @@ def test_rulings_have_the_looks_of_verdicts_and_ask_before_one_against_a_known_a
     dialog.get_by_role("button", name="Judge incorrect").click()
     expect(page.locator("#last")).to_have_text("Last: Incorrect (W) “Warsaw”")
     expect(page.locator("#save-state")).to_have_text("Saved")
-    assert [(row["text"], row["judgment"]) for row in one.rows("adjudicated")] == [("Warsaw", "W")]
+    assert [(row["text"], row["judgment"]) for row in evaluation.rows("adjudicated")] == [("Warsaw", "W")]
     assert page.locator("#progress").evaluate("e => e.value") == 1
 
 
 def test_the_note_of_a_ruling_is_never_lost(rulings: Any) -> None:
-    one, sit_down = rulings
+    evaluation, sit_down = rulings
     page = sit_down()
     page.locator("#note").fill("before the ruling")
     page.keyboard.press("Escape")
@@ -256,13 +258,13 @@ def test_the_note_of_a_ruling_is_never_lost(rulings: Any) -> None:
     page.keyboard.press("Tab")
     expect(page.locator("#save-state")).to_have_text("Saved")
     page.wait_for_timeout(300)
-    assert [(row["judgment"], row["note"]) for row in one.rows("adjudicated")] == [("X", "after it")]
+    assert [(row["judgment"], row["note"]) for row in evaluation.rows("adjudicated")] == [("X", "after it")]
 
 
 def test_pages_have_one_width_and_tabs_are_all_in_view(make_evaluation: Make, serve: Make, visit: Make) -> None:
-    one = make_evaluation("series", "1.1", "1.3")
-    server = serve(one.folder)
-    page: Page = visit(server, one, "Olga")
+    evaluation = make_evaluation("series", "1.1", "1.3")
+    server = serve(evaluation.folder)
+    page: Page = visit(server, evaluation, "Olga")
     page.set_viewport_size({"width": 1600, "height": 900})
     page.goto(f"{server.url}/development/document?id=demo-curie-1")
     brand, title, footer = (box(page, place)["x"] for place in (".brand", "main h1", ".bottom p"))

@@ -30,12 +30,12 @@ def track(make_evaluation: Make, serve: Make) -> Callable[..., tuple[Any, Any]]:
     """`track(rules)`: the evaluation with Nina of North, who takes part, and the server."""
 
     def make(rules: str, *keep: str, **options: Any) -> tuple[Any, Any]:
-        one = make_evaluation("series", *keep, **options)
-        with (one.folder / "qassay.toml").open("a") as file:
+        evaluation = make_evaluation("series", *keep, **options)
+        with (evaluation.folder / "qassay.toml").open("a") as file:
             file.write(f"\n[track]\n{rules}")
-        with one.store.write() as connection:
-            one.account["Nina"] = add_account(connection, "Nina", "participant", organisation="North").id
-        return one, serve(one.folder)
+        with evaluation.store.write() as connection:
+            evaluation.account["Nina"] = add_account(connection, "Nina", "participant", organisation="North").id
+        return evaluation, serve(evaluation.folder)
 
     return make
 
@@ -53,8 +53,8 @@ def send(page: Page, *files: tuple[str, bytes]) -> None:
 
 
 def test_a_participant_submits_replaces_and_withdraws(track: Make, visit: Make, accessible: Make) -> None:
-    one, server = track(OPEN, "1")
-    page = visit(server, one, "Nina")
+    evaluation, server = track(OPEN, "1")
+    page = visit(server, evaluation, "Nina")
     page.goto(server.url)
     page.get_by_role("main").get_by_role("link", name="Submissions").click()
     expect(page.get_by_text("0 runs of at most 2")).to_be_visible()
@@ -62,7 +62,7 @@ def test_a_participant_submits_replaces_and_withdraws(track: Make, visit: Make, 
     expect(page.get_by_text("No runs yet")).to_be_visible()
     accessible(page)
     page.locator("#priority").fill("1")
-    send(page, ("bad.txt", b"1.1 n1 NO-SUCH-DOC x\n1.2 oops\n"), ("good.txt", run_of("n1", one.folder)))
+    send(page, ("bad.txt", b"1.1 n1 NO-SUCH-DOC x\n1.2 oops\n"), ("good.txt", run_of("n1", evaluation.folder)))
     reports = page.locator(".report")
     expect(reports.nth(0)).to_contain_text("NO-SUCH-DOC is not in the collection")
     expect(reports.nth(0)).to_contain_text("line 2")
@@ -71,10 +71,10 @@ def test_a_participant_submits_replaces_and_withdraws(track: Make, visit: Make, 
     expect(row).to_contain_text("judged")
     expect(page.get_by_text("1 run of at most 2")).to_be_visible()
     accessible(page)
-    send(page, ("again.txt", run_of("n1", one.folder) + b"\n"))
+    send(page, ("again.txt", run_of("n1", evaluation.folder) + b"\n"))
     expect(reports.nth(0)).to_contain_text("your run n1 is here already")
     page.get_by_role("checkbox", name="replace earlier runs").check()
-    send(page, ("again.txt", run_of("n1", one.folder) + b"\n"))
+    send(page, ("again.txt", run_of("n1", evaluation.folder) + b"\n"))
     expect(reports.nth(0)).to_contain_text("added as n1")
     page.get_by_role("button", name="Describe n1").click()
     dialog = page.get_by_role("dialog")
@@ -89,8 +89,8 @@ def test_a_participant_submits_replaces_and_withdraws(track: Make, visit: Make, 
 
 
 def test_after_the_deadline_there_is_nothing_to_send(track: Make, visit: Make, accessible: Make) -> None:
-    one, server = track(CLOSED, "1")
-    page = visit(server, one, "Nina")
+    evaluation, server = track(CLOSED, "1")
+    page = visit(server, evaluation, "Nina")
     page.goto(f"{server.url}/submissions")
     expect(page.locator("#closed")).to_contain_text("Submissions closed on 2020-12-01 23:59 UTC, and")
     expect(page.get_by_role("button", name="Check and submit")).to_have_count(0)
@@ -99,15 +99,15 @@ def test_after_the_deadline_there_is_nothing_to_send(track: Make, visit: Make, a
 
 
 def test_a_participants_pages_fit_a_phone(track: Make, visit: Make, accessible: Make) -> None:
-    one, server = track(OPEN, "1", "5", without=())
+    evaluation, server = track(OPEN, "1", "5", without=())
     # The runs of the built-in evaluation get owners.
-    with one.store.write() as connection:
+    with evaluation.store.write() as connection:
         for place, run in enumerate(list_runs(connection, limit=100)):
             about = RunInformation("North" if place % 2 else "South", "a very long description " * 9, False, place)
             describe_run(act(connection), run.tag, about)
-    _publish(one)
+    _publish(evaluation)
     for scheme in ("light", "dark"):
-        page = visit(server, one, "Nina", color_scheme=scheme, **PHONE)
+        page = visit(server, evaluation, "Nina", color_scheme=scheme, **PHONE)
         for path in ("/submissions", "/organisation-results"):
             page.goto(f"{server.url}{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
@@ -115,7 +115,7 @@ def test_a_participants_pages_fit_a_phone(track: Make, visit: Make, accessible: 
     page.goto(f"{server.url}/submissions")
     page.get_by_role("link", name="See your results").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Results of North")
-    others = [tag for tag in _tags() if tag not in _north(one)]
+    others = [tag for tag in _tags() if tag not in _north(evaluation)]
     shown = page.content()
     assert others
     assert not any(f">{tag}<" in shown for tag in others)
@@ -125,24 +125,27 @@ def _tags() -> list[str]:
     return sorted(path.stem for path in (demo_folder() / "runs").iterdir())
 
 
-def _north(one: Any) -> set[str]:
-    with one.store.read() as connection:
+def _north(evaluation: Any) -> set[str]:
+    with evaluation.store.read() as connection:
         return {run.tag for run in list_runs(connection, limit=100) if run.information.organisation == "North"}
 
 
-def _publish(one: Any) -> None:
+def _publish(small: Any) -> None:
     """Publish the results as the application does, without its process that computes."""
-    evaluation, choice = open_evaluation(one.folder, store=one.store), Choice(unjudged="wrong", missing="zero")
+    evaluation, choice = (
+        open_evaluation(small.folder, store=small.store),
+        Choice(unjudged="wrong", missing="zero"),
+    )
     board = leaderboard(evaluation, choice, lambda *_: None, intervals="no")
     pages = organisations(evaluation, choice, lambda *_: None).document["pages"]
-    with one.store.write() as connection:
-        who = {"account": one.account["Olga"], "name": "Olga"}
+    with small.store.write() as connection:
+        who = {"account": small.account["Olga"], "name": "Olga"}
         publish(connection, board, choice, title="Final", provisional=None, pages=pages, **who)
 
 
 def test_the_people_page_invites_a_participant(track: Make, visit: Make, accessible: Make) -> None:
-    one, server = track(OPEN, "1")
-    page = visit(server, one, "Olga", expected=("400",))
+    evaluation, server = track(OPEN, "1")
+    page = visit(server, evaluation, "Olga", expected=("400",))
     page.goto(f"{server.url}/people")
     page.get_by_role("radio", name="participant").check()
     page.get_by_role("button", name="Make a link").click()

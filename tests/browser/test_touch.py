@@ -23,11 +23,11 @@ def open_question(make_evaluation: Make, serve: Make, visit: Make) -> Callable[.
     """`open_question("1.1")`: that question on Ada's phone."""
 
     def go(question: str, stage: str = "", ready: str = ".answer-string") -> Page:
-        one = make_evaluation("series", question)
-        one.give_out("Ada", assessors=1)
-        server = serve(one.folder)
-        page: Page = visit(server, one, "Ada", viewport=PHONE, has_touch=True)
-        page.goto(f"{server.url}/judge/{one.first('Ada')}{stage}")
+        evaluation = make_evaluation("series", question)
+        evaluation.give_out("Ada", assessors=1)
+        server = serve(evaluation.folder)
+        page: Page = visit(server, evaluation, "Ada", viewport=PHONE, has_touch=True)
+        page.goto(f"{server.url}/judge/{evaluation.first('Ada')}{stage}")
         expect(page.locator(ready).first).to_be_visible()
         return page
 

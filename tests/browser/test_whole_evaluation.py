@@ -48,37 +48,39 @@ def _judge_everything(page: Page, url: str, labels: dict[tuple[str, str, str], s
 def test_two_assessors_and_an_adjudicator(
     make_evaluation: Make, serve: Make, visit: Make, saved: Make, accessible: Make, tmp_path: Path
 ) -> None:
-    one = make_evaluation("series", "1.1", "1.3", "5.1", "5.2", "9.1", "9.2", task="confidence")
-    one.give_out("Ada", "Ben", assessors=2)
-    server = serve(one.folder)
+    evaluation = make_evaluation("series", "1.1", "1.3", "5.1", "5.2", "9.1", "9.2", task="confidence")
+    evaluation.give_out("Ada", "Ben", assessors=2)
+    server = serve(evaluation.folder)
     first, second, settled = (_labels(name) for name in ("first", "second", "adjudicated"))
-    _judge_everything(visit(server, one, "Ada"), server.url, first, saved)
+    _judge_everything(visit(server, evaluation, "Ada"), server.url, first, saved)
 
-    cleo = visit(server, one, "Cleo", expected=("409",))
+    cleo = visit(server, evaluation, "Cleo", expected=("409",))
     cleo.goto(f"{server.url}/adjudication/question?id=1.1")
     expect(cleo.get_by_text("adjudication waits")).to_be_visible()
 
-    _judge_everything(visit(server, one, "Ben"), server.url, second, saved)
+    _judge_everything(visit(server, evaluation, "Ben"), server.url, second, saved)
     cleo.goto(f"{server.url}/adjudication")
     accessible(cleo)
     ruled = _rule_on_everything(cleo, server.url, settled, saved, accessible)
-    disputed = [thing for thing in first if thing[0] in one_questions(one) and first[thing] != second[thing]]
+    disputed = [
+        subject for subject in first if subject[0] in one_questions(evaluation) and first[subject] != second[subject]
+    ]
     assert ruled == len(disputed) > 0
 
-    served = open_evaluation(one.folder, store=one.store)
+    served = open_evaluation(evaluation.folder, store=evaluation.store)
     assert served.sets[0] == "adjudicated"
     plain = tmp_path / "plain"
-    shutil.copytree(one.folder, plain, ignore=shutil.ignore_patterns("qassay.db*", "judgments", ".qassay"))
-    _write(plain / "judgments" / "adjudicated.jsonl", settled, one_questions(one))
+    shutil.copytree(evaluation.folder, plain, ignore=shutil.ignore_patterns("qassay.db*", "judgments", ".qassay"))
+    _write(plain / "judgments" / "adjudicated.jsonl", settled, one_questions(evaluation))
     for measure in ("cws", "accuracy"):
         from_store = served.score(measure=measure)
         from_files = open_evaluation(plain).score(measure=measure)
         assert [(run.run, run.score) for run in from_store.runs] == [(run.run, run.score) for run in from_files.runs]
 
 
-def one_questions(one: Any) -> set[str]:
+def one_questions(evaluation: Any) -> set[str]:
     """The questions of an evaluation."""
-    return {json.loads(line)["id"] for line in (one.folder / "questions.jsonl").read_text().splitlines()}
+    return {json.loads(line)["id"] for line in (evaluation.folder / "questions.jsonl").read_text().splitlines()}
 
 
 def _rule_on_everything(

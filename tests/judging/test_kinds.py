@@ -59,10 +59,10 @@ def accepted(row: dict[str, Any], kind: str, rules: Task) -> bool:
     questions = TestSet((Question("q", kind),))
     table = jsonl.rows_table([(1, row)], JUDGMENT_COLUMNS, file="judgments/x.jsonl")
     try:
-        found = judgment_set("x", table, questions, rules, file="judgments/x.jsonl")
+        judged = judgment_set("x", table, questions, rules, file="judgments/x.jsonl")
     except InputError:
         return False
-    ((name, rows),) = found.kinds.items()
+    ((name, rows),) = judged.kinds.items()
     (read,) = rows.iter_rows(named=True)
     return (
         subject(name, read) == subject(name, row)

@@ -74,8 +74,8 @@ def test_agreement_has_the_labels_in_the_order_of_the_task(folder: Path) -> None
     """Not in that of the alphabet, where `partly` is last."""
     other = [{"question": q, "text": t, "judgment": "incorrect" if j == "partly" else j} for q, t, j in LABELS]
     write(folder / "judgments" / "second.jsonl", other)
-    (found,) = agreement(qassay.open(folder), resamples=0)
-    assert (found.labels, dict(found.patterns)) == (("correct", "partly", "incorrect"), {"partly/incorrect": 1})
+    (agreed,) = agreement(qassay.open(folder), resamples=0)
+    assert (agreed.labels, dict(agreed.patterns)) == (("correct", "partly", "incorrect"), {"partly/incorrect": 1})
 
 
 def test_equal_answers_are_one_item_with_the_contexts_of_both_and_without_the_runs(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_equal_answers_are_one_item_with_the_contexts_of_both_and_without_the_ru
 def test_support_by_contexts_is_a_second_judgment_for_each_run(folder: Path) -> None:
     (folder / "qassay.toml").write_text('task = "qa"\nsupport = true\n')
     support = [
-        {"question": "q1", "run": tag, "support": said} for tag, said in (("a", "supported"), ("b", "unsupported"))
+        {"question": "q1", "run": tag, "support": level} for tag, level in (("a", "supported"), ("b", "unsupported"))
     ]
     write(folder / "judgments" / "second.jsonl", [*support, {"question": "q2", "run": "b", "support": "supported"}])
     (folder / "judgments" / "both.jsonl").write_text(
@@ -129,8 +129,8 @@ def test_an_own_task_needs_no_code(folder: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     write(folder / "judgments" / "second.jsonl", [*rows[:-1], rows[-1] | {"judgment": "fair"}])
     assert main(["agree", str(folder), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["items"], found["patterns"]) == (4, {"excellent/fair": 1})
+    document = json.loads(capsys.readouterr().out)
+    assert (document["items"], document["patterns"]) == (4, {"excellent/fair": 1})
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,6 @@ def test_judging_a_bare_folder_loads_no_database(tmp_path: Path) -> None:
     arguments = ("judge", str(tmp_path / "rag"), "--with", "overlap", "--json")
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["judged"] > 0
-    assert set(said["labels"]) <= {"full", "none"}
+    document = json.loads(done.stdout)
+    assert document["judged"] > 0
+    assert set(document["labels"]) <= {"full", "none"}

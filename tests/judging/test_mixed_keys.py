@@ -76,8 +76,8 @@ def test_every_output_says_who_judged_how_much_of_each_run(folder: Path, capsys:
         for row in qassay.open(folder).runs.table.iter_rows(named=True)
         if row["run"] == NEW and row["rank"] > 0
     }
-    found = {(row["question"], row["doc"], row["text"]) for row in rows if row.get("run") in (None, NEW)}
-    assert judged[NEW]["patterns"] == len(mine & found)
+    subjects = {(row["question"], row["doc"], row["text"]) for row in rows if row.get("run") in (None, NEW)}
+    assert judged[NEW]["patterns"] == len(mine & subjects)
     for arguments in (["score"], ["sensitivity"], ["compare"]):
         capsys.readouterr()
         assert main([*arguments, str(folder), "--key", KEY, "--unjudged", "wrong"]) == 0

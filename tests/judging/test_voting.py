@@ -38,9 +38,9 @@ def plain_dawid_skene(given: Given, items: int, people: int, labels: int, steps:
         confusion: dict[tuple[int, int, int], float] = {}
         for p in range(people):
             for c in range(labels):
-                said = [sum(q[i][c] for i, who, label in given if who == p and label == k) for k in range(labels)]
+                counts = [sum(q[i][c] for i, who, label in given if who == p and label == k) for k in range(labels)]
                 for k in range(labels):
-                    confusion[p, c, k] = (1 + said[k]) / (labels + sum(said))
+                    confusion[p, c, k] = (1 + counts[k]) / (labels + sum(counts))
         for i in range(items):
             weight = [
                 share[c] * math.prod(confusion[p, c, label] for item, p, label in given if item == i)
@@ -111,13 +111,15 @@ def test_names_of_rules() -> None:
 
 
 def test_nugget_lists_are_shared_where_they_name_the_same() -> None:
-    one = pl.DataFrame({"question": ["1", "1"], "nugget": ["a", "b"], "vital": [True, False], "text": ["x", "y"]})
-    other = one.with_columns(vital=pl.Series([True, True]))
-    shared = shared_nuggets([one, other, other])
+    first_list = pl.DataFrame(
+        {"question": ["1", "1"], "nugget": ["a", "b"], "vital": [True, False], "text": ["x", "y"]}
+    )
+    other = first_list.with_columns(vital=pl.Series([True, True]))
+    shared = shared_nuggets([first_list, other, other])
     assert shared is not None
     assert shared["vital"].to_list() == [True, True]
-    assert shared_nuggets([one, other])["vital"].to_list() == [True, False]  # type: ignore[index]
-    assert shared_nuggets([one, one.head(1)]) is None
+    assert shared_nuggets([first_list, other])["vital"].to_list() == [True, False]  # type: ignore[index]
+    assert shared_nuggets([first_list, first_list.head(1)]) is None
 
 
 # ---- keys -----------------------------------------------------------------------------------------------------------

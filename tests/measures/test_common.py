@@ -60,18 +60,18 @@ def test_a_measure_is_in_the_reference(name: str) -> None:
 @given(data=st.data())
 @settings(max_examples=25)
 def test_the_spelling_of_a_measure_is_read_back(name: str, data: st.DataObject) -> None:
-    given_values = {one.name: data.draw(PARAMETERS, label=one.name) for one in fields(MEASURES[name])}
-    one = MEASURES[name](**given_values)
-    assert measure(str(one)) == one
-    assert str(measure(str(one))) == str(one)
+    given_values = {parameter.name: data.draw(PARAMETERS, label=parameter.name) for parameter in fields(MEASURES[name])}
+    measured = MEASURES[name](**given_values)
+    assert measure(str(measured)) == measured
+    assert str(measure(str(measured))) == str(measured)
     # Blanks mean nothing.
-    assert measure(str(one).replace("(", " ( ").replace("=", " = ").replace(",", " , ")) == one
+    assert measure(str(measured).replace("(", " ( ").replace("=", " = ").replace(",", " , ")) == measured
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_parameters_at_their_defaults_are_not_spelled(name: str) -> None:
-    needed = [one.name for one in fields(MEASURES[name]) if one.default is MISSING]
-    assert str(made(name)) == (f"{name}({', '.join(f'{one}=5' for one in needed)})" if needed else name)
+    needed = [parameter.name for parameter in fields(MEASURES[name]) if parameter.default is MISSING]
+    assert str(made(name)) == (f"{name}({', '.join(f'{parameter}=5' for parameter in needed)})" if needed else name)
 
 
 def test_spellings_that_outputs_use() -> None:
@@ -82,7 +82,7 @@ def test_spellings_that_outputs_use() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelling", "said"),
+    ("spelling", "message"),
     [
         ("nuget_f", "did you mean 'nugget_f'?"),
         ("nugget_f", "needs beta"),
@@ -98,8 +98,8 @@ def test_spellings_that_outputs_use() -> None:
         ("", "cannot read"),
     ],
 )
-def test_a_spelling_that_cannot_be_read_says_why(spelling: str, said: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
+def test_a_spelling_that_cannot_be_read_says_why(spelling: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
         measure(spelling)
 
 
@@ -176,9 +176,9 @@ def counts(kind: type[Block], rng: np.random.Generator, runs: int, questions: in
 def permuted(block: Block, order: np.ndarray) -> Block:
     """The same counts with the questions in another order."""
     moved = {
-        one.name: value[..., order]
-        for one in fields(block)
-        if isinstance(value := getattr(block, one.name), np.ndarray)
+        part.name: value[..., order]
+        for part in fields(block)
+        if isinstance(value := getattr(block, part.name), np.ndarray)
     }
     return replace(block, **moved)
 
@@ -187,15 +187,15 @@ def permuted(block: Block, order: np.ndarray) -> Block:
 @given(seed=st.integers(0, 2**32 - 1), runs=st.integers(1, 4), questions=st.integers(0, 6))
 @settings(max_examples=60)
 def test_scores_keep_their_range_and_their_denominator(name: str, seed: int, runs: int, questions: int) -> None:
-    one = made(name)
-    assert one.needs is not None
-    scores = one.per_question(counts(one.needs, np.random.default_rng(seed), runs, questions))
+    measured = made(name)
+    assert measured.needs is not None
+    scores = measured.per_question(counts(measured.needs, np.random.default_rng(seed), runs, questions))
     assert scores.shape == (runs, questions)
     defined = scores[~np.isnan(scores)]
     assert (defined >= 0).all()
-    assert (defined <= one.high + 1e-12).all()
-    if one.denominator is not None:
-        assert np.allclose(defined * one.denominator, np.rint(defined * one.denominator), atol=1e-9)
+    assert (defined <= measured.high + 1e-12).all()
+    if measured.denominator is not None:
+        assert np.allclose(defined * measured.denominator, np.rint(defined * measured.denominator), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SINGLE)
@@ -203,23 +203,23 @@ def test_scores_keep_their_range_and_their_denominator(name: str, seed: int, run
 @settings(max_examples=30)
 def test_a_question_is_scored_by_itself(name: str, seed: int) -> None:
     """Other questions, and their order, do not matter to a question's score; a summary that looks at order says so."""
-    one = made(name)
-    assert one.needs is not None
+    measured = made(name)
+    assert measured.needs is not None
     rng = np.random.default_rng(seed)
-    block = counts(one.needs, rng, 3, 5)
+    block = counts(measured.needs, rng, 3, 5)
     order = rng.permutation(5)
-    scores = one.per_question(block)
-    assert np.array_equal(scores[:, order], one.per_question(permuted(block, order)), equal_nan=True)
-    alone = np.concatenate([one.per_question(permuted(block, np.array([q]))) for q in range(5)], axis=1)
+    scores = measured.per_question(block)
+    assert np.array_equal(scores[:, order], measured.per_question(permuted(block, order)), equal_nan=True)
+    alone = np.concatenate([measured.per_question(permuted(block, np.array([q]))) for q in range(5)], axis=1)
     assert np.array_equal(scores, alone, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", [name for name in SINGLE if name not in ("content", "organization", "holistic")])
 def test_another_block_of_counts_is_refused(name: str) -> None:
-    one = made(name)
-    other = ItemCounts if one.needs is not ItemCounts else ListCounts
+    measured = made(name)
+    other = ItemCounts if measured.needs is not ItemCounts else ListCounts
     with pytest.raises(UsageError, match="are needed"):
-        one.per_question(counts(other, np.random.default_rng(0), 1, 1))
+        measured.per_question(counts(other, np.random.default_rng(0), 1, 1))
 
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) - set(SINGLE)))
@@ -253,10 +253,10 @@ def standing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     classes = {"answer", "distinct"}
     last = {}
     for row in rows:
-        thing = json.dumps(
+        subject = json.dumps(
             {name: value for name, value in row.items() if name not in verdicts | classes}, sort_keys=True
         )
-        last[thing, *sorted(verdicts.intersection(row) - {"correctness"})] = row
+        last[subject, *sorted(verdicts.intersection(row) - {"correctness"})] = row
     return list(last.values())
 
 
@@ -308,15 +308,19 @@ def test_a_run_does_not_fall_when_its_own_response_is_judged_better(
     listed: dict[str, set[str]] = {}
     for question, nugget in evaluation.nugget_list(key).select("question", "nugget").iter_rows():
         listed.setdefault(question, set()).add(nugget)
-    named = [name for name in ("doc", "text", "start", "length") if name in table.columns]
-    returned = set(zip(asked, *(table[name] for name in named), strict=True))
+    fields_judged = [name for name in ("doc", "text", "start", "length") if name in table.columns]
+    returned = set(zip(asked, *(table[name] for name in fields_judged), strict=True))
     scored = before.as_json()["questions"][run]
     own = [
         row
         for row in standing(read(sets[key]))
         if scored.get(row["question"]) is not None
         and row.get("run", run) == run
-        and ("doc" not in row or "sentence" in row or (row["question"], *(row[name] for name in named)) in returned)
+        and (
+            "doc" not in row
+            or "sentence" in row
+            or (row["question"], *(row[name] for name in fields_judged)) in returned
+        )
     ]
     better = [new for row in own if (new := improved(row, choice, decisions, listed)) is not None]
     if not better:

@@ -75,10 +75,10 @@ def reeve(golden: Golden, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("beta", "figure"), [(5, "F5"), (3, "F3"), (1, "F1")])
 def test_reeve(golden: Golden, reeve: Path, beta: int, figure: str) -> None:
     wanted = golden["DEF03"]["reeve"]["recomputed"]
-    found = run_of(reeve, measure=f"nugget_f(beta={beta})")
-    assert found["score"] == pytest.approx(wanted[figure], abs=SIX)
+    scored = run_of(reeve, measure=f"nugget_f(beta={beta})")
+    assert scored["score"] == pytest.approx(wanted[figure], abs=SIX)
     # 171 characters that are not white space, counted in the strings themselves: below the allowance of 300.
-    assert found["mean_length"] == wanted["length"] == 171
+    assert scored["mean_length"] == wanted["length"] == 171
     assert length_precision(171, 3) == wanted["precision"] == 1.0
 
 
@@ -121,9 +121,9 @@ def golden_parachute(golden: Golden, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("beta", "figure"), [(5, "F5"), (3, "F3"), (1, "F1")])
 def test_golden_parachute(golden: Golden, golden_parachute: Path, beta: int, figure: str) -> None:
     wanted = golden["QA03"]["golden_parachute"]["recomputed"]
-    found = run_of(golden_parachute, measure=f"nugget_f(beta={beta})")
-    assert found["mean_length"] == wanted["length"] == sum(wanted["string_lengths"].values()) == 1139
-    assert found["score"] == pytest.approx(wanted[figure], abs=SIX)
+    scored = run_of(golden_parachute, measure=f"nugget_f(beta={beta})")
+    assert scored["mean_length"] == wanted["length"] == sum(wanted["string_lengths"].values()) == 1139
+    assert scored["score"] == pytest.approx(wanted[figure], abs=SIX)
     # Recall 3/3; five nuggets allow 500 characters.
     precision = length_precision(1139, 5)
     assert precision == pytest.approx(wanted["precision"], abs=SIX)
@@ -132,8 +132,8 @@ def test_golden_parachute(golden: Golden, golden_parachute: Path, beta: int, fig
 
 def test_a_definition_alone_has_the_whole_weight(golden: Golden, golden_parachute: Path) -> None:
     """The weights of the types that a test set lacks are shared out: the final score is the definition's F(5)."""
-    found = run_of(golden_parachute)
-    assert found["score"] == pytest.approx(golden["QA03"]["golden_parachute"]["recomputed"]["F5"], abs=SIX)
+    scored = run_of(golden_parachute)
+    assert scored["score"] == pytest.approx(golden["QA03"]["golden_parachute"]["recomputed"]["F5"], abs=SIX)
 
 
 def test_the_misprinted_f_is_not_used(golden: Golden, golden_parachute: Path) -> None:
@@ -153,8 +153,8 @@ def test_okay_nuggets_only_add_allowance(golden: Golden, golden_parachute: Path)
 
 def test_precision_at_the_allowance() -> None:
     """[DEF03]: 100 characters for each nugget; what is longer is imprecise by the share that is too long."""
-    found = length_precision(np.array([0, 99, 100, 101, 200, 1, 0]), np.array([1, 1, 1, 1, 1, 0, 0]))
-    assert found.tolist() == pytest.approx([1, 1, 1, 100 / 101, 0.5, 0, 1], abs=1e-15)
+    precision = length_precision(np.array([0, 99, 100, 101, 200, 1, 0]), np.array([1, 1, 1, 1, 1, 0, 0]))
+    assert precision.tolist() == pytest.approx([1, 1, 1, 100 / 101, 0.5, 0, 1], abs=1e-15)
     assert length_precision(50, 1, allowance=25) == 0.5
 
 
@@ -251,9 +251,9 @@ def test_confidence_weighted_scores_of_short_runs(golden: Golden, tmp_path: Path
             "runs/r": [{"run": "r", "question": name, "items": [{"doc": "D", "text": "a"}]} for name in names],
         },
     )
-    found = run_of(folder)
-    assert found["score"] == found["components"]["cws"] == pytest.approx(wanted, abs=SIX)
-    assert found["components"]["accuracy"] == pattern.count("R") / len(pattern)
+    scored = run_of(folder)
+    assert scored["score"] == scored["components"]["cws"] == pytest.approx(wanted, abs=SIX)
+    assert scored["components"]["accuracy"] == pattern.count("R") / len(pattern)
 
 
 @pytest.mark.parametrize("correct", [290, 271, 415])

@@ -197,12 +197,12 @@ def test_every_statistic_is_that_of_its_definition(rows: list[tuple[str, str, st
 @given(ROWS, st.permutations(range(3)))
 @settings(max_examples=30)
 def test_the_order_of_items_and_sets_changes_nothing(rows: list[tuple[str, str, str]], order: list[int]) -> None:
-    one = agreement(columns(rows, ["a", "b", "c"]), resamples=50)
+    agreed = agreement(columns(rows, ["a", "b", "c"]), resamples=50)
     backwards = agreement(columns(rows[::-1], ["a", "b", "c"]), resamples=50)
-    assert backwards == one
+    assert backwards == agreed
     turned = agreement(columns([[row[i] for i in order] for row in rows], ["a", "b", "c"]), resamples=0)
-    assert turned.patterns == one.patterns
-    assert turned.krippendorff_alpha == pytest.approx(one.krippendorff_alpha, abs=1e-9)
+    assert turned.patterns == agreed.patterns
+    assert turned.krippendorff_alpha == pytest.approx(agreed.krippendorff_alpha, abs=1e-9)
 
 
 def test_krippendorffs_own_example() -> None:
@@ -296,9 +296,9 @@ def test_own_folding_and_order() -> None:
 
 def test_matrices_left_out_are_said_to_be() -> None:
     labels = {"a": ["R", "W", "R"], "b": ["R", "X", "R"], "c": ["W", "W", "R"]}
-    found = agreement(labels, resamples=0)
-    assert len(found.tables()) == len(found.tables(matrices=False)) + 3
-    assert found.tables(matrices=False)[-1].notes == (
+    agreed = agreement(labels, resamples=0)
+    assert len(agreed.tables()) == len(agreed.tables(matrices=False)) + 3
+    assert agreed.tables(matrices=False)[-1].notes == (
         "The matrices of these 3 pairs are not shown: --json lists all of them.",
     )
 

@@ -42,10 +42,10 @@ def plain_share(people, judge, judge_all, *, new: bool) -> tuple[float, float, f
     size, total = len(judge_all), 0.0
     below = above = 0.0
     for verdict in (0, 1):
-        number = sum(1 for said in judge_all if said == verdict)
+        number = sum(1 for label in judge_all if label == verdict)
         if not number:
             continue
-        labels = [label for label, said in zip(people, judge, strict=True) if said == verdict]
+        labels = [label for label, given in zip(people, judge, strict=True) if given == verdict]
         rate = sum(labels) / len(labels) if labels else sum(people) / len(people)
         low, high = 0.0, 1.0
         if len(labels) == number:
@@ -326,7 +326,7 @@ def test_units_are_planned_from_a_first_batch() -> None:
 def test_quick_coverage() -> None:
     """Judges biased for a system, 40 labels of 200 questions; a share of 600 simulations is off by 0.009 by chance."""
     rng = np.random.default_rng(8)
-    held = {"share": 0, "graded": 0, "units": 0, "judge alone": 0}
+    covered = {"share": 0, "graded": 0, "units": 0, "judge alone": 0}
     for _ in range(600):
         people = (rng.random(200) < 0.6).astype(float)
         judge = np.where(rng.random(200) < 0.35, 1.0, people)
@@ -335,15 +335,15 @@ def test_quick_coverage() -> None:
             ("graded", corrected_mean(people[:40], judge[:40], judge, scale=(0.0, 1.0))),
         ):
             assert made.interval is not None
-            held[name] += made.interval[0] <= 0.6 <= made.interval[1]
+            covered[name] += made.interval[0] <= 0.6 <= made.interval[1]
         low, high = wilson(int(judge.sum()), 200)
-        held["judge alone"] += low <= 0.6 <= high
+        covered["judge alone"] += low <= 0.6 <= high
         decided = (rng.random((21, 10)) < rng.beta(3, 2, 21)[:, None]).astype(float)
-        said = np.where(rng.random((21, 10)) < 0.8, decided, 1.0)
-        units = corrected_units(decided[:, :2].mean(axis=1), said[:, :2].mean(axis=1), said.mean(axis=1), labels=42)
+        judged = np.where(rng.random((21, 10)) < 0.8, decided, 1.0)
+        units = corrected_units(decided[:, :2].mean(axis=1), judged[:, :2].mean(axis=1), judged.mean(axis=1), labels=42)
         assert units.interval is not None
-        held["units"] += units.interval[0] <= 0.6 <= units.interval[1]
-    shares = {name: number / 600 for name, number in held.items()}
+        covered["units"] += units.interval[0] <= 0.6 <= units.interval[1]
+    shares = {name: number / 600 for name, number in covered.items()}
     assert 0.92 < shares["share"] < 0.985
     assert 0.92 < shares["graded"] < 0.985
     assert 0.92 < shares["units"] < 0.985

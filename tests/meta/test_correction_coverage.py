@@ -39,7 +39,7 @@ def limits(case, *, lowest: float = 0.93) -> tuple[float, float]:
     return (0.94 if settled else lowest), (0.97 if settled and not nearly_free else 1.0)
 
 
-def found(cases, **more: float) -> list[tuple[str, int, str, float]]:
+def rows_of(cases, **more: float) -> list[tuple[str, int, str, float]]:
     listed = list(cases)
     assert len(listed) >= 6
     return [
@@ -51,21 +51,21 @@ def found(cases, **more: float) -> list[tuple[str, int, str, float]]:
 def test_scores_of_synthetic_systems() -> None:
     cases = list(correction.synthetic(1000))
     extreme = [case for case in cases if any(case.name.endswith(f" {share:g}") for share in (0.03, 0.97, 0.99))]
-    assert found(extreme, lowest=0.92) == []
-    assert found([case for case in cases if case not in extreme]) == []
+    assert rows_of(extreme, lowest=0.92) == []
+    assert rows_of([case for case in cases if case not in extreme]) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["real_scores", "graded_scores"])
 def test_scores_of_real_systems(which: str, data) -> None:
     data("nq301/matrix.csv")
-    assert found(getattr(correction, which)(1000)) == []
+    assert rows_of(getattr(correction, which)(1000)) == []
 
 
 @pytest.mark.slow
 def test_differences_of_all_pairs_of_real_systems(data) -> None:
     data("nq301/matrix.csv")
-    assert found(correction.real_differences(250)) == []
+    assert rows_of(correction.real_differences(250)) == []
 
 
 @pytest.mark.slow

@@ -46,30 +46,34 @@ def beyond(share, error, *, at_least=False):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["score", "difference", "simultaneous", "agreement"])
 def test_intervals_hold_the_truth_as_often_as_they_say(kind):
-    found = list(getattr(intervals, f"{kind}_coverages")(SIMULATIONS, rates.SEED))
-    assert len(found) > 4
-    assert [(one.name, one.share) for one in found if beyond(one.share, one.error, at_least=one.at_least)] == []
+    coverages = list(getattr(intervals, f"{kind}_coverages")(SIMULATIONS, rates.SEED))
+    assert len(coverages) > 4
+    assert [
+        (coverage.name, coverage.share)
+        for coverage in coverages
+        if beyond(coverage.share, coverage.error, at_least=coverage.at_least)
+    ] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", rates.POPULATIONS, ids=lambda population: population.name)
 def test_intervals_of_error_rates_hold_the_truth_as_often_as_they_say(population):
-    found = rates.rate_coverage(population, SIMULATIONS)
-    assert found.judged.sum() >= 6
-    sizes = [row for row in found.by_size() if beyond(row[1], row[2])]
-    bins = found.outside(ANY_BIN)
+    covered = rates.rate_coverage(population, SIMULATIONS)
+    assert covered.judged.sum() >= 6
+    sizes = [row for row in covered.by_size() if beyond(row[1], row[2])]
+    bins = covered.outside(ANY_BIN)
     known = KNOWN.get(population.name)
     assert [row for row in sizes if known is None or row[1] < known] == []
-    assert [one for one in bins if known is None or one[2] < known] == []
+    assert [row for row in bins if known is None or row[2] < known] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", gaps.POPULATIONS, ids=lambda population: population.name)
 def test_a_repeatable_gap_is_what_it_says(population):
-    found = gaps.gaps_of(population)
+    gap = gaps.gaps_of(population)
     # At the gap that is printed the sign turns in about one of twenty repetitions, whatever the sample.
-    assert 0.03 < found.true.mean() < 0.07
+    assert 0.03 < gap.true.mean() < 0.07
     # With a hundred right-or-wrong questions the printed gap is up to 0.03 off (docs/method.md).
     few = population.scores == "binary" and population.units == 100
-    assert found.near >= 0.9 or few
-    assert abs(found.gaps.mean() - found.true_gap) < 0.03
+    assert gap.near >= 0.9 or few
+    assert abs(gap.gaps.mean() - gap.true_gap) < 0.03

@@ -49,13 +49,13 @@ def test_zero_medians_by_type() -> None:
     types = ("factoid", "factoid", "list", "other")
     matrix = ScoreMatrix(("A", "B", "C"), ("1", "2", "3", "4"), values)
     expected = [("factoid", 1, 2, 0.5), ("list", 1, 1, 1.0), ("other", 0, 1, 0.0), ("all", 2, 4, 0.5)]
-    found = score_distributions(matrix, types=types)
-    assert [(z.kind, z.zero, z.units, z.share) for z in found.zero_medians] == expected
+    spread = score_distributions(matrix, types=types)
+    assert [(z.kind, z.zero, z.units, z.share) for z in spread.zero_medians] == expected
     weighted = ScoreMatrix(
         ("A", "B", "C"), ("1", "2", "3", "4"), values, summary=TypeWeighted(types, dict.fromkeys(types, 1.0))
     )
-    assert score_distributions(weighted).zero_medians == found.zero_medians
-    assert [box.kind for box in found.boxes] == list(types)
+    assert score_distributions(weighted).zero_medians == spread.zero_medians
+    assert [box.kind for box in spread.boxes] == list(types)
 
 
 def test_tables_and_json() -> None:
@@ -98,7 +98,7 @@ def test_wrong_calls() -> None:
 
 def test_real_scores(data: Callable[[str], Path]) -> None:
     matrix = read_matrix(data("nq301/matrix.csv"))
-    found = score_distributions(matrix)
+    spread = score_distributions(matrix)
     zero = sum(statistics.median(column) == 0 for column in matrix.values.T.tolist())
-    assert [(z.kind, z.zero, z.units) for z in found.zero_medians] == [("all", zero, 301)]
+    assert [(z.kind, z.zero, z.units) for z in spread.zero_medians] == [("all", zero, 301)]
     assert zero > 0

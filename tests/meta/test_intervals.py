@@ -82,10 +82,10 @@ def test_resampled_scores_are_the_summary_of_the_drawn_units(
     rng = np.random.default_rng(7)
     clusters = tuple(str(i // 3) for i in range(20)) if in_series else None
     matrix = maker(rng, 3, 20, clusters=clusters)
-    found = bootstrap_scores(matrix, resamples=50, seed=11)
+    resampled = bootstrap_scores(matrix, resamples=50, seed=11)
     count = 7 if in_series else 20
     drawn = np.random.default_rng(11).integers(count, size=(50, count))
-    for row, blocks_drawn in zip(found, drawn, strict=True):
+    for row, blocks_drawn in zip(resampled, drawn, strict=True):
         units = [u for b in blocks_drawn for u in range(20) if (u // 3 if in_series else u) == b]
         assert row == pytest.approx(matrix.scores_on(np.array(units)), abs=1e-9)
 
@@ -119,8 +119,8 @@ def test_series_make_intervals_wider() -> None:
     alone = score_intervals(matrix_of(values))
     together = score_intervals(matrix_of(values, clusters=tuple(str(i // 6) for i in range(180))))
 
-    def width(found: object) -> float:
-        low, high = found.interval("r0")  # type: ignore[attr-defined]
+    def width(intervals_of: object) -> float:
+        low, high = intervals_of.interval("r0")  # type: ignore[attr-defined]
         return float(high - low)
 
     assert width(together) / width(alone) == pytest.approx(6**0.5, rel=0.25)
@@ -136,10 +136,10 @@ def test_same_seed_same_intervals() -> None:
 def test_constant_scores_and_single_units() -> None:
     flat = score_intervals(matrix_of(np.full((1, 30), 0.3)))
     assert flat.interval("r0") == pytest.approx((0.3, 0.3))
-    one = score_intervals(matrix_of(np.array([[0.3], [0.4]])))
-    assert one.interval("r0") is None
-    assert one.as_json()["runs"][0]["interval"] is None  # type: ignore[index]
-    assert "No intervals" in one.notes[0]
+    intervals = score_intervals(matrix_of(np.array([[0.3], [0.4]])))
+    assert intervals.interval("r0") is None
+    assert intervals.as_json()["runs"][0]["interval"] is None  # type: ignore[index]
+    assert "No intervals" in intervals.notes[0]
     with pytest.raises(UsageError):
         score_intervals(matrix_of(np.ones((1, 3))), level=1.0)
 
@@ -248,17 +248,17 @@ def test_mcnemar_is_a_special_case() -> None:
     second = int(((values[0] == 0) & (values[1] == 1)).sum())
     exact = stats.binomtest(first, first + second).pvalue
     flips = 200_000
-    found = difference_interval(matrix_of(values, denominator=1), "r0", "r1", flips=flips).p
-    assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / flips) ** 0.5)
+    p = difference_interval(matrix_of(values, denominator=1), "r0", "r1", flips=flips).p
+    assert p == pytest.approx(exact, abs=4 * (exact * (1 - exact) / flips) ** 0.5)
 
 
 def test_swapping_the_runs_mirrors_the_interval() -> None:
     matrix = matrix_of(np.random.default_rng(6).random((2, 50)))
-    one, other = (difference_interval(matrix, *pair) for pair in (("r0", "r1"), ("r1", "r0")))
-    assert one.p == other.p
-    assert one.low is not None
+    forth, other = (difference_interval(matrix, *pair) for pair in (("r0", "r1"), ("r1", "r0")))
+    assert forth.p == other.p
+    assert forth.low is not None
     assert other.high is not None
-    assert one.low == pytest.approx(-other.high)
+    assert forth.low == pytest.approx(-other.high)
 
 
 @pytest.mark.parametrize("units", [17, 64, 300])
@@ -297,18 +297,18 @@ def population(kind: str, rng: np.random.Generator, units: int) -> tuple[Floats,
 def test_coverage_of_bca(kind: str, units: int) -> None:
     # Runs stand for simulated test sets: each row is resampled with the same draws, which changes no coverage.
     values, truth = population(kind, np.random.default_rng(units), units)
-    found = score_intervals(matrix_of(values), seed=1)
-    held = [low <= truth <= high for low, high in zip(found.low, found.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+    intervals = score_intervals(matrix_of(values), seed=1)
+    covered = [low <= truth <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("units", "share"), [(30, 0.4), (60, 0.2), (150, 0.7), (300, 0.3), (500, 0.02)])
 def test_coverage_of_proportions(units: int, share: float) -> None:
     values = (np.random.default_rng(units).random((4 * SIMULATIONS, units)) < share).astype(float)
-    found = score_intervals(matrix_of(values), seed=1)
-    held = [low <= share <= high for low, high in zip(found.low, found.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+    intervals = score_intervals(matrix_of(values), seed=1)
+    covered = [low <= share <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.slow
@@ -320,9 +320,9 @@ def test_coverage_in_series(sizes: tuple[int, ...]) -> None:
     centres = rng.beta(1, 2, size=(SIMULATIONS, len(sizes)))
     values = centres[:, which] * 0.8 + 0.2 * rng.random((SIMULATIONS, len(which)))
     truth = 0.8 / 3 + 0.1
-    found = score_intervals(matrix_of(values, clusters=clusters), seed=1)
-    held = [low <= truth <= high for low, high in zip(found.low, found.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+    intervals = score_intervals(matrix_of(values, clusters=clusters), seed=1)
+    covered = [low <= truth <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
 
 
 def true_score(draw: Callable[[int], tuple[Floats, Summary]]) -> float:
@@ -339,13 +339,13 @@ def test_coverage_of_the_confidence_weighted_score() -> None:
         return values, ConfidenceWeighted(np.argsort(-(values + rng.normal(size=values.shape)), axis=1))
 
     truth = true_score(draw)
-    held = 0
+    covered = 0
     for seed in range(SIMULATIONS):
         values, summary = draw(100)
-        found = score_intervals(matrix_of(values, summary=summary), resamples=1000, seed=seed).interval("r0")
-        assert found is not None
-        held += found[0] <= truth <= found[1]
-    assert held / SIMULATIONS == pytest.approx(0.95, abs=0.02)
+        interval = score_intervals(matrix_of(values, summary=summary), resamples=1000, seed=seed).interval("r0")
+        assert interval is not None
+        covered += interval[0] <= truth <= interval[1]
+    assert covered / SIMULATIONS == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.slow
@@ -353,17 +353,17 @@ def test_coverage_of_the_confidence_weighted_score() -> None:
 @pytest.mark.parametrize("units", [20, 50, 200])
 def test_coverage_of_differences(kind: str, units: int) -> None:
     rng = np.random.default_rng(units)
-    one, mean = population(kind, rng, units)
+    first, mean = population(kind, rng, units)
     # The second run is the first one on other units half of the time, and loses a tenth everywhere.
     other, _ = population(kind, rng, units)
-    other = 0.9 * np.where(rng.random(one.shape) < 0.5, one, other)
-    held = 0
+    other = 0.9 * np.where(rng.random(first.shape) < 0.5, first, other)
+    covered = 0
     for seed in range(SIMULATIONS):
-        found = flip_test(blocks(matrix_of(np.stack([one[seed], other[seed]]))), flips=2000, seed=seed)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 0.1 * mean <= found.high
-    assert held / SIMULATIONS == pytest.approx(0.95, abs=0.02)
+        interval = flip_test(blocks(matrix_of(np.stack([first[seed], other[seed]]))), flips=2000, seed=seed)
+        assert interval.low is not None
+        assert interval.high is not None
+        covered += interval.low <= 0.1 * mean <= interval.high
+    assert covered / SIMULATIONS == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.slow

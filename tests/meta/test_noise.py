@@ -18,8 +18,8 @@ def items(rows: list[tuple[str, str, str | None, str | None]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def scores(found: dict[str, list[float]]) -> pl.DataFrame:
-    rows = [(run, str(q), score) for run, values in found.items() for q, score in enumerate(values, 1)]
+def scores(scores_of_run: dict[str, list[float]]) -> pl.DataFrame:
+    rows = [(run, str(q), score) for run, values in scores_of_run.items() for q, score in enumerate(values, 1)]
     return pl.DataFrame(rows, schema=["run", "question", "score"], orient="row")
 
 
@@ -62,13 +62,13 @@ def test_the_distribution_of_2003(golden: dict[str, Any]) -> None:
     # return one string of their own; as many questions as printed are scored otherwise.
     paper = golden["QA03"]["identical_pairs"]["definition"]
     numbers = [int(n) for n, pairs in paper["differing_questions"].items() for _ in range(pairs)]
-    rows, found = [], {}
+    rows, scored = [], {}
     for pair, differing in enumerate(numbers):
         for twin in "ab":
             rows += [(f"{pair}{twin}", str(q), "doc", f"answer {pair}") for q in range(1, 51)]
-        found[f"{pair}a"] = [0.5] * 50
-        found[f"{pair}b"] = [0.6] * differing + [0.5] * (50 - differing)
-    noise = judging_noise(items(rows), scores(found), component="definition")
+        scored[f"{pair}a"] = [0.5] * 50
+        scored[f"{pair}b"] = [0.6] * differing + [0.5] * (50 - differing)
+    noise = judging_noise(items(rows), scores(scored), component="definition")
     assert len(noise.pairs) == paper["pairs"]
     assert noise.as_json()["questions_differing"] == paper["differing_questions"]
     assert noise.minimum == paper["min"]
@@ -95,10 +95,10 @@ def test_empty_responses_are_equal_but_need_judging_somewhere() -> None:
 @settings(max_examples=50)
 def test_groups_are_those_of_equal_multisets(responses: list[list[tuple[str, str, str]]]) -> None:
     runs = [f"r{i:02}" for i in range(len(responses))]
-    rows = [(run, *item) for run, found in zip(runs, responses, strict=True) for item in found]
+    rows = [(run, *item) for run, items in zip(runs, responses, strict=True) for item in items]
     expected: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
-    for run, found in zip(runs, responses, strict=True):
-        expected.setdefault(tuple(sorted(found)), []).append(run)
+    for run, own_items in zip(runs, responses, strict=True):
+        expected.setdefault(tuple(sorted(own_items)), []).append(run)
     groups = [group for key, group in expected.items() if len(group) > 1 and key]
     assert sorted(identical_runs(items(rows), runs, ["1", "2"])) == sorted(groups)
 

@@ -28,13 +28,13 @@ def crowd(accuracy: dict[str, float], items: int, each: int, seed: int, labels: 
         truth = labels[rng.integers(len(labels))]
         for person in rng.choice(sorted(accuracy), size=each, replace=False).tolist():
             wrong = [label for label in labels if label != truth]
-            said = truth if rng.random() < accuracy[person] else wrong[rng.integers(len(wrong))]
-            rows.append((f"{item}", person, said))
+            label = truth if rng.random() < accuracy[person] else wrong[rng.integers(len(wrong))]
+            rows.append((f"{item}", person, label))
     return rows
 
 
-def found(rows: Rows, person: str) -> Person:
-    return next(one for one in by_person(frame(rows), resamples=0).people if one.person == person)
+def agreement_of(rows: Rows, person: str) -> Person:
+    return next(compared for compared in by_person(frame(rows), resamples=0).people if compared.person == person)
 
 
 def test_every_figure_against_plain_loops() -> None:
@@ -42,9 +42,9 @@ def test_every_figure_against_plain_loops() -> None:
     given = {(item, person): label for item, person, label in rows}
     for name in ("ana", "bo", "cy", "dee"):
         own = [(item, label) for item, person, label in rows if person == name]
-        others = {i: [lab for (it, p), lab in given.items() if it == i and p != name] for i, _ in own}
+        others = {i: [lab for (item, p), lab in given.items() if item == i and p != name] for i, _ in own}
         agreed = sum(sum(o == label for o in others[i]) / len(others[i]) for i, label in own) / len(own)
-        person = found(rows, name)
+        person = agreement_of(rows, name)
         assert (person.items, person.common) == (len(own), len(own))
         assert person.agreement == pytest.approx(agreed)
         # Kappa against the rest: chance from the shares of both sides.
@@ -125,9 +125,9 @@ def test_even_people_are_rarely_called_out_of_line() -> None:
 
 def test_a_person_with_one_item_and_one_alone() -> None:
     rows = [*crowd(dict.fromkeys("abc", 0.9), 30, 3, 2), ("0", "new", "R"), ("lonely", "other", "R")]
-    one, alone = found(rows, "new"), found(rows, "other")
-    assert (one.items, one.common, one.out_of_line) == (1, 1, False)
-    low, high = one.interval  # type: ignore[misc]
+    new, alone = agreement_of(rows, "new"), agreement_of(rows, "other")
+    assert (new.items, new.common, new.out_of_line) == (1, 1, False)
+    low, high = new.interval  # type: ignore[misc]
     assert high - low > 0.7, "one item says next to nothing"
     assert (alone.items, alone.common, alone.agreement, alone.interval, alone.kappa) == (1, 0, None, None, None)
     result = by_person(frame(rows), resamples=0)
@@ -175,27 +175,27 @@ def test_nugget_lists_side_by_side() -> None:
     def nuggets(*rows: tuple[str, str, bool, str]) -> pl.DataFrame:
         return pl.DataFrame(rows, schema=["question", "nugget", "vital", "text"], orient="row")
 
-    one = nuggets(("1", "1", True, "born in 1867"), ("1", "2", False, "two prizes"), ("2", "1", True, "x"))
+    first = nuggets(("1", "1", True, "born in 1867"), ("1", "2", False, "two prizes"), ("2", "1", True, "x"))
     other = nuggets(("1", "1", True, "Born in  1867"), ("1", "2", True, "two prizes"), ("1", "3", False, "new"))
-    (pair,) = compare_lists({"first": one, "second": other}).pairs
+    (pair,) = compare_lists({"first": first, "second": other}).pairs
     # Question 2 is on one list only.
     assert (pair.questions, pair.nuggets, pair.vital, pair.okay) == (1, (2, 3), (1, 2), (1, 1))
     assert (pair.both, pair.same_mark) == (2, 1)
-    assert compare_lists({"first": one}).pairs == ()
+    assert compare_lists({"first": first}).pairs == ()
 
 
 def test_a_third_who_decides_makes_nobody_look_out_of_line() -> None:
     """Two people of equal care, a third only where they differ: without a guard both would be called out of line."""
     for seed in range(5):
         two = crowd({"a": 0.85, "b": 0.85}, 300, 2, seed, labels="YN")
-        said: dict[str, dict[str, str]] = {}
+        labels: dict[str, dict[str, str]] = {}
         for item, person, label in two:
-            said.setdefault(item, {})[person] = label
+            labels.setdefault(item, {})[person] = label
         rng = np.random.default_rng(seed)
-        third = [(i, "c", "YN"[rng.integers(2)]) for i, own in said.items() if own["a"] != own["b"]]
+        third = [(i, "c", "YN"[rng.integers(2)]) for i, own in labels.items() if own["a"] != own["b"]]
         result = by_person(frame([*two, *third]), resamples=0)
         assert result.out_of_line == ()
         assert result.sentence().startswith("who is out of line cannot be seen")
         # The same labels, had the third judged everything with care, say what they say.
-        whole = [*two, *((i, "c", own["a"]) for i, own in said.items())]
+        whole = [*two, *((i, "c", own["a"]) for i, own in labels.items())]
         assert [person.person for person in by_person(frame(whole), resamples=0).out_of_line] == ["b"]

@@ -151,11 +151,11 @@ def test_variances_of_repeats_are_found_again() -> None:
         common + rng.normal(0, 0.1, (600, 1)) + rng.normal(0, 0.03, (1, 40)) + rng.normal(0, 0.2, (600, 40))
         for _ in range(3)
     )
-    found = variances(Repeats(values))
-    assert found is not None
-    assert found.question == pytest.approx(2 * 0.1**2, rel=0.15)
-    assert found.rest == pytest.approx(2 * 0.2**2, rel=0.05)
-    assert found.repeat == pytest.approx(2 * 0.03**2, rel=0.5)
+    estimated = variances(Repeats(values))
+    assert estimated is not None
+    assert estimated.question == pytest.approx(2 * 0.1**2, rel=0.15)
+    assert estimated.rest == pytest.approx(2 * 0.2**2, rel=0.05)
+    assert estimated.repeat == pytest.approx(2 * 0.03**2, rel=0.5)
     assert variances(Repeats(tuple(scores[:, :1] for scores in values))) is None
 
 
@@ -164,10 +164,10 @@ def test_series_are_counted_as_wholes() -> None:
     series = rng.random((4, 20))
     single = plan(matrix_of(series), wanted=Wanted((0.1,)))
     matrix = matrix_of(np.repeat(series, 3, axis=1), clusters=tuple(str(i // 3) for i in range(60)))
-    found = plan(matrix, wanted=Wanted((0.1,)))
-    assert found.deviation == pytest.approx(single.deviation)
-    assert found.differences[0].power == 3 * (single.differences[0].power or 0)
-    assert any("20 of them, 3.0 questions each" in note for note in found.notes)
+    planned = plan(matrix, wanted=Wanted((0.1,)))
+    assert planned.deviation == pytest.approx(single.deviation)
+    assert planned.differences[0].power == 3 * (single.differences[0].power or 0)
+    assert any("20 of them, 3.0 questions each" in note for note in planned.notes)
 
 
 def test_units_for_a_coefficient(pilot: ScoreMatrix, golden: dict[str, Any]) -> None:

@@ -31,10 +31,10 @@ def holistic(rows: list[tuple[str, str, str, int, int]]) -> pl.DataFrame:
 
 @pytest.mark.parametrize("scale", ["understandability", "correctness"])
 def test_means_and_mean_ranks_of_pair_75(pair75: pl.DataFrame, golden: dict[str, Any], scale: str) -> None:
-    found = rate(pair75).scales[scale]
+    rated = rate(pair75).scales[scale]
     expected = golden["RTE08"]["pair75_recomputed"]
-    assert dict(found.mean) == pytest.approx(expected[f"mean_{scale}"], abs=1e-6)
-    assert dict(found.mean_rank) == pytest.approx(expected[f"mean_rank_{scale}"], abs=1e-6)
+    assert dict(rated.mean) == pytest.approx(expected[f"mean_{scale}"], abs=1e-6)
+    assert dict(rated.mean_rank) == pytest.approx(expected[f"mean_rank_{scale}"], abs=1e-6)
 
 
 def test_histograms_count_unassigned_as_zero(pair75: pl.DataFrame) -> None:
@@ -64,11 +64,11 @@ def test_mean_ranks_are_scipys(grades: list[tuple[int, int, int]]) -> None:
     rows = [
         ("author", str(q), run, grade, 5) for q, row in enumerate(grades) for run, grade in zip("abc", row, strict=True)
     ]
-    found = rate(holistic(rows), resamples=0).scales["content"]
+    rated = rate(holistic(rows), resamples=0).scales["content"]
     ranks = [stats.rankdata([-grade for grade in row]) for row in grades]
     for i, run in enumerate("abc"):
-        assert found.mean_rank[run] == pytest.approx(sum(r[i] for r in ranks) / len(ranks))
-        assert found.mean[run] == pytest.approx(sum(row[i] for row in grades) / len(grades))
+        assert rated.mean_rank[run] == pytest.approx(sum(r[i] for r in ranks) / len(ranks))
+        assert rated.mean[run] == pytest.approx(sum(row[i] for row in grades) / len(grades))
 
 
 def test_agreement_of_two_raters_by_hand() -> None:
@@ -80,19 +80,19 @@ def test_agreement_of_two_raters_by_hand() -> None:
         ("author", "1", "b", 3, 5),
         ("other", "1", "b", 3, 5),
     ]
-    found = rate(holistic(rows)).scales
-    assert found["content"].krippendorff_alpha_interval == pytest.approx(1 - 6 / 54)
-    assert found["organization"].krippendorff_alpha_interval is None
-    assert "undefined" in found["organization"].notes[0]
+    scales = rate(holistic(rows)).scales
+    assert scales["content"].krippendorff_alpha_interval == pytest.approx(1 - 6 / 54)
+    assert scales["organization"].krippendorff_alpha_interval is None
+    assert "undefined" in scales["organization"].notes[0]
 
 
 def test_one_judge_and_missing_ratings_are_said() -> None:
-    one = rate(holistic([("author", "1", "a", 4, 5), ("author", "1", "b", 3, 5), ("author", "2", "a", 3, 5)]))
-    assert one.scales["content"].krippendorff_alpha_ordinal is None
-    assert one.scales["content"].notes == (
+    rated = rate(holistic([("author", "1", "a", 4, 5), ("author", "1", "b", 3, 5), ("author", "2", "a", 3, 5)]))
+    assert rated.scales["content"].krippendorff_alpha_ordinal is None
+    assert rated.scales["content"].notes == (
         "Ratings missing: 1. A rank is among the runs that the judge rated for the question.",
     )
-    assert "One judge" in str(one.tables()[0])
+    assert "One judge" in str(rated.tables()[0])
 
 
 def test_a_value_off_the_scale_is_an_error_that_names_its_place() -> None:
@@ -111,9 +111,9 @@ def test_a_frame_without_ratings_is_an_error() -> None:
 def test_the_judge_is_the_assessor_or_the_set() -> None:
     columns = ["set", "assessor", "question", "run", "understandability", "correctness"]
     rows = [("one", "anna", "75", "A", 4, 4), ("one", "bert", "75", "A", 3, 2), ("two", None, "75", "A", 1, None)]
-    found = rate(pl.DataFrame(rows, schema=columns, orient="row")).scales["correctness"]
-    assert found.judges == ("anna", "bert", "two")
-    assert found.mean == {"A": 2.0}
+    rated = rate(pl.DataFrame(rows, schema=columns, orient="row")).scales["correctness"]
+    assert rated.judges == ("anna", "bert", "two")
+    assert rated.mean == {"A": 2.0}
     again = [*rows, ("two", "anna", "75", "A", 5, 5)]
-    found = rate(pl.DataFrame(again, schema=columns, orient="row")).scales["correctness"]
-    assert found.judges == ("one/anna", "one/bert", "two", "two/anna")
+    rated = rate(pl.DataFrame(again, schema=columns, orient="row")).scales["correctness"]
+    assert rated.judges == ("one/anna", "one/bert", "two", "two/anna")

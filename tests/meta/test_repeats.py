@@ -52,25 +52,25 @@ def test_mean_squares_are_those_of_a_regression(questions: int, repeats: int) ->
 def test_variance_of_a_mean_is_that_of_the_method(shift: float) -> None:
     table = scores(np.random.default_rng(4), 20, 3, shift=shift)
     by_question, by_repeat, rest = least_squares(table)
-    found = mean_uncertainty(table)
-    assert found.variance == pytest.approx(max(by_question, by_question + by_repeat - rest) / 60)
+    estimated = mean_uncertainty(table)
+    assert estimated.variance == pytest.approx(max(by_question, by_question + by_repeat - rest) / 60)
     parts = [(by_question, 19.0)]
     if by_repeat > rest:
         parts += [(by_repeat, 2.0), (-rest, 38.0)]
     assert (by_repeat > rest) == (shift > 0)
     freedom = sum(part for part, _ in parts) ** 2 / sum(part**2 / own for part, own in parts)
-    assert found.freedom == pytest.approx(freedom)
+    assert estimated.freedom == pytest.approx(freedom)
 
 
 def test_one_repeat_is_the_paired_t_test() -> None:
     rng = np.random.default_rng(2)
     a, b = scores(rng, 30, 1), scores(rng, 30, 1)
     expected = stats.ttest_rel(a[:, 0], b[:, 0])
-    found = difference_uncertainty(a, b)
+    estimated = difference_uncertainty(a, b)
     difference = float(a.mean() - b.mean())
-    assert found.p(difference) == pytest.approx(expected.pvalue)
+    assert estimated.p(difference) == pytest.approx(expected.pvalue)
     interval = expected.confidence_interval()
-    assert (difference - found.margin(0.95), difference + found.margin(0.95)) == pytest.approx(tuple(interval))
+    assert (difference - estimated.margin(0.95), difference + estimated.margin(0.95)) == pytest.approx(tuple(interval))
 
 
 def test_a_difference_adds_what_a_repeat_shifts_at_once() -> None:
@@ -88,8 +88,8 @@ def test_a_difference_adds_what_a_repeat_shifts_at_once() -> None:
 
 def test_scores_that_do_not_vary() -> None:
     same = np.full((5, 3), 0.1)
-    found = difference_uncertainty(same, same)
-    assert (found.variance, found.p(0.0), found.p(0.2), found.margin(0.95)) == (0, 1, 0, 0)
+    estimated = difference_uncertainty(same, same)
+    assert (estimated.variance, estimated.p(0.0), estimated.p(0.2), estimated.margin(0.95)) == (0, 1, 0, 0)
     with pytest.raises(UsageError, match="two questions or more"):
         mean_squares(np.ones((1, 3)))
     with pytest.raises(UsageError, match="the same questions"):
@@ -176,9 +176,9 @@ def test_all_pairs_with_repeats_are_corrected_with_running_again() -> None:
     assert result.method == "holm"
     assert three.repeats is not None
     p = pair_p_values(three.repeats)
-    found = {(pair.a, pair.b): pair.p for pair in result.pairs()}
-    assert found["A", "B"] == pytest.approx(difference_uncertainty(*three.repeats.values[:2]).p(p_difference(three)))
-    assert p[0, 1] == found["A", "B"]
+    p_values = {(pair.a, pair.b): pair.p for pair in result.pairs()}
+    assert p_values["A", "B"] == pytest.approx(difference_uncertainty(*three.repeats.values[:2]).p(p_difference(three)))
+    assert p[0, 1] == p_values["A", "B"]
     assert result.as_json()["repeats"]["per_question"] == {"A": 3, "B": 3, "C": 2}  # type: ignore[index]
     assert any("The method holm" in note for note in compare_all(three, method="tukey").notes)
 

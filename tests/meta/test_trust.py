@@ -234,7 +234,7 @@ def test_trust_on_real_judgments_recomputed(
     assert main(["init", str(folder), "--task", "nuggets"]) == 0
     assert main(["import", str(folder), str(source)]) == 0
     assert main(["judge", str(folder), "--with", "overlap"]) == 0
-    found = command(capsys, "trust", folder, "--assessor", "overlap", "--resamples", 0)
+    document = command(capsys, "trust", folder, "--assessor", "overlap", "--resamples", 0)
     program = {
         (row["question"], row["run"], row["nugget"]): row["support"] == "full"
         for row in map(json.loads, (folder / "judgments" / "overlap.jsonl").read_text().splitlines())
@@ -242,49 +242,49 @@ def test_trust_on_real_judgments_recomputed(
     pairs, cells = [], defaultdict(list)
     for row in map(json.loads, source.read_text().splitlines()):
         for number, nugget in enumerate(row["nuggets"], 1):
-            said = program.get((row["qid"], row["run_id"], str(number)))
+            level = program.get((row["qid"], row["run_id"], str(number)))
             person = nugget["assignment"] == "support"
-            if said is not None:
-                pairs.append((person, said))
+            if level is not None:
+                pairs.append((person, level))
             if nugget["importance"] == "vital":
-                cells[row["run_id"], row["qid"]].append((person, bool(said)))
+                cells[row["run_id"], row["qid"]].append((person, bool(level)))
     people_share, program_share = (statistics.mean(pair[side] for pair in pairs) for side in (0, 1))
     chance = people_share * program_share + (1 - people_share) * (1 - program_share)
     same = statistics.mean(a == b for a, b in pairs)
-    assert found["items"] == len(pairs)
-    assert found["agreement"] == pytest.approx(same)
-    assert found["kappa"] == pytest.approx((same - chance) / (1 - chance))
+    assert document["items"] == len(pairs)
+    assert document["agreement"] == pytest.approx(same)
+    assert document["kappa"] == pytest.approx((same - chance) / (1 - chance))
     scores: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for (run, _), judged in cells.items():
         scores[run].append((statistics.mean(a for a, _ in judged), statistics.mean(b for _, b in judged)))
     runs = sorted(scores)
     means = np.array([np.mean(scores[run], axis=0) for run in runs])
-    assert found["runs"]["tau"] == pytest.approx(stats.kendalltau(means[:, 0], means[:, 1]).statistic)
-    assert found["runs"]["rmse"] == pytest.approx(float(np.sqrt(np.mean((means[:, 1] - means[:, 0]) ** 2))))
-    assert found["bias"][runs[0]]["bias"] == pytest.approx(means[0, 1] - means[0, 0])
+    assert document["runs"]["tau"] == pytest.approx(stats.kendalltau(means[:, 0], means[:, 1]).statistic)
+    assert document["runs"]["rmse"] == pytest.approx(float(np.sqrt(np.mean((means[:, 1] - means[:, 0]) ** 2))))
+    assert document["bias"][runs[0]]["bias"] == pytest.approx(means[0, 1] - means[0, 0])
     swaps = [
         abs(means[a, 0] - means[b, 0])
         for a, b in itertools.combinations(range(len(runs)), 2)
         if (means[a, 0] - means[b, 0]) * (means[a, 1] - means[b, 1]) < -1e-12
     ]
-    assert found["runs"]["swaps"] == len(swaps)
-    assert found["runs"]["largest_swapped_difference"] == pytest.approx(max(swaps))
+    assert document["runs"]["swaps"] == len(swaps)
+    assert document["runs"]["largest_swapped_difference"] == pytest.approx(max(swaps))
     # The targets of the assessor as shipped.
-    assert found["kappa"] >= 0.52
-    assert found["runs"]["tau"] >= 0.77
-    assert found["questions"]["mean_tau"] >= 0.57
-    assert found["runs"]["rmse"] <= 0.06
+    assert document["kappa"] >= 0.52
+    assert document["runs"]["tau"] >= 0.77
+    assert document["questions"]["mean_tau"] >= 0.57
+    assert document["runs"]["rmse"] <= 0.06
 
 
 def test_the_command_answers_first_and_leaves_out_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "demo"
     assert main(["demo", "--to", str(folder)]) == 0
     assert main(["judge", str(folder), "--with", "match(judged=adjudicated)", "--set", "known"]) == 0
-    found = command(capsys, "trust", folder, "--assessor", "known", "--resamples", 50)
-    assert found["copied"] > 0
+    document = command(capsys, "trust", folder, "--assessor", "known", "--resamples", 50)
+    assert document["copied"] > 0
     rows = map(json.loads, (folder / "judgments" / "known.jsonl").read_text().splitlines())
-    assert found["copied"] == sum(row["trace"].get("copied_from") == "adjudicated" for row in rows)
-    assert sum(found["left_out"].values()) > 0
+    assert document["copied"] == sum(row["trace"].get("copied_from") == "adjudicated" for row in rows)
+    assert sum(document["left_out"].values()) > 0
     assert main(["trust", str(folder), "--assessor", "known"]) == 0
     assert capsys.readouterr().out.startswith("known gives the same verdict as adjudicated on ")
 
@@ -315,11 +315,11 @@ def test_three_people_are_asked_whether_they_could_be_replaced(
             trace = {"trace": {"assessor": "program"}} if judge == "program" else {}
             rows.append({"question": name, "text": texts[run][0], "judgment": label, **trace})
         (folder / "judgments" / f"{judge}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = command(capsys, "trust", folder, "--assessor", "program", "--against", "first", "--resamples", 0)
-    test = found["alternative_annotator"]
+    document = command(capsys, "trust", folder, "--assessor", "program", "--against", "first", "--resamples", 0)
+    test = document["alternative_annotator"]
     assert test["passes"]["experts"] is True
     assert {row["person"] for row in test["people"]} == set(PEOPLE)
-    assert qassay.trust(qassay.open(folder), "program", "first", resamples=0).kappa == found["kappa"]
+    assert qassay.trust(qassay.open(folder), "program", "first", resamples=0).kappa == document["kappa"]
 
 
 @pytest.mark.parametrize(

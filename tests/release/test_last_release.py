@@ -55,8 +55,8 @@ def script(name: str) -> ModuleType:
 
 def recorded(name: str) -> dict[str, Any]:
     """What the release said."""
-    found: dict[str, Any] = json.loads(gzip.decompress((HERE / "samples" / f"{name}.json.gz").read_bytes()))
-    return found
+    sample: dict[str, Any] = json.loads(gzip.decompress((HERE / "samples" / f"{name}.json.gz").read_bytes()))
+    return sample
 
 
 # Questions and what belongs to them are exported in NIST's forms since; export.json lists the files.
@@ -75,9 +75,11 @@ NOT_TO_THE_LAST_BIT = re.compile("/intervals?/|/krippendorff_alpha")
 def differences(then: Any, now: Any, place: str = "", *, by_name: bool = False) -> Iterator[str]:
     """Every place at which two outputs differ, but for keys that were added, and the files and notes named above."""
     if place == "/exported_nist":
-        then, now = ({name: one[name] for name in one if not NEW_FORMS.fullmatch(name)} for one in (then, now))
+        then, now = (
+            {name: document[name] for name in document if not NEW_FORMS.fullmatch(name)} for document in (then, now)
+        )
     if place == "/nist/json/files":
-        then, now = ([name for name in one if not NEW_FORMS.fullmatch(name)] for one in (then, now))
+        then, now = ([name for name in names if not NEW_FORMS.fullmatch(name)] for names in (then, now))
     if isinstance(then, dict) and isinstance(now, dict):
         added = sorted(now.keys() - then.keys())
         if added and by_name:
@@ -86,7 +88,7 @@ def differences(then: Any, now: Any, place: str = "", *, by_name: bool = False) 
             if name not in now:
                 yield f"{place}/{name} is gone"
             elif name in SENTENCES and type(value) is type(now[name]):
-                old, new = ([one for one in notes if not NEW_NOTES.search(one)] for notes in (value, now[name]))
+                old, new = ([note for note in notes if not NEW_NOTES.search(note)] for notes in (value, now[name]))
                 if isinstance(value, list) and len(old) != len(new):
                     yield f"{place}/{name}: {now[name]!r} instead of {value!r}"
             else:
@@ -211,11 +213,11 @@ def test_assessors_see_what_they_said_and_say_it_again(name: str, served_samples
 
 def bodies(rows: list[list[Any]]) -> dict[tuple[str, str], list[str | None]]:
     """The bodies of every set and thing by version, without the time."""
-    found: dict[tuple[str, str], list[str | None]] = {}
-    for set_name, _, thing, _, body in rows:
+    bodies: dict[tuple[str, str], list[str | None]] = {}
+    for set_name, _, subject, _, body in rows:
         timeless = None if body is None else re.sub(r'"at":"[^"]*"', '"at":""', body)
-        found.setdefault((set_name, thing), []).append(timeless)
-    return found
+        bodies.setdefault((set_name, subject), []).append(timeless)
+    return bodies
 
 
 @pytest.mark.parametrize(
@@ -232,5 +234,5 @@ def bodies(rows: list[list[Any]]) -> dict[tuple[str, str], list[str | None]]:
     ],
 )
 def test_what_counts_as_a_difference(then: Any, now: Any, place: str | None) -> None:
-    found = list(differences(then, now))
-    assert [one.startswith(str(place)) for one in found] == ([] if place is None else [True])
+    listed = list(differences(then, now))
+    assert [difference.startswith(str(place)) for difference in listed] == ([] if place is None else [True])

@@ -73,9 +73,9 @@ def test_what_a_question_asks_for(question: str, expected: AnswerType) -> None:
     ],
 )
 def test_quantities(sentence: str, kind: str, expected: list[str]) -> None:
-    found = [one for one in quantities(sentence) if kind in one.kinds]
-    assert [one.text for one in found] == expected
-    assert all(sentence[one.start : one.end] == one.text for one in found)
+    candidates = [candidate for candidate in quantities(sentence) if kind in candidate.kinds]
+    assert [candidate.text for candidate in candidates] == expected
+    assert all(sentence[candidate.start : candidate.end] == candidate.text for candidate in candidates)
 
 
 @pytest.mark.parametrize(
@@ -99,22 +99,23 @@ def test_quantities(sentence: str, kind: str, expected: list[str]) -> None:
     ],
 )
 def test_names(sentence: str, expected: dict[str, str]) -> None:
-    found = {
-        one.text: max(("person", "organisation", "place"), key=lambda k: one.kinds.get(k, 0)) for one in names(sentence)
+    kinds = {
+        candidate.text: max(("person", "organisation", "place"), key=lambda k: candidate.kinds.get(k, 0))
+        for candidate in names(sentence)
     }
-    assert found == expected
+    assert kinds == expected
 
 
 def test_a_word_that_opens_a_sentence_is_a_name_where_it_is_one_elsewhere() -> None:
-    assert [one.text for one in names("Columbia flew.")] == []
-    assert [one.text for one in names("Columbia flew.", known=frozenset({"Columbia"}))] == ["Columbia"]
+    assert [candidate.text for candidate in names("Columbia flew.")] == []
+    assert [candidate.text for candidate in names("Columbia flew.", known=frozenset({"Columbia"}))] == ["Columbia"]
 
 
 def test_names_stand_where_they_say() -> None:
     sentence = "At Oslo, Jean-Louis Michel and J. R. R. Tolkien met Simon van der Meer of CERN."
-    for one in names(sentence):
-        assert sentence[one.start : one.end] == one.text
-    assert [one.text for one in names(sentence)] == [
+    for candidate in names(sentence):
+        assert sentence[candidate.start : candidate.end] == candidate.text
+    assert [candidate.text for candidate in names(sentence)] == [
         "Oslo",
         "Jean-Louis Michel",
         "J. R. R. Tolkien",
@@ -124,16 +125,19 @@ def test_names_stand_where_they_say() -> None:
 
 
 def test_things_and_enumerations() -> None:
-    assert [one.text for one in nouns("It proved to be granodiorite.")] == ["granodiorite"]
+    assert [candidate.text for candidate in nouns("It proved to be granodiorite.")] == ["granodiorite"]
     text = "They set up a seismometer, a laser reflector and a sheet of foil."
-    assert [one.text for one in members(text)] == ["seismometer", "laser reflector", "sheet"]
+    assert [candidate.text for candidate in members(text)] == ["seismometer", "laser reflector", "sheet"]
     assert [text[a:b] for a, b in enumerated("A, B and C")[0]] == [text[0:1], text[3:4], text[9:10]]
 
 
 def test_a_number_counts_the_noun_that_follows() -> None:
     sentence = "The ship had 20 lifeboats with places for 1,178 people."
     lifeboats, people = AnswerType("count", "lifeboat"), AnswerType("count", "people")
-    fits = {one.text: (fit(one, lifeboats, sentence), fit(one, people, sentence)) for one in quantities(sentence)}
+    fits = {
+        candidate.text: (fit(candidate, lifeboats, sentence), fit(candidate, people, sentence))
+        for candidate in quantities(sentence)
+    }
     assert fits["20"][0] == pytest.approx(1)
     assert fits["1,178"][1] == pytest.approx(1)
     assert fits["20"][1] < 0.5
@@ -142,17 +146,22 @@ def test_a_number_counts_the_noun_that_follows() -> None:
 
 def test_a_measure_has_the_dimension_that_is_asked_for() -> None:
     sentence = "It is 27 kilometres long and weighs 760 kilograms."
-    fits = {one.text: fit(one, AnswerType("measure", None, "mass"), sentence) for one in quantities(sentence)}
+    fits = {
+        candidate.text: fit(candidate, AnswerType("measure", None, "mass"), sentence)
+        for candidate in quantities(sentence)
+    }
     assert fits["760 kilograms"] == 1.0
     assert fits["27 kilometres"] == 0.0
 
 
 def test_the_questions_noun_names_the_answer() -> None:
     sentence = "In 2021 the container ship Ever Given lay before Port Said."
-    fits = {one.text: fit(one, AnswerType("name", "ship"), sentence) for one in names(sentence)}
+    fits = {candidate.text: fit(candidate, AnswerType("name", "ship"), sentence) for candidate in names(sentence)}
     assert fits["Ever Given"] > fits["Port Said"]
     sentence = "It is the Stanford Linear Accelerator Center in California."
-    fits = {one.text: fit(one, AnswerType("name", "accelerator"), sentence) for one in names(sentence)}
+    fits = {
+        candidate.text: fit(candidate, AnswerType("name", "accelerator"), sentence) for candidate in names(sentence)
+    }
     assert fits["Stanford Linear Accelerator Center"] > fits["California"]
 
 

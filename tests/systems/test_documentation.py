@@ -21,8 +21,8 @@ def test_every_system_and_parameter_is_explained() -> None:
     for name, place in SYSTEMS.items():
         section = next(body for title, body in sections.items() if name in title.split(", "))
         assert "```" in section, f"{name} has no picture"
-        for one in list(inspect.signature(load(place)).parameters.values())[1:]:
-            assert f"`{one.name}`" in section, f"{name}: {one.name} is not explained"
+        for parameter in list(inspect.signature(load(place)).parameters.values())[1:]:
+            assert f"`{parameter.name}`" in section, f"{name}: {parameter.name} is not explained"
 
 
 def test_the_last_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,10 +44,10 @@ SHIPS = (
     ],
 )
 def test_small_cases(collect: Collect, ask: Ask, question: str, target: str, answer: str, doc: str) -> None:
-    found = ask(factoid(collect(*SHIPS), entities="patterns"), question, target=target)
-    assert [(item.text, item.doc) for item in found.items] == [(answer, doc)]
-    assert found.confidence is not None
-    assert 0 < found.confidence <= 1
+    returned = ask(factoid(collect(*SHIPS), entities="patterns"), question, target=target)
+    assert [(item.text, item.doc) for item in returned.items] == [(answer, doc)]
+    assert returned.confidence is not None
+    assert 0 < returned.confidence <= 1
 
 
 def test_nil_below_the_threshold(collect: Collect, ask: Ask) -> None:
@@ -63,15 +63,15 @@ def test_nil_below_the_threshold(collect: Collect, ask: Ask) -> None:
 
 
 def test_the_question_itself_is_not_an_answer(collect: Collect, ask: Ask) -> None:
-    found = ask(factoid(collect("Otto Sverdrup met Roald Amundsen."), threshold=0), "Who met Otto Sverdrup?")
-    assert found.items[0].text == "Roald Amundsen"
+    answer = ask(factoid(collect("Otto Sverdrup met Roald Amundsen."), threshold=0), "Who met Otto Sverdrup?")
+    assert answer.items[0].text == "Roald Amundsen"
 
 
 def test_several_answers_are_ranked(collect: Collect, ask: Ask) -> None:
-    found = ask(factoid(collect(*SHIPS), answers=5, threshold=0), "Who designed the Fram?", target="Fram")
-    assert found.items[0].text == "Colin Archer"
-    assert 2 <= len(found.items) <= 5
-    assert len({item.text for item in found.items}) == len(found.items)
+    answer = ask(factoid(collect(*SHIPS), answers=5, threshold=0), "Who designed the Fram?", target="Fram")
+    assert answer.items[0].text == "Colin Archer"
+    assert 2 <= len(answer.items) <= 5
+    assert len({item.text for item in answer.items}) == len(answer.items)
 
 
 def test_what_is_said_more_often_scores_more(collect: Collect) -> None:
@@ -103,9 +103,9 @@ def test_sentences_know_their_place(collect: Collect) -> None:
 
 
 def test_the_extract_is_the_sentence_where_it_fits(collect: Collect, ask: Ask) -> None:
-    found = ask(extracts(collect(*SHIPS)), "Who designed it?", target="Fram").items[0]
-    assert found.text == "The shipbuilder Colin Archer designed the Fram."
-    assert SHIPS[0][found.start : found.start + found.length] == found.text
+    item = ask(extracts(collect(*SHIPS)), "Who designed it?", target="Fram").items[0]
+    assert item.text == "The shipbuilder Colin Archer designed the Fram."
+    assert SHIPS[0][item.start : item.start + item.length] == item.text
 
 
 @pytest.mark.parametrize("place", [0, 1, 5, 20, 39])
@@ -148,10 +148,10 @@ def test_factoid_beats_the_most_frequent_name(demo_documents: Collection) -> Non
             number += answer.nil if not wanted else any(w in i.text.lower() for i in answer.items for w in wanted)
         return number
 
-    floor, found = right("frequent-name"), right("factoid(entities=patterns)")
+    floor, answered = right("frequent-name"), right("factoid(entities=patterns)")
     # 18 and 51 of 77 when this was written: far more than the difference that chance makes.
-    assert found >= floor + len(questions) // 4, (floor, found, len(questions))
-    assert found > len(questions) / 2
+    assert answered >= floor + len(questions) // 4, (floor, answered, len(questions))
+    assert answered > len(questions) / 2
 
 
 def test_the_most_frequent_name(collect: Collect, ask: Ask) -> None:
@@ -177,9 +177,9 @@ def test_a_model_is_only_insisted_on_when_told() -> None:
     else:
         find = entity_finder("spacy")
         assert find is not None
-        found = {one.text: one.kinds for one in find("Marie Curie was born in Warsaw.")}
-        assert found["Marie Curie"]["person"] == 1.0
-        assert found["Warsaw"]["place"] == 1.0
+        kinds = {candidate.text: candidate.kinds for candidate in find("Marie Curie was born in Warsaw.")}
+        assert kinds["Marie Curie"]["person"] == 1.0
+        assert kinds["Warsaw"]["place"] == 1.0
 
 
 def test_extracts_of_documents_with_markup_count_in_the_stored_text(tmp_path: Path, ask: Ask) -> None:
@@ -188,9 +188,9 @@ def test_extracts_of_documents_with_markup_count_in_the_stored_text(tmp_path: Pa
         "The shipbuilder Colin\nArcher designed the Fram &amp; others. </P>\n</TEXT>\n</DOC>\n"
     )
     documents = open_collection(tmp_path)
-    found = ask(extracts(documents), "Who designed the Fram?", target="Fram").items[0]
+    item = ask(extracts(documents), "Who designed the Fram?", target="Fram").items[0]
     text = documents.document("NYT1").text
-    assert text[found.start : found.start + found.length] == found.text
-    assert found.text == "The shipbuilder Colin\nArcher designed the Fram &amp; others."
+    assert text[item.start : item.start + item.length] == item.text
+    assert item.text == "The shipbuilder Colin\nArcher designed the Fram &amp; others."
     exact = ask(factoid(documents), "Who designed the Fram?", target="Fram").items[0]
     assert (exact.text, exact.doc) == ("Colin Archer", "NYT1")

@@ -32,18 +32,18 @@ CREW = "His companions were Otto Sverdrup, Oluf Dietrichson and Samuel Balto, wh
 
 
 def test_two_ways_to_cut() -> None:
-    found = [ranked("Otto Sverdrup", 0.8, CREW), ranked("Samuel Balto", 0.5, CREW), ranked("Eva Sars", 0.2, CREW)]
-    assert [one.score for one in cut(found, threshold=0.5, fraction=None)] == [0.8, 0.5]
-    assert [one.score for one in cut(found, threshold=0.81, fraction=None)] == []
-    assert [one.score for one in cut(found, threshold=None, fraction=0.25)] == [0.8, 0.5, 0.2]
-    assert [one.score for one in cut(found, threshold=None, fraction=0.26)] == [0.8, 0.5]
-    assert [one.score for one in cut(found, threshold=None, fraction=None)] == [0.8]
+    candidates = [ranked("Otto Sverdrup", 0.8, CREW), ranked("Samuel Balto", 0.5, CREW), ranked("Eva Sars", 0.2, CREW)]
+    assert [candidate.score for candidate in cut(candidates, threshold=0.5, fraction=None)] == [0.8, 0.5]
+    assert [candidate.score for candidate in cut(candidates, threshold=0.81, fraction=None)] == []
+    assert [candidate.score for candidate in cut(candidates, threshold=None, fraction=0.25)] == [0.8, 0.5, 0.2]
+    assert [candidate.score for candidate in cut(candidates, threshold=None, fraction=0.26)] == [0.8, 0.5]
+    assert [candidate.score for candidate in cut(candidates, threshold=None, fraction=None)] == [0.8]
     assert cut([], threshold=None, fraction=0.5) == []
 
 
 def test_members_of_an_enumeration_stand_together() -> None:
-    found = [ranked("Otto Sverdrup", 0.8, CREW), ranked("Eva Sars", 0.3, CREW), ranked("Samuel Balto", 0.2, CREW)]
-    assert {one.text: one.score for one in together(found)} == {
+    candidates = [ranked("Otto Sverdrup", 0.8, CREW), ranked("Eva Sars", 0.3, CREW), ranked("Samuel Balto", 0.2, CREW)]
+    assert {candidate.text: candidate.score for candidate in together(candidates)} == {
         "Otto Sverdrup": 0.8,
         "Samuel Balto": pytest.approx(0.76),
         "Eva Sars": 0.3,
@@ -52,8 +52,11 @@ def test_members_of_an_enumeration_stand_together() -> None:
 
 def test_a_surname_is_part_of_a_whole_name() -> None:
     text = "John Jacob Astor came. Astor died. Madeleine lived."
-    found = [ranked("Astor", 0.7, text), ranked("John Jacob Astor", 0.4, text), ranked("Madeleine", 0.3, text)]
-    assert [(one.text, one.score) for one in merged(found)] == [("John Jacob Astor", 0.7), ("Madeleine", 0.3)]
+    candidates = [ranked("Astor", 0.7, text), ranked("John Jacob Astor", 0.4, text), ranked("Madeleine", 0.3, text)]
+    assert [(candidate.text, candidate.score) for candidate in merged(candidates)] == [
+        ("John Jacob Astor", 0.7),
+        ("Madeleine", 0.3),
+    ]
 
 
 def test_a_list_question(collect: Collect, ask: Ask) -> None:
@@ -65,8 +68,8 @@ def test_a_list_question(collect: Collect, ask: Ask) -> None:
     answer = ask(list_answers(documents), "Who were the companions of Nansen?", "list", target="Nansen")
     assert {item.text for item in answer.items} == {"Otto Sverdrup", "Oluf Dietrichson", "Samuel Balto"}
     assert {item.doc for item in answer.items} == {"D1"}
-    one = ask(list_answers(documents, limit=1), "Who were the companions of Nansen?", "list", target="Nansen")
-    assert len(one.items) == 1
+    single = ask(list_answers(documents, limit=1), "Who were the companions of Nansen?", "list", target="Nansen")
+    assert len(single.items) == 1
     none = ask(list_answers(documents, threshold=0.999), "Who were the companions of Nansen?", "list", target="Nansen")
     assert none == Answer()
     assert ask(list_answers(documents), "Who?", target="Nansen") == Answer(nil=True)
@@ -91,13 +94,13 @@ def test_what_was_answered_before_comes_last(collect: Collect, ask: Ask) -> None
     documents = collect("Dunant was a businessman. Dunant was born in Geneva. Dunant was a writer.")
     fresh = ask(definition(documents), "", "other", target="Dunant")
     before = (Question("0", "factoid", "Where was Dunant born?"), Answer((Item("Geneva", "D1"),)))
-    told = ask(definition(documents), "", "other", target="Dunant", history=[before])
-    assert [item.text for item in told.items][-1] == "Dunant was born in Geneva."
-    assert {item.text for item in fresh.items} == {item.text for item in told.items}
+    answer = ask(definition(documents), "", "other", target="Dunant", history=[before])
+    assert [item.text for item in answer.items][-1] == "Dunant was born in Geneva."
+    assert {item.text for item in fresh.items} == {item.text for item in answer.items}
 
 
 def test_repetitions_are_left_out() -> None:
-    kept = list(
+    sentences = list(
         take(
             [
                 sentence("Dunant was a rich businessman from Geneva."),
@@ -109,7 +112,7 @@ def test_repetitions_are_left_out() -> None:
             most=0.6,
         )
     )
-    assert [item.text for item in kept] == [
+    assert [item.text for item in sentences] == [
         "Dunant was a rich businessman from Geneva.",
         "Dunant shared the first Nobel Peace Prize.",
     ]

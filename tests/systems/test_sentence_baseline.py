@@ -45,12 +45,12 @@ def test_overlap_is_shared_words_over_the_words_of_the_shorter(collect: Collect,
         "The Fram was a strong wooden ship built in.",
         "Ice lifted the Fram ship.",
     )
-    said = {
+    texts = {
         limit: [item.doc for item in ask(sentence_baseline(documents, overlap=limit), "", "other", target="Fram").items]
         for limit in (0.6, 0.7, 0.875, 0.88)
     }
     # Kept only below the limit: 3/5 is not below 0.6, 7/8 is not below 0.875.
-    assert said == {0.6: ["D1"], 0.7: ["D1", "D3"], 0.875: ["D1", "D3"], 0.88: ["D1", "D2", "D3"]}
+    assert texts == {0.6: ["D1"], 0.7: ["D1", "D3"], 0.875: ["D1", "D3"], 0.88: ["D1", "D2", "D3"]}
 
 
 def test_a_dropped_sentence_does_not_drop_others(collect: Collect, ask: Ask) -> None:
@@ -86,8 +86,8 @@ def test_its_rank_falls_as_beta_falls(tmp_path: Path, demo_documents: Collection
     _match_nuggets(folder, questions)
     evaluation = qassay.open(folder)
     scores = {beta: evaluation.score(measure=f"nugget_f(beta={beta})") for beta in range(1, 6)}
-    ranks = {beta: one.ranks()["s0"] for beta, one in scores.items()}
-    means = {beta: {row.run: row.score for row in one.runs} for beta, one in scores.items()}
+    ranks = {beta: scored.ranks()["s0"] for beta, scored in scores.items()}
+    means = {beta: {row.run: row.score for row in scored.runs} for beta, scored in scores.items()}
     assert ranks[1] >= ranks[2] >= ranks[3] >= ranks[4] >= ranks[5], ranks
     assert ranks[1] > ranks[5], ranks
     # [QA03] table 6: its own mean F rises with beta (0.205 to 0.493), while those of selective systems fall.
@@ -130,12 +130,12 @@ def _match_nuggets(folder: Path, questions: TestSet) -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             items = [_stems(item["text"]) for item in row["items"]]
-            found = [
+            lengths = [
                 name
                 for name, wanted in nuggets[row["question"]].items()
                 if any(len(wanted & item) >= 0.5 * len(wanted) for item in items)
             ]
-            judged.append({"question": row["question"], "run": row["run"], "nuggets": found})
+            judged.append({"question": row["question"], "run": row["run"], "nuggets": lengths})
     (folder / "judgments" / "auto.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
 
 

@@ -66,11 +66,14 @@ def test_every_system_explains_its_parameters(name: str) -> None:
     factory = load(SYSTEMS[name])
     parameters = list(inspect.signature(factory).parameters.values())
     assert parameters[0].name == "collection"
-    assert all(one.kind is one.KEYWORD_ONLY and one.default is not one.empty for one in parameters[1:])
+    assert all(
+        parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty
+        for parameter in parameters[1:]
+    )
     if name not in ("series", "passages"):
         assert all(
-            f"`{one.name}`" in (factory.__doc__ or "") or "others are those" in factory.__doc__
-            for one in parameters[1:]
+            f"`{parameter.name}`" in (factory.__doc__ or "") or "others are those" in factory.__doc__
+            for parameter in parameters[1:]
         )
 
 

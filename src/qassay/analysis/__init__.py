@@ -452,7 +452,7 @@ def as_matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
 
 
 def refuse_options(**options: object) -> None:
-    """Stop at options of an evaluation that come with scores; None, "stop" and nothing are no choice."""
+    """Stop at options of an evaluation that come with scores; None, "stop" and empty ones were not chosen."""
     if any(value and value != "stop" for value in options.values()):
         raise UsageError(f"{enumerated(options)} are for an evaluation, not for scores")
 

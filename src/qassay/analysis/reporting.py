@@ -18,7 +18,7 @@ from qassay.meta.planning import Plan, Wanted, differences_for, plan
 from qassay.meta.sensitivity import SensitivityCurves, predict, sensitivity, width_for
 from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
-from qassay.reports.material import Material
+from qassay.reports.document import Material
 
 if TYPE_CHECKING:
     from qassay.analysis import ScoresLike

@@ -2,6 +2,7 @@
 
     base        what an assessor is shown (a case), what it says (an opinion), and the rows that become of it
     words       texts cut into words, as all of them compare texts
+    gold        the gold answers of a question, and the labels they give
     patterns    regular expressions for answers, with the documents that support them (patterns.txt), or written from
                 people's judgments
     match       known and gold answers, compared exactly, after normalising, or as part of the answer

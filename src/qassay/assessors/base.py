@@ -214,6 +214,20 @@ class Judging:
         return {**subject, **opinion.verdict, "assessor": self.assessor.name, "trace": trace}
 
 
+def spelled(name: str, **parameters: object) -> str:
+    """The name of an assessor with what was chosen of its parameters: without blanks, because a set is named so.
+
+    >>> spelled("match", normalise=True, contains=False, judged=None), spelled("overlap", threshold=0.5)
+    ('match(normalise=true)', 'overlap(threshold=0.5)')
+    """
+    chosen = {key: value for key, value in parameters.items() if value is not None and value is not False}
+    written = {
+        key: "true" if value is True else f"{value:g}" if isinstance(value, int | float) else value
+        for key, value in chosen.items()
+    }
+    return f"{name}({','.join(f'{key}={value}' for key, value in written.items())})" if written else name
+
+
 def trait(assessor: AutomaticAssessor, name: str, default: Any) -> Any:
     """An attribute that an assessor may have; one that judges on a cluster has those of the assessor within."""
     return getattr(getattr(assessor, "inner", assessor), name, default)

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from qassay.assessors.base import Case, Opinion
+from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
 from qassay.assessors.gold import NO_GOLD, Gold
@@ -55,7 +55,7 @@ class Recall:
     @property
     def name(self) -> str:
         """The spelling says where it draws the line."""
-        return "recall" if self.threshold == THRESHOLD else f"recall(threshold={self.threshold:g})"
+        return spelled("recall", threshold=None if self.threshold == THRESHOLD else self.threshold)
 
     def judge(self, case: Case) -> Opinion | None:
         """Right or wrong; nothing without a gold answer."""
@@ -89,11 +89,9 @@ class Learned:
     @property
     def name(self) -> str:
         """The spelling says what it learned from, and by which model; a set's name has room for no path."""
-        parameters = [f"model={self.embedder.label}"] if self.embedder is not None and self.embedder.path else []
-        parameters += [f"people={self.people}"] if self.people else []
-        parameters += ["hits=true"] if self.nuggets is not None and self.nuggets.hits else []
-        name = "learned" if self.embedder is None else "embedding"
-        return f"{name}({','.join(parameters)})" if parameters else name
+        model = self.embedder.label if self.embedder is not None and self.embedder.path else None
+        hits = self.nuggets is not None and self.nuggets.hits
+        return spelled("learned" if self.embedder is None else "embedding", model=model, people=self.people, hits=hits)
 
     @property
     def learns(self) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
 from qassay.assessors.gold import NO_GOLD, UNSUPPORTED, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.judging import ROW_KINDS, STRINGS
@@ -49,10 +49,7 @@ class Match:
     @property
     def name(self) -> str:
         """The spelling says how it compares."""
-        parameters = ["normalise=true"] if self.normalise else []
-        parameters += ["contains=true"] if self.contains else []
-        parameters += [f"judged={self.judged}"] if self.judged else []
-        return f"match({','.join(parameters)})" if parameters else "match"
+        return spelled("match", normalise=self.normalise, contains=self.contains, judged=self.judged)
 
     @property
     def learns(self) -> bool:

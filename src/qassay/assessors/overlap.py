@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from qassay.assessors.base import Case, Opinion
+from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.word_lists import Fluency
 from qassay.assessors.words import content_words
 from qassay.judging import ROW_KINDS, Item
@@ -64,10 +64,9 @@ class Overlap:
     def name(self) -> str:
         """The spelling says where it draws the line."""
         fixed = {"threshold": THRESHOLD, "near": NEAR, "window": WINDOW, "partial": None}
-        parameters = [
-            f"{name}={getattr(self, name):g}" for name, value in fixed.items() if getattr(self, name) != value
-        ]
-        return f"overlap({','.join(parameters)})" if parameters else "overlap"
+        return spelled(
+            "overlap", **{name: getattr(self, name) for name, value in fixed.items() if getattr(self, name) != value}
+        )
 
     @classmethod
     def from_items(

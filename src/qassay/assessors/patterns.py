@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import regex
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
 from qassay.assessors.gold import RIGHT, UNSUPPORTED, WRONG, Classes, best_and_worst, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
@@ -66,9 +66,7 @@ class Patterns:
     @property
     def name(self) -> str:
         """The spelling says whether it tells exact answers from others, and where the patterns come from."""
-        parameters = ["exact=true"] if self.exact else []
-        parameters += [f"judged={self.judged}"] if self.judged else []
-        return f"patterns({','.join(parameters)})" if parameters else "patterns"
+        return spelled("patterns", exact=self.exact, judged=self.judged)
 
     @property
     def learns(self) -> bool:
@@ -180,14 +178,14 @@ def checked_patterns(
         by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))
     strings = {(row["question"], row["judgment"], str(row["text"])) for row in rows if row.get("text") is not None}
     judged = Counter(label for _, label, _ in strings)
-    found = Counter(
+    matched = Counter(
         label
         for question, label, text in strings
         if any(expression.search(text) for expression in by_question.get(question, ()))
     )
     return (
-        f"{len(patterns):,} patterns written from people's judgments: they find {found[right]:,} of the "
-        f"{judged[right]:,} strings judged {right}, and {found[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
+        f"{len(patterns):,} patterns written from people's judgments: they find {matched[right]:,} of the "
+        f"{judged[right]:,} strings judged {right}, and {matched[wrong]:,} of the {judged[wrong]:,} judged {wrong}."
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion
+from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
 from qassay.assessors.features import Side, known_side, side
 from qassay.assessors.gold import RIGHT, WRONG
 from qassay.assessors.words import normalised
@@ -46,8 +46,7 @@ class Transfer:
     @property
     def name(self) -> str:
         """The spelling says whose judgments are carried over."""
-        near = "" if self.similar == SIMILAR else f",similar={self.similar:g}"
-        return f"transfer(people={self.people}{near})"
+        return spelled("transfer", people=self.people, similar=None if self.similar == SIMILAR else self.similar)
 
     @classmethod
     def from_rows(cls, people: str, rows: Iterable[Mapping[str, Any]], *, similar: float = SIMILAR) -> Transfer:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from qassay.cli.inputs import FolderArgument, JsonOption, SeedOption, SetsOption, named_sets, names_in
+from qassay.cli.inputs import FolderArgument, JsonOption, ResamplesOption, SeedOption, SetsOption, named_sets, names_in
 from qassay.cli.output import headline, print_answer, print_json, print_tables, progress, visible
 from qassay.display import as_sentence
 from qassay.errors import unknown
@@ -22,9 +22,7 @@ def command(
     by: Annotated[
         Literal["set", "person"], typer.Option("--by", help="Compare judgment sets, or the people who judged.")
     ] = "set",
-    resamples: Annotated[
-        int, typer.Option("--resamples", min=0, max=100_000, help="Bootstrap resamples behind the intervals; 0: none.")
-    ] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:

@@ -29,7 +29,7 @@ from qassay.extras import require
 
 if TYPE_CHECKING:
     from qassay.reports import Report
-    from qassay.reports.material import Material
+    from qassay.reports.document import Material
     from qassay.tables import Table
 
 Format = Literal["html", "markdown", "latex", "csv", "parquet"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qassay.cli.inputs import ComponentOption, FolderArgument, JsonOption, MeasureOption, SeedOption
+from qassay.cli.inputs import ComponentOption, FolderArgument, JsonOption, MeasureOption, ResamplesOption, SeedOption
 from qassay.cli.output import fold, print_json, print_tables, visible
 
 
@@ -23,9 +23,7 @@ def command(
     two_people: Annotated[
         bool, typer.Option("--two-people", help="Ask with two people, too, whom the assessor resembles.")
     ] = False,
-    resamples: Annotated[
-        int, typer.Option("--resamples", min=0, max=100_000, help="Bootstrap resamples behind the intervals; 0: none.")
-    ] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:

@@ -151,6 +151,18 @@ def first_of(shown: int, every: int, noun: str) -> str:
     return f" The first {shown:,} of {every:,} {noun}; the table has all." if shown < every else ""
 
 
+def dots_with_lines(base: Any, low: Any, middle: Any, *, filled: str) -> tuple[Any, Any]:
+    """Lines from `low` to the field `high`, and a dot on each; those with the mark `filled` stand out."""
+    alt = altair()
+    stands_out = f"datum.{filled}"
+    colour = alt.condition(stands_out, alt.value(OTHER), alt.value(SOFT))
+    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(x=low, x2="high:Q", color=colour)
+    points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
+        x=middle, stroke=colour, fill=alt.condition(stands_out, alt.value(OTHER), alt.value(CARD))
+    )
+    return lines, points
+
+
 def square(rows: list[dict[str, object]], down: list[str], across: list[str], form: str, *, lowest: float = 0.0) -> Any:
     """Shaded cells with their numbers; `share` shades where a row has one, else `value` does."""
     alt = altair()

@@ -9,15 +9,14 @@ from qassay.display import called, listed
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
-    CARD,
     INK,
     MOST_ROWS,
     NAME_WIDTH,
     OTHER,
-    SOFT,
     WIDTH,
     altair,
     chart,
+    dots_with_lines,
     first_of,
     height,
     names,
@@ -168,16 +167,10 @@ def bias_by_run(trust: Trust) -> Figure:
     cells = [dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]
     program, people = called(trust.assessor), called(trust.against)
     title = f"score by {program} − score by {people}, {trust.measure}"
-    x = alt.X("bias:Q", title=title, axis=alt.Axis(tickCount=8))
-    colour = alt.condition("datum.clear", alt.value(OTHER), alt.value(SOFT))
     base = chart(cells).encode(y=names("run", shown))
     zero = chart([{"zero": 0}]).mark_rule(color=INK).encode(x=alt.X("zero:Q", title=title))
-    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
-        x=alt.X("low:Q", title=title), x2="high:Q", color=colour
-    )
-    points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
-        x=x, stroke=colour, fill=alt.condition("datum.clear", alt.value(OTHER), alt.value(CARD))
-    )
+    low, middle = alt.X("low:Q", title=title), alt.X("bias:Q", title=title, axis=alt.Axis(tickCount=8))
+    lines, points = dots_with_lines(base, low, middle, filled="clear")
     clear = [run for run in order if trust.bias[run].is_clear]
     seen = f"{listed(clear)} {'is' if len(clear) == 1 else 'are'} clearly moved" if clear else "no run is clearly moved"
     columns: list[Column | str] = ["run", Column("people", ".3f"), Column("program", ".3f"), Column("bias", "+.3f")]
@@ -240,16 +233,9 @@ def agreement_by_person(people: PeopleAgreement) -> Figure:
     fields = ("person", "items", "agreement", "low", "high", "out")
     base = chart([dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]).encode(y=names("person", shown))
     title = f"agreement with the others on the same {people.about}"
-    colour = alt.condition("datum.out", alt.value(OTHER), alt.value(SOFT))
     axis = alt.Axis(format="%", tickCount=8)
-    lines = base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
-        x=alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, padding=10)), x2="high:Q", color=colour
-    )
-    points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
-        x=alt.X("agreement:Q", title=title, axis=axis),
-        stroke=colour,
-        fill=alt.condition("datum.out", alt.value(OTHER), alt.value(CARD)),
-    )
+    low = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(zero=False, padding=10))
+    lines, points = dots_with_lines(base, low, alt.X("agreement:Q", title=title, axis=axis), filled="out")
     out = [person.person for person in compared if person.out_of_line]
     seen = f"{listed(out)} {'is' if len(out) == 1 else 'are'} out of line" if out else "nobody is clearly out of line"
     columns: list[Column | str] = ["person", Column("with others"), Column("agreement", ".3f")]

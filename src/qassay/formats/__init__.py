@@ -2,4 +2,29 @@
 
 Everything that comes in is untrusted: an error names file, line and rule, and all errors of a file are reported
 at once. Files are replaced whole, so that nothing is ever half written.
+
+What all of them share:
+
+    files        bytes, encodings, compression         jsonl        JSON lines, as rows or as a table
+    lines        lines of text and their fields        xml          XML from strangers
+    binary       Parquet, Arrow, Excel                 names, times names of files, and moments
+
+An evaluation, from its folder to what others get of it:
+
+    folder       where everything is, `qassay.toml`    tracks       its table [track]: deadline, limits
+    questions    the test set                          runs/        the responses of systems
+    judgments    judgments, nuggets, known answers     nist         the same in the forms of NIST
+    rag24        nugget assignments of TREC RAG        samples      draws that people label
+    recognise    the kind of a file                    importing/   files into an evaluation
+    records      people's own tables                   answers      which of their keys is what
+    sheets       judging sheets, out and back          exporting    the evaluation written out, and a release
+    nist_forms   all of it in the forms of NIST        looking      what a file is, and the commands for it
+
+Scores from elsewhere (FORMATS 7), from the door inwards:
+
+    scores       the one door                          sources      files, NAME=FILE, tables in memory
+    grid, frames tables as rows of text                columns      what each column is
+    cells        what each cell says                   matrix       wide tables
+    long         one row per answer                    foreign/     logs of other tools
+    score_rows   long tables and logs, as one record   assembling   from there to score matrices
 """

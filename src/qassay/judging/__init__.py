@@ -1,6 +1,6 @@
 """Judging: what a judgment is, and what becomes of it, without files and without a database (METHOD 4).
 
-One file per kind, like the measures; everybody who handles judgments asks these records:
+One file per kind, like the measures; `kind` says what such a record has, and everybody who handles judgments asks it:
 
     item         answers to factoid and passage questions      list_item    items of lists, with classes of answers
     match        nuggets in a response                         support      support of a nugget by a long answer
@@ -11,6 +11,8 @@ One file per kind, like the measures; everybody who handles judgments asks these
 Beside them, rows in and rows out:
 
     sets         a judgment set: rows checked and sorted by kind
+    roles        sets by role: the author of each question, and another person
+    voting       one set from those of several people, by their votes
     keys         what scoring uses: a set with known answers, nuggets and the questions where NIL is right
     pool         what is to be judged, and how much of it is not yet
     items        what one screen shows, its parts, and the rows that verdicts become

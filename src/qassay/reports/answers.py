@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from qassay.display import as_sentence, called, listed
 from qassay.matrix import TIE
 from qassay.meta.sensitivity.presenting import about_running_again
-from qassay.reports.document import Fact
+from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, plural, show
-
-if TYPE_CHECKING:
-    from qassay.reports.material import Material
 
 MANY_NEEDED = 1_000_000
 
@@ -78,8 +73,8 @@ def repeatable(material: Material) -> list[str]:
     if curves is None:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
-    named = "" if curves.repeatable_difference is None else " (it is repeatable)"
-    return [as_sentence(f"{curves.sentence()}{named}"), *about_running_again(curves)]
+    repeatable = "" if curves.repeatable_difference is None else " (it is repeatable)"
+    return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
 
 
 def judges(material: Material) -> list[str]:

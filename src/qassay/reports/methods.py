@@ -12,7 +12,7 @@ from qassay.tables import at_least, counted, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qassay.reports.material import Material
+    from qassay.reports.document import Material
 
 BOOTSTRAP = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running again included)"}
 

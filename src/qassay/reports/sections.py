@@ -12,14 +12,13 @@ from qassay.display import as_sentence, called
 from qassay.errors import UsageError
 from qassay.matrix import TIE
 from qassay.reports import answers
-from qassay.reports.document import Exhibit, Report, Section
+from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
 from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
     from qassay.meta.agreement.result import Agreement
-    from qassay.reports.material import Material
 
 # Agreement matrices of this many pairs of judges; the tables have all.
 MATRICES = 3

@@ -3,6 +3,11 @@
 `score` takes a tally and gives `Scores`: the score of every run on every question and unit, the components that each
 overview prints, and a `ScoreMatrix` for the analyses. Nothing is left out, counted as wrong or skipped silently:
 `dropped`, `unjudged` and `missing` say what was.
+
+    selection    which questions are scored, and what unjudged and missing responses count
+    units        from questions to units: a question, or a series
+    components   the figures beside a run's score
+    record       the result
 """
 
 from __future__ import annotations

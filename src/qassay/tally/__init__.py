@@ -3,6 +3,11 @@
 For every type of question there is one block of counts, arrays of runs x questions, and every measure reads nothing
 else. What is unjudged is counted here and decided elsewhere; what is undefined stays NaN inside these arrays and
 leaves them only as null.
+
+    rows      the rows of runs for one type of question, and how they are counted into arrays
+    items     answers that are judged one by one: factoids, passages, lists, free text
+    nuggets   nuggets matched in responses, and supported by long answers
+    pairs     decisions on pairs, and ratings of justifications
 """
 
 from __future__ import annotations

@@ -112,10 +112,10 @@ def test_of_two_tabs_the_second_gets_a_conflict(folder: Path, sheet: Make) -> No
     _wait_for_stored(other, "question-1")
     other.bring_to_front()
     other.keyboard.press("1")
-    told = other.get_by_role("dialog")
-    expect(told).to_contain_text("Correct (R)")
-    expect(told).to_contain_text("Incorrect (W)")
-    told.get_by_role("button", name="Keep the saved one").click()
+    dialog = other.get_by_role("dialog")
+    expect(dialog).to_contain_text("Correct (R)")
+    expect(dialog).to_contain_text("Incorrect (W)")
+    dialog.get_by_role("button", name="Keep the saved one").click()
     expect(other.locator(".decision[aria-pressed=true]")).to_have_attribute("data-label", "R")
 
 
@@ -305,6 +305,6 @@ def test_doubts_are_kept_listed_and_handed_over(
     expect(doubts).to_contain_text("two cities in one")
     capsys.readouterr()
     assert main(["import", str(folder), str(file)]) == 0
-    said = capsys.readouterr().out
-    assert f"1 answer flagged as doubtful (question 1.1, {string!r}: two cities in one)" in said
+    printed = capsys.readouterr().out
+    assert f"1 answer flagged as doubtful (question 1.1, {string!r}: two cities in one)" in printed
     assert not (folder / "judgments" / "ada.jsonl").exists()  # a flag is not a judgment

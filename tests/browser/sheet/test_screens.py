@@ -44,11 +44,11 @@ def _key(folder: Path) -> dict[str, Any]:
 
 def _place(page: Page) -> dict[str, int] | None:
     """Question and item that are shown."""
-    found: dict[str, int] | None = page.evaluate(
+    box: dict[str, int] | None = page.evaluate(
         "() => { const name = Object.keys(localStorage).find((one) => one.endsWith('/place'));"
         " return name ? JSON.parse(localStorage.getItem(name)) : null; }"
     )
-    return found
+    return box
 
 
 def _name(kind: str, row: dict[str, Any]) -> tuple[Any, ...]:
@@ -84,31 +84,31 @@ class Assessor:
         """Say of one part what the rows say."""
         if kind == "match" and "item" in row:
             return
-        said, press = self.rows[_name(kind, row)], self.page.keyboard.press
+        verdict, press = self.rows[_name(kind, row)], self.page.keyboard.press
         if kind in ("item", "list"):
-            press(LABELS[said["judgment"]])
-            if kind == "list" and said["judgment"] == "R":
+            press(LABELS[verdict["judgment"]])
+            if kind == "list" and verdict["judgment"] == "R":
                 expect(self.page.get_by_role("combobox")).to_be_focused()
-                self.page.keyboard.type(said["answer"])
+                self.page.keyboard.type(verdict["answer"])
                 press("Enter")
         elif kind == "pair":
-            press(PAIRS[said["judgment"]])
+            press(PAIRS[verdict["judgment"]])
         elif kind in ("support", "citation"):
-            press(SUPPORT[said["support"]])
+            press(SUPPORT[verdict["support"]])
         elif kind == "rating":
-            press(str(said["understandability"]))
-            if "correctness" in said:
-                press(str(said["correctness"]))
+            press(str(verdict["understandability"]))
+            if "correctness" in verdict:
+                press(str(verdict["correctness"]))
         elif kind == "holistic":
-            press("t" if said["content"] == 10 else str(said["content"]))
-            press("t" if said["organization"] == 10 else str(said["organization"]))
+            press("t" if verdict["content"] == 10 else str(verdict["content"]))
+            press("t" if verdict["organization"] == 10 else str(verdict["organization"]))
         else:
-            self.match(said)
+            self.match(verdict)
 
-    def match(self, said: dict[str, Any]) -> None:
+    def match(self, verdict: dict[str, Any]) -> None:
         """Link the nuggets of a response with its first string, and look through."""
-        listed = [nugget for question, nugget in self.nuggets if question == said["question"]]
-        for nugget in said["nuggets"]:
+        listed = [nugget for question, nugget in self.nuggets if question == verdict["question"]]
+        for nugget in verdict["nuggets"]:
             for _ in listed:
                 self.page.keyboard.press("ArrowLeft")
             for _ in range(listed.index(nugget)):
@@ -120,14 +120,14 @@ class Assessor:
 def _only(folder: Path, *names: str) -> None:
     """Cut the demo down to some series or questions, with what runs and judgments say of them."""
     asked = [row for row in read(folder / "questions.jsonl") if row.get("series") in names or row["id"] in names]
-    kept = {row["id"] for row in asked}
+    chosen = {row["id"] for row in asked}
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
     paths = [*folder.glob("judgments/*"), *folder.glob("nuggets/*"), *folder.glob("runs/*"), folder / "answers.jsonl"]
     for path in filter(Path.exists, paths):
         lines = path.read_text().splitlines()
-        first = [json.loads(one) if one.startswith("{") else {"question": one.split()[0]} for one in lines]
-        told = [str(row.get("question") or row.get("topic_id")) for row in first]
-        path.write_text("".join(line + "\n" for line, name in zip(lines, told, strict=True) if name in kept))
+        first = [json.loads(line) if line.startswith("{") else {"question": line.split()[0]} for line in lines]
+        questions = [str(row.get("question") or row.get("topic_id")) for row in first]
+        path.write_text("".join(line + "\n" for line, name in zip(lines, questions, strict=True) if name in chosen))
 
 
 def test_a_series_is_judged_by_keyboard_and_scores_as_from_files(

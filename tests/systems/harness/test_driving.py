@@ -34,40 +34,42 @@ def right(asked: Asked) -> Answer:
 def test_a_series_is_asked_in_order_with_its_own_history(two_series: TestSet, open_log: OpenLog) -> None:
     asked: list[Asked] = []
 
-    def watch(one: Asked) -> Answer:
-        asked.append(one)
-        return right(one)
+    def watch(question: Asked) -> Answer:
+        asked.append(question)
+        return right(question)
 
     with open_log(two_series) as log:
         answers = drive(local(watch), two_series, task=SERIES, log=log, options=QUICK)
     assert list(answers) == ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "9"]
-    for one in asked:
-        before = [q.id for q, _ in one.history]
+    for question in asked:
+        before = [q.id for q, _ in question.history]
         assert before == [
-            q.id for q in two_series if q.series and q.series == one.question.series and q.id < one.question.id
+            q.id
+            for q in two_series
+            if q.series and q.series == question.question.series and q.id < question.question.id
         ]
-        assert all(given == answers[q.id] for q, given in one.history)
+        assert all(given == answers[q.id] for q, given in question.history)
 
 
 def test_a_system_cannot_look_ahead(two_series: TestSet, open_log: OpenLog) -> None:
     """Nothing that can be reached from what a system is handed leads to another series or a later question."""
     seen: dict[str, set[str]] = {}
 
-    def peek(one: Asked) -> Answer:
-        found: set[str] = set()
-        stack: list[Any] = [one]
+    def peek(question: Asked) -> Answer:
+        strings: set[str] = set()
+        stack: list[Any] = [question]
         while stack:
-            thing = stack.pop()
-            if isinstance(thing, Question):
-                found.add(thing.id)
-                assert thing.definition is None
-                assert not thing.extra
-            if hasattr(thing, "__slots__"):
-                stack += [getattr(thing, name) for name in thing.__slots__]
-            elif isinstance(thing, tuple | list | set | frozenset):
-                stack += list(thing)
-        seen[one.question.id] = found
-        return right(one)
+            value = stack.pop()
+            if isinstance(value, Question):
+                strings.add(value.id)
+                assert value.definition is None
+                assert not value.extra
+            if hasattr(value, "__slots__"):
+                stack += [getattr(value, name) for name in value.__slots__]
+            elif isinstance(value, tuple | list | set | frozenset):
+                stack += list(value)
+        seen[question.question.id] = strings
+        return right(question)
 
     with open_log(two_series) as log:
         drive(local(peek), two_series, task=SERIES, log=log, options=QUICK)
@@ -95,10 +97,10 @@ def test_a_command_sees_one_line_and_waits_for_the_next(
 def test_series_run_side_by_side_and_give_the_same(two_series: TestSet, open_log: OpenLog) -> None:
     meeting = threading.Barrier(2, timeout=5)
 
-    def meet(one: Asked) -> Answer:
-        if one.question.id in ("1.1", "2.1"):
+    def meet(question: Asked) -> Answer:
+        if question.question.id in ("1.1", "2.1"):
             meeting.wait()  # breaks unless both series are under way at once
-        return right(one)
+        return right(question)
 
     with open_log(two_series) as log:
         together = drive(local(meet), two_series, task=SERIES, log=log, options=DriveOptions(workers=2, retries=0))
@@ -108,7 +110,7 @@ def test_series_run_side_by_side_and_give_the_same(two_series: TestSet, open_log
 
 
 def test_a_system_that_raises(two_series: TestSet, open_log: OpenLog) -> None:
-    def broken(one: Asked) -> Answer:
+    def broken(question: Asked) -> Answer:
         raise KeyError("lost")
 
     with (
@@ -122,11 +124,11 @@ def test_a_system_that_raises(two_series: TestSet, open_log: OpenLog) -> None:
 def test_a_system_that_fails_now_and_then_is_asked_again(two_series: TestSet, open_log: OpenLog) -> None:
     calls: dict[str, int] = {}
 
-    def shaky(one: Asked) -> Answer:
-        calls[one.question.id] = calls.get(one.question.id, 0) + 1
-        if calls[one.question.id] < 3:
+    def shaky(question: Asked) -> Answer:
+        calls[question.question.id] = calls.get(question.question.id, 0) + 1
+        if calls[question.question.id] < 3:
             raise RuntimeError("not now")
-        return right(one)
+        return right(question)
 
     with open_log(two_series) as log:
         answers = drive(local(shaky), two_series, task=SERIES, log=log, options=DriveOptions(retries=2, backoff=0.001))
@@ -141,19 +143,19 @@ def test_a_system_that_fails_now_and_then_is_asked_again(two_series: TestSet, op
 
 
 def test_a_system_that_hangs(two_series: TestSet, open_log: OpenLog) -> None:
-    def hang(one: Asked) -> Answer:
+    def hang(question: Asked) -> Answer:
         time.sleep(30)
-        return right(one)
+        return right(question)
 
     with open_log(two_series) as log, pytest.raises(DriveError, match=r"no answer within 0\.05 s"):
         drive(local(hang), two_series, task=SERIES, log=log, options=DriveOptions(timeout=0.05, retries=0))
 
 
 def test_nil_in_place_of_what_fails(two_series: TestSet, open_log: OpenLog) -> None:
-    def half(one: Asked) -> Answer:
-        if one.question.id in ("1.1", "2.2"):
+    def half(question: Asked) -> Answer:
+        if question.question.id in ("1.1", "2.2"):
             raise RuntimeError("no")
-        return right(one)
+        return right(question)
 
     with open_log(two_series) as log:
         answers = drive(
@@ -170,8 +172,8 @@ def test_a_call_ended_for_another_failure_is_not_nil(two_series: TestSet, open_l
     asked, ended = threading.Event(), threading.Event()
 
     class Half:
-        def ask(self, one: Asked, timeout: float) -> Answer:
-            if one.question.id == "1.1":
+        def ask(self, question: Asked, timeout: float) -> Answer:
+            if question.question.id == "1.1":
                 asked.set()
                 ended.wait(5)
                 raise CallError("crash", "it was ended")
@@ -257,13 +259,13 @@ def test_an_interrupted_run_is_continued(
         def __init__(self, breaks: bool) -> None:
             self.breaks, self.count, self.asked = breaks, 0, 0
 
-        def __call__(self, one: Asked) -> Answer:
+        def __call__(self, question: Asked) -> Answer:
             self.asked += 1
-            self.count = self.count + 1 if one.history else 1
-            if self.breaks and one.question.id == broken_at:
+            self.count = self.count + 1 if question.history else 1
+            if self.breaks and question.question.id == broken_at:
                 raise RuntimeError("broken")
-            known = self.count if remembers else len(one.history)
-            return Answer((Item(f"{one.question.id} {known}", "D1"),))
+            known = self.count if remembers else len(question.history)
+            return Answer((Item(f"{question.question.id} {known}", "D1"),))
 
     def under_test(system: Remembering) -> UnderTest:
         return UnderTest("s", local(system).connect, remembers=remembers)
@@ -274,10 +276,10 @@ def test_an_interrupted_run_is_continued(
         drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, options=QUICK)
     again = Remembering(False)
     with open_log(two_series) as log:
-        kept = len(log.answers)
+        logged = len(log.answers)
         assert drive(under_test(again), two_series, task=SERIES, log=log, options=QUICK) == whole
     in_series = int(broken_at.split(".")[1]) - 1 if "." in broken_at else 0
-    assert again.asked == 7 - kept + (in_series if remembers else 0)
+    assert again.asked == 7 - logged + (in_series if remembers else 0)
     with open_log(two_series) as log:  # nothing is left to ask
         assert drive(under_test(Remembering(True)), two_series, task=SERIES, log=log, options=QUICK) == whole
 
@@ -323,10 +325,12 @@ def test_a_spoilt_log_is_reported(two_series: TestSet, open_log: OpenLog) -> Non
 
 
 def test_progress_is_reported(two_series: TestSet, open_log: OpenLog) -> None:
-    told: list[tuple[int, int]] = []
+    counts: list[tuple[int, int]] = []
     with open_log(two_series) as log:
-        drive(local(right), two_series, task=SERIES, log=log, options=QUICK, progress=lambda *one: told.append(one))
-    assert told[-1] == (7, 7)
+        drive(
+            local(right), two_series, task=SERIES, log=log, options=QUICK, progress=lambda *count: counts.append(count)
+        )
+    assert counts[-1] == (7, 7)
 
 
 def test_units_keep_series_and_questions_apart() -> None:

@@ -195,9 +195,9 @@ def test_a_chat_model_is_shown_passages_and_history(
     assert (answers["1"].items[0].text, answers["2"].nil) == ("Colin Archer", True)
     first, second = (body for _, _, body in server.requests)
     assert (first["model"], first["max_tokens"], first["temperature"]) == ("m", 50, 0.0)
-    told = first["messages"][1]["content"]
-    assert "Document D1: Colin Archer designed the Fram." in told
-    assert "Question: Who designed it?" in told
+    content = first["messages"][1]["content"]
+    assert "Document D1: Colin Archer designed the Fram." in content
+    assert "Question: Who designed it?" in content
     assert "Your answer: Colin Archer" in second["messages"][1]["content"]
     assert '{"nil": true}' in first["messages"][0]["content"]
 

@@ -49,12 +49,12 @@ def test_the_same_answers_over_ray(
     for spelling in (program("say(answer(row))"), "series"):
         system = open_system(spelling, task=SERIES, collection=documents)
         checked = documents if spelling == "series" else None
-        found = []
-        for one in (system, over_ray(system, cluster)):
+        answers = []
+        for placed in (system, over_ray(system, cluster)):
             with open_log(two_series, system=spelling, restart=True) as log:
                 options = DriveOptions(workers=2, retries=0)
-                found.append(drive(one, two_series, task=SERIES, log=log, collection=checked, options=options))
-        assert found[0] == found[1]
+                answers.append(drive(placed, two_series, task=SERIES, log=log, collection=checked, options=options))
+        assert answers[0] == answers[1]
 
 
 @pytest.mark.slow

@@ -34,10 +34,10 @@ def test_both_forms_are_read_back(two_series: TestSet, tmp_path: Path, form: str
     folder = Folder(tmp_path)
     path = write_run(folder, "my:tag", ANSWERS, task=SERIES, questions=two_series, form=form)
     assert path.name == ("my%3Atag.jsonl" if form == "jsonl" else "my%3Atag.txt")
-    found = read_runs([path], task=SERIES, questions=two_series)
-    assert (found.problems, found.missing, found.warnings) == ((), (), ())
-    table = found.runs.table
-    assert found.runs.tags == ("my:tag",)
+    runs = read_runs([path], task=SERIES, questions=two_series)
+    assert (runs.problems, runs.missing, runs.warnings) == ((), (), ())
+    table = runs.runs.table
+    assert runs.runs.tags == ("my:tag",)
     assert [(row["question"], row["doc"], row["text"]) for row in table.iter_rows(named=True)] == [
         ("1.1", "D1", "Colin Archer"),
         ("1.2", "D1", "a"),
@@ -140,9 +140,9 @@ def test_ranked_items_are_read_back(tmp_path: Path) -> None:
     answers = {"1": Answer((Item("one  two", "D1"), Item("three", "D2"))), "2": Answer((Item("four", "D1"),))}
     path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="trec7")
     assert path.read_text().splitlines()[1] == "1 Q0 D2 2 0.5000 t three"
-    found = read_runs([path], task=task, questions=questions)
-    assert (found.problems, found.missing) == ((), ())
-    rows = found.runs.table.select("question", "rank", "doc", "text").rows()
+    runs = read_runs([path], task=task, questions=questions)
+    assert (runs.problems, runs.missing) == ((), ())
+    rows = runs.runs.table.select("question", "rank", "doc", "text").rows()
     assert rows == [("1", 1, "D1", "one  two"), ("1", 2, "D2", "three"), ("2", 1, "D1", "four")]
 
 
@@ -153,7 +153,7 @@ def test_sentences_with_citations_are_read_back(tmp_path: Path) -> None:
     path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="rag24")
     first = json.loads(path.read_text().splitlines()[0])
     assert first["references"] == ["D2", "D1", "D3"]
-    found = read_runs([path], task=task, questions=questions)
-    assert (found.problems, found.missing) == ((), ())
-    cited = found.runs.table.filter(found.runs.table["rank"] > 0)["citations"].to_list()
+    runs = read_runs([path], task=task, questions=questions)
+    assert (runs.problems, runs.missing) == ((), ())
+    cited = runs.runs.table.filter(runs.runs.table["rank"] > 0)["citations"].to_list()
     assert cited == [["D2", "D1"], ["D1"], ["D3"], []]

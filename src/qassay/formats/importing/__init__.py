@@ -1,4 +1,12 @@
-"""Bring files into an evaluation: recognise, parse and check all of them, then write everything or nothing."""
+"""Bring files into an evaluation: recognise, parse and check all of them, then write everything or nothing.
+
+plan        what will be written, where, and what is wrong with it
+questions   questions with the labels of pairs, target types, runs, assignments of TREC RAG
+answers     people's own tables of answers, which become questions and runs
+judgments   judgments: JSON lines, NIST's forms, people's own tables
+nuggets     weights of a pyramid, and the lists of nuggetizer
+rows        rows that are appended: nuggets, known answers, run information, patterns, sheets
+"""
 
 from __future__ import annotations
 

@@ -315,12 +315,12 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
 
 def _flags_in_words(flagged: Sequence[tuple[Mapping[str, Any], str]]) -> str:
     """The answers that the assessor was not sure of, for the organiser: a flag is not a judgment."""
-    said = []
+    remarks = []
     for row, reason in flagged[:FLAGS_SHOWN]:
         answer = f", {str(row['text'])[:80]!r}" if row.get("text") else ""
-        said.append(f"question {row['question']}{answer}: {reason}")
-    more = f" and {len(flagged) - len(said)} more" if len(flagged) > len(said) else ""
-    return f"{plural(len(flagged), 'answer')} flagged as doubtful ({'; '.join(said)}{more})"
+        remarks.append(f"question {row['question']}{answer}: {reason}")
+    more = f" and {len(flagged) - len(remarks)} more" if len(flagged) > len(remarks) else ""
+    return f"{plural(len(flagged), 'answer')} flagged as doubtful ({'; '.join(remarks)}{more})"
 
 
 def _warn_of_undone(plan: Plan, source: Source, result: SheetResult, name: str, before: Sequence[Numbered]) -> None:
