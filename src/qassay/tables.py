@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | bool | None
 DASH = "–"
+# The specification of a column of p-values (`probability`).
+PROBABILITY = "p"
 
 # Rows of a table that Python shows on its own, as text and in a notebook; print, CSV and data frames have all of them.
 ROWS_AS_TEXT = 12
@@ -74,7 +76,7 @@ class Table(Framed):
         """The rows as a polars data frame: numbers at full precision, text where a column mixes both."""
         kinds = [_kind([row[place] for row in self.rows], column) for place, column in enumerate(self.columns)]
         rows = [
-            [show(cell, column.spec) if kind is str and cell is not None else cell for cell, column, kind in cells]
+            [_as_text(cell, column.spec) if kind is str and cell is not None else cell for cell, column, kind in cells]
             for cells in (zip(row, self.columns, kinds, strict=True) for row in self.rows)
         ]
         return frame(dict(zip(_names(self.columns), kinds, strict=True)), rows)
@@ -166,16 +168,36 @@ def table(
 def show(cell: Cell, spec: str = "") -> str:
     """One cell as text.
 
-    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show(-1e-17, ".3f"), show(2424, ","), show("a")
+    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show(-1e-17, ".3f"), show(2424), show("a")
     ('–', '0.512', '12', '0.000', '2,424', 'a')
+    >>> show(0.0254, PROBABILITY), show(0.00002, PROBABILITY)
+    ('0.025', '<0.001')
     """
     if cell is None:
         return DASH
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return without_minus_zero(format(cell, spec))
-    return format(cell, ",") if isinstance(cell, int) and spec == "," else str(cell)
+        return probability(cell) if spec == PROBABILITY else without_minus_zero(format(cell, spec))
+    return format(cell, ",") if isinstance(cell, int) else str(cell)
+
+
+def probability(p: float) -> str:
+    """A p-value as people read it: three decimals, and not more.
+
+    >>> probability(0.25), probability(0.00049), probability(0.0), probability(1.0)
+    ('0.250', '<0.001', '<0.001', '1.000')
+    """
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_equals(p: float) -> str:
+    """A p-value in a sentence.
+
+    >>> p_equals(0.25), p_equals(0.00049)
+    ('p = 0.250', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def without_minus_zero(number: str) -> str:
@@ -235,6 +257,12 @@ def _kind(cells: Sequence[Cell], column: Column) -> Kind:
     if kinds <= {int, float}:
         return float if float in kinds else int
     return bool if kinds == {bool} else str
+
+
+def _as_text(cell: Cell, spec: str) -> str:
+    """A cell of a column of text in a data frame: as it is shown, but programs read whole numbers without commas."""
+    is_whole = isinstance(cell, int) and not isinstance(cell, bool)
+    return str(cell) if is_whole and spec != "," else show(cell, spec)
 
 
 def _names(columns: Sequence[Column]) -> list[str]:

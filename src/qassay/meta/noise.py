@@ -65,7 +65,7 @@ class Noise:
             rows.append(("smallest difference of mean scores", self.minimum))
             rows.append(("mean difference of mean scores", self.mean))
             rows.append(("largest difference of mean scores", self.maximum))
-        columns = [Column("", left=True), Column("", ".4f")]
+        columns = [Column("", left=True), Column("", ".3f")]
         return table(f"Judging noise, {self.component} questions", columns, rows, self.notes)
 
     def as_json(self) -> dict[str, object]:

@@ -169,7 +169,7 @@ class MeasureStability(Figured):
     def largest_swaps(self) -> Table:
         """The swaps of the largest difference under the reference."""
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
-        columns += [Column(f"difference ({self.reference})", ".4f"), Column("difference (set)", ".4f")]
+        columns += [Column(f"difference ({self.reference})", ".3f"), Column("difference (set)", ".3f")]
         swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
         swaps.sort(key=lambda entry: -entry[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]

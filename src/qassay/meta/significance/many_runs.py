@@ -21,7 +21,7 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import Column, Table, at_least, counted, plural, show, starred, table
+from qassay.tables import PROBABILITY, Column, Table, at_least, counted, plural, show, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -140,7 +140,7 @@ class AllPairs(Result):
             reading += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
         rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
-        columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
+        columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
@@ -156,7 +156,7 @@ class AllPairs(Result):
             notes.append(
                 "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."
             )
-        numbers = [Column("difference", "+.4f"), Column("p", ".3g"), Column("p adjusted", ".3g")]
+        numbers = [Column("difference", "+.3f"), Column("p", PROBABILITY), Column("p adjusted", PROBABILITY)]
         columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
         return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
 

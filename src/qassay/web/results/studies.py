@@ -50,7 +50,7 @@ Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
-NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
+NO_PROGRAM = "No program has judged yet. The command qassay judge lets one judge."
 NOBODY_NAMED = "No judgment names its assessor. Assessors are compared once people have judged here."
 SLOW = "Intervals and groups of this many scores take a while: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
@@ -342,7 +342,9 @@ def sensitivity(
     curves = study(
         matrix, preset=preset, error=error, bin_width=bin_width, fit=fit or None, floor=floor, progress=progress
     )
-    drawn = pictures(lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
+    # The curves of a single pair say nothing (METHOD 6); the answer sends people to its comparison.
+    curve_figures = (lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
+    drawn = pictures(*(curve_figures if curves.pairs > 1 else ()))
     return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary(), pictures=drawn)
 
 
