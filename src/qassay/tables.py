@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, Decimal
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from qassay.display import html_block, html_table, safe_text
+from qassay.display import html_block, html_table, safe_text, shortened
 from qassay.frames import Framed, Kind, frame
 
 if TYPE_CHECKING:
@@ -98,12 +98,13 @@ class Table(Framed):
     def within(self, width: int) -> list[Table]:
         """The table in parts no wider than `width`, to stand below each other, each with the columns that name a row.
 
-        Prose in the last column is folded first. A column that is too wide by itself is shown whole. The title
-        stays above the first part, the notes below the last.
+        Prose in the last column is folded first. Names that fill more than half of the width lose their middle, as
+        long as they differ without it. A column that is too wide by itself is shown whole. The title stays above the
+        first part, the notes below the last.
         """
-        folded = self._folded(width)
-        _, widths = folded._layout()
         names = 2 if [column.left for column in self.columns[:2]] == [False, True] else 1
+        folded = self._folded(width)._with_short_names(names - 1, width // 2)
+        _, widths = folded._layout()
         parts: list[list[int]] = [[]]
         room = free = width - sum(widths[:names]) - GAP * names
         for place in range(names, len(widths)):
@@ -125,6 +126,15 @@ class Table(Framed):
             return self
         rows = tuple((*row[:-1], textwrap.fill(show(row[-1]), room, break_long_words=False)) for row in self.rows)
         return replace(self, rows=rows)
+
+    def _with_short_names(self, place: int, letters: int) -> Table:
+        """With the names in a column in this many letters, where the table is too wide and they stay different."""
+        names = [row[place] for row in self.rows]
+        short = [shortened(name, letters, start=letters // 3) if isinstance(name, str) else name for name in names]
+        if short == names or len(set(short)) < len(set(names)) or len(self.columns) <= place + 2:
+            return self
+        rows = tuple((*row[:place], name, *row[place + 1 :]) for row, name in zip(self.rows, short, strict=True))
+        return replace(self, rows=rows, notes=(*self.notes, "Long names are shortened: --json has them whole."))
 
     def _part(self, places: list[int], *, first: bool, last: bool) -> Table:
         columns = tuple(self.columns[place] for place in places)
