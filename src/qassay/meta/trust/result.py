@@ -98,7 +98,7 @@ class Trust(Result):
         """The answer first: does it judge like people, and does it rank the runs like them?"""
         if self.agreement is None:
             return f"{self.assessor} and {self.against} have no judgment in common: nothing can be said."
-        judgments = f"{self.agreement:.0%} of {self.items:,} judgments"
+        judgments = f"{self.agreement:.1%} of {self.items:,} judgments"
         agreement = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
         if self.runs.tau is None:
             return f"{agreement}; there are too few runs to compare rankings."

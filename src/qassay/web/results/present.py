@@ -30,7 +30,7 @@ from qassay.web.site import Site
 # A page waits this long (seconds) before it says that its results are being computed.
 PATIENCE = 1.5
 # A cell with more characters than this may break its lines, and one with more than that is folded.
-UNBROKEN = 32
+UNBROKEN = 24
 FOLDED = 240
 # Buttons for other judgments where a page cannot be computed with its own.
 MOST_WAYS = 6

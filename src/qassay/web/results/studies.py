@@ -379,7 +379,7 @@ def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs 
     if isinstance(corrected, str):
         first, *rest = finding.parts
         return replace(finding, parts=(replace(first, table=_with_notes(first.table, [corrected])), *rest))
-    parts = (Part("corrected", corrected.table()), *finding.parts)
+    parts = (Part("corrected", replace(corrected.table(), title="Corrected by people")), *finding.parts)
     document = {**finding.document, "corrected": corrected.as_json()}
     return replace(finding, parts=parts, document=document, answer=f"{corrected.sentence()}.")
 
@@ -392,7 +392,9 @@ def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding
     # The figure has all units, the table those of the command.
     pair = replace(every, deciding=every.deciding[:DECIDING])
     drawn = pictures(every.figure) if every.deciding else ()
-    return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
+    answer, *others = pair.tables()
+    tables = [replace(answer, title=f"{a} and {b} in numbers"), *others]
+    return Finding(parts_of(tables, "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
 
 
 def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, method: Method) -> Finding:
@@ -400,7 +402,7 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
 
     matrix = scored(evaluation, choice).matrix
     pairs = compare_all(matrix, method=method, progress=progress)
-    ranking = Part("ranking", pairs.table(), "run", pairs.runs, 1)
+    ranking = Part("ranking", replace(pairs.table(), title="Scores and groups"), "run", pairs.runs, 1)
     document, left_out = pairs.as_json(), None
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     if total > PAIRS_SHOWN:
