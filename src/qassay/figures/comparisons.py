@@ -264,6 +264,17 @@ def _along(**more: Any) -> Any:
     return altair().Axis(grid=False, tickCount=10, labelPadding=10, labelSeparation=8, **more)
 
 
+def _round_numbers(last: int) -> list[int]:
+    """1, 2, 5, 10 and so on: marks of a logarithmic axis up to `last`.
+
+    >>> _round_numbers(60)
+    [2, 5, 10, 20, 50]
+    """
+    return [
+        digit * 10**zeros for zeros in range(len(str(last))) for digit in (1, 2, 5) if 2 <= digit * 10**zeros <= last
+    ]
+
+
 def _rates(rows: list[tuple[float, float | None, float | None]]) -> Any:
     highest = max(rate or 0.0 for _, _, rate in rows)
     return altair().Scale(domain=[0.0, max(0.1, math.ceil(highest * 20) / 20)], nice=False)
@@ -288,7 +299,10 @@ def power_by_units(plan: Plan) -> Figure:
     noun, nouns = plan.unit_name
     base = chart(cells).encode(
         x=alt.X(
-            "units:Q", title=f"number of {nouns}", scale=alt.Scale(type="log", nice=False), axis=_along(format=",d")
+            "units:Q",
+            title=f"number of {nouns}",
+            scale=alt.Scale(type="log", nice=False),
+            axis=_along(values=_round_numbers(furthest), format=",d"),
         ),
         y=alt.Y("power:Q", title="chance to find it", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
     )

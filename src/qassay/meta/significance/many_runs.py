@@ -16,7 +16,7 @@ from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
-from qassay.meta.ranking import rank_runs
+from qassay.meta.ranking import mean_ranks, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
@@ -139,7 +139,7 @@ class AllPairs(Result):
         if self.margin is not None:
             reading += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
+        rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
 
