@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.tables import DASH, Column, Table, show, table
+from qassay.tables import DASH, PROBABILITY, Column, Table, show, table
 
 ONE = table(
     "Scores",
@@ -119,3 +119,24 @@ def test_prose_in_the_last_column_is_folded_rather_than_parted() -> None:
 def test_a_column_too_wide_by_itself_is_shown_whole() -> None:
     wide = table("", ["run", "answer"], [["a", "x" * 60]])
     assert [str(part).splitlines()[-1] for part in wide.within(20)] == ["a    " + "x" * 60]
+
+
+def test_long_names_lose_their_middle_before_a_table_is_parted() -> None:
+    names = [f"university-of-somewhere_some-model_bm25_top{number}_rerank" for number in range(3)]
+    columns = [Column("rank"), Column("run", left=True), *(Column(f"m{number}", ".3f") for number in range(4))]
+    board = table("", columns, [[number, name, *[0.5] * 4] for number, name in enumerate(names, start=1)])
+    (part,) = board.within(80)
+    assert [row[1] for row in part.rows] == [f"university-of…ome-model_bm25_top{number}_rerank" for number in range(3)]
+    assert part.notes == ("Long names are shortened: --json has them whole.",)
+    # Names that differ in the middle alone stay whole.
+    alike = table("", columns, [[1, "a" * 40 + "1" + "b" * 60, *[0.5] * 4], [2, "a" * 40 + "2" + "b" * 60, *[0.5] * 4]])
+    assert [row[1] for row in alike.within(80)[0].rows] == [row[1] for row in alike.rows]
+
+
+def test_numbers_are_shown_as_people_read_them_and_given_to_programs_as_they_are() -> None:
+    shown = table("", ["", Column("value")], [["judgments", 4135], ["under", "second"]])
+    assert shown.cells() == [["judgments", "4,135"], ["under", "second"]]
+    assert shown.to_polars()["value"].to_list() == ["4135", "second"]
+    p = table("", [Column("p", PROBABILITY)], [[0.00002], [0.04981], [None]])
+    assert p.cells() == [["<0.001"], ["0.0498"], ["–"]]
+    assert p.to_polars()["p"].to_list() == [0.00002, 0.04981, None]

@@ -13,6 +13,10 @@ _PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range
 
 # A longer name would drown the sentence that it is in; tables have it whole.
 _LONGEST_NAME = 48
+_START_OF_NAME = 20
+# A list with a name longer than this in it has fewer of them.
+_LONG_IN_LIST = 28
+_MOST_LONG = 3
 # Characters that keep a name written from right to left from reordering the sentence around it.
 _ISOLATE, _END = "\u2068", "\u2069"
 
@@ -56,24 +60,33 @@ def safe_text(text: str) -> str:
 def called(name: str) -> str:
     """A stranger's name for use in a sentence: without control characters, not too long, isolated where it must be.
 
-    >>> called("run1"), called("a" * 60) == "a" * 47 + "…"
+    >>> called("run1"), called("a" * 60) == "a" * 20 + "…" + "a" * 27
     ('run1', True)
     """
-    text = safe_text(name).replace("\n", " ")
-    if len(text) > _LONGEST_NAME:
-        text = f"{text[: _LONGEST_NAME - 1]}…"
+    text = shortened(safe_text(name).replace("\n", " "), _LONGEST_NAME, start=_START_OF_NAME)
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
         return f"{_ISOLATE}{text}{_END}"
     return text
 
 
+def shortened(name: str, letters: int, *, start: int) -> str:
+    """A name in this many letters: a long one without its middle, since names of one group often begin alike.
+
+    >>> shortened("bm25", 8, start=3), shortened("university-bm25-top5", 12, start=4)
+    ('bm25', 'univ…25-top5')
+    """
+    return name if len(name) <= letters else f"{name[:start]}…{name[start + 1 - letters :]}"
+
+
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Names as a list in a sentence.
+    """Names as a list in a sentence; of long names a few are enough.
 
     >>> listed(["a", "b", "c"]), listed("abcdefgh", 3), listed(["a"])
     ('a, b and c', 'a, b, c and 5 more', 'a')
     """
-    return enumerated(map(called, names), most)
+    shown = [called(name) for name in names]
+    has_long = any(len(name) > _LONG_IN_LIST for name in shown[:most])
+    return enumerated(shown, min(most, _MOST_LONG) if has_long else most)
 
 
 def enumerated(texts: Iterable[str], most: int = 6) -> str:

@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, Decimal
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from qassay.display import html_block, html_table, safe_text
+from qassay.display import html_block, html_table, safe_text, shortened
 from qassay.frames import Framed, Kind, frame
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | bool | None
 DASH = "–"
+# The specification of a column of p-values (`probability`).
+PROBABILITY = "p"
 
 # Rows of a table that Python shows on its own, as text and in a notebook; print, CSV and data frames have all of them.
 ROWS_AS_TEXT = 12
@@ -74,7 +76,7 @@ class Table(Framed):
         """The rows as a polars data frame: numbers at full precision, text where a column mixes both."""
         kinds = [_kind([row[place] for row in self.rows], column) for place, column in enumerate(self.columns)]
         rows = [
-            [show(cell, column.spec) if kind is str and cell is not None else cell for cell, column, kind in cells]
+            [_as_text(cell, column.spec) if kind is str and cell is not None else cell for cell, column, kind in cells]
             for cells in (zip(row, self.columns, kinds, strict=True) for row in self.rows)
         ]
         return frame(dict(zip(_names(self.columns), kinds, strict=True)), rows)
@@ -96,12 +98,13 @@ class Table(Framed):
     def within(self, width: int) -> list[Table]:
         """The table in parts no wider than `width`, to stand below each other, each with the columns that name a row.
 
-        Prose in the last column is folded first. A column that is too wide by itself is shown whole. The title
-        stays above the first part, the notes below the last.
+        Prose in the last column is folded first. Names that fill more than half of the width lose their middle, as
+        long as they differ without it. A column that is too wide by itself is shown whole. The title stays above the
+        first part, the notes below the last.
         """
-        folded = self._folded(width)
-        _, widths = folded._layout()
         names = 2 if [column.left for column in self.columns[:2]] == [False, True] else 1
+        folded = self._folded(width)._with_short_names(names - 1, width // 2)
+        _, widths = folded._layout()
         parts: list[list[int]] = [[]]
         room = free = width - sum(widths[:names]) - GAP * names
         for place in range(names, len(widths)):
@@ -123,6 +126,15 @@ class Table(Framed):
             return self
         rows = tuple((*row[:-1], textwrap.fill(show(row[-1]), room, break_long_words=False)) for row in self.rows)
         return replace(self, rows=rows)
+
+    def _with_short_names(self, place: int, letters: int) -> Table:
+        """With the names in a column in this many letters, where the table is too wide and they stay different."""
+        names = [row[place] for row in self.rows]
+        short = [shortened(name, letters, start=letters // 3) if isinstance(name, str) else name for name in names]
+        if short == names or len(set(short)) < len(set(names)) or len(self.columns) <= place + 2:
+            return self
+        rows = tuple((*row[:place], name, *row[place + 1 :]) for row, name in zip(self.rows, short, strict=True))
+        return replace(self, rows=rows, notes=(*self.notes, "Long names are shortened: --json has them whole."))
 
     def _part(self, places: list[int], *, first: bool, last: bool) -> Table:
         columns = tuple(self.columns[place] for place in places)
@@ -166,16 +178,39 @@ def table(
 def show(cell: Cell, spec: str = "") -> str:
     """One cell as text.
 
-    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show(-1e-17, ".3f"), show(2424, ","), show("a")
+    >>> show(None), show(0.51234, ".3f"), show(12, ".3f"), show(-1e-17, ".3f"), show(2424), show("a")
     ('–', '0.512', '12', '0.000', '2,424', 'a')
+    >>> show(0.0254, PROBABILITY), show(0.00002, PROBABILITY)
+    ('0.025', '<0.001')
     """
     if cell is None:
         return DASH
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return without_minus_zero(format(cell, spec))
-    return format(cell, ",") if isinstance(cell, int) and spec == "," else str(cell)
+        return probability(cell) if spec == PROBABILITY else without_minus_zero(format(cell, spec))
+    return format(cell, ",") if isinstance(cell, int) else str(cell)
+
+
+def probability(p: float) -> str:
+    """A p-value as people read it: three decimals, and a fourth where it would look like the customary level, 0.05.
+
+    >>> probability(0.25), probability(0.00049), probability(1.0), probability(0.0498), probability(0.05)
+    ('0.250', '<0.001', '1.000', '0.0498', '0.050')
+    """
+    if p < 0.001:
+        return "<0.001"
+    shown = f"{p:.3f}"
+    return f"{p:.4f}" if shown == "0.050" and f"{p:.4f}" != "0.0500" else shown
+
+
+def p_equals(p: float) -> str:
+    """A p-value in a sentence.
+
+    >>> p_equals(0.25), p_equals(0.00049)
+    ('p = 0.250', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {probability(p)}"
 
 
 def without_minus_zero(number: str) -> str:
@@ -246,6 +281,12 @@ def _kind(cells: Sequence[Cell], column: Column) -> Kind:
     if kinds <= {int, float}:
         return float if float in kinds else int
     return bool if kinds == {bool} else str
+
+
+def _as_text(cell: Cell, spec: str) -> str:
+    """A cell of a column of text in a data frame: as it is shown, but programs read whole numbers without commas."""
+    is_whole = isinstance(cell, int) and not isinstance(cell, bool)
+    return str(cell) if is_whole and spec != "," else show(cell, spec)
 
 
 def _names(columns: Sequence[Column]) -> list[str]:

@@ -253,7 +253,7 @@ def test_a_series_can_leave_the_series_scores_while_its_questions_stay(
 def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run_score(capsys, "score", small)
     assert (status, out) == (1, "")
-    assert "1 item is not judged in the key adjudicated" in err
+    assert "1 item is not judged in the set adjudicated" in err
     assert "--unjudged wrong" in err
     assert "question 1.1: D z" in err
     made = document(capsys, "score", small, status=1)

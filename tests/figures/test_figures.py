@@ -26,7 +26,7 @@ from qassay.analysis.pace import judging_progress as progress_of_evaluation
 from qassay.demo import copy_demo
 from qassay.errors import UsageError
 from qassay.extras import MissingExtraError
-from qassay.figures.drawing import spread_out
+from qassay.figures.drawing import short_name, spread_out
 from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.agreement.people import PeopleAgreement, by_person
@@ -590,3 +590,31 @@ def test_names_beside_lines_do_not_cover_each_other() -> None:
     assert np.diff(sorted(moved)).min() >= 0.1 - 1e-9
     assert moved[3] == 0.9
     assert np.mean(moved[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.52]))
+
+
+def test_few_runs_have_dots_in_place_of_boxes() -> None:
+    few = ScoreMatrix(("A", "B", "C"), ("q1", "q2"), np.array([[0.2, 0.4], [0.3, 0.9], [0.7, 0.5]]))
+    figure = qassay.describe(few).figure()
+    assert "lowest and the highest" in figure.caption
+    assert sorted(cells(figure, "unit", "score")) == [("q1", 0.2), ("q1", 0.7), ("q2", 0.4), ("q2", 0.9)]
+
+
+def test_scores_of_0_and_1_are_shown_as_shares() -> None:
+    values = np.zeros((6, 100))
+    values[:3, 0], values[:, 99] = 1.0, 1.0
+    decided = ScoreMatrix(tuple("ABCDEF"), tuple(f"q{unit}" for unit in range(100)), values)
+    figure = qassay.describe(decided).figure()
+    assert "share of the runs that score 1. The figure has 40 of 100 questions" in figure.caption
+    shown = dict(cells(figure, "unit", "mean"))
+    assert len(shown) == 40
+    assert shown["q99"] == 1.0
+    assert len(figure.table.rows) == 100
+
+
+def test_tags_that_begin_alike_differ_in_a_figure() -> None:
+    tags = tuple(f"university-of-somewhere_some-model_top{number}_rerank" for number in range(6))
+    matrix = ScoreMatrix(tags, ("q1", "q2", "q3"), np.random.default_rng(2).random((6, 3)))
+    picture = compare_all(matrix).figure().svg()
+    shown = set(re.findall(r">([^<>]*…[^<>]*)<", picture))
+    assert shown == {short_name(tag) for tag in tags}
+    assert len(shown) == len(tags)

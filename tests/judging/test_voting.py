@@ -169,7 +169,7 @@ def test_the_key_of_the_majority(answered: Path) -> None:
     # The two differ on every third question, in both runs: ties, which are not in the key.
     assert sum(labels.values()) == 80 - 2 * len([n for n in range(40) if n % 3 == 0])
     assert key.judgments.kind("label")["assessor"].null_count() == sum(labels.values())
-    with pytest.raises(InputError, match="28 items are not judged in the key majority:first,third"):
+    with pytest.raises(InputError, match="28 items are not judged in the set majority:first,third"):
         evaluation.score("majority:first,third")
 
 

@@ -33,7 +33,7 @@ def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
     assert following(organiser) == ("Write questions", "/development")
     refused = organiser.post("/api/assignments/pool", json={}).json()
     name = site.app.state.site.configuration.name
-    assert refused["says"] == f"{name}: has no questions; write and publish them on the page Questions"
+    assert refused["says"] == f"{name}: there are no questions yet; write and publish them on the page Questions"
     sent = {"target": "Halley's Comet"}
     assert organiser.post("/api/development/series", json=sent).status_code == 201
     assert steps(organiser)["Questions"]["says"] == "1 draft to publish."

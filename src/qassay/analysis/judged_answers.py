@@ -72,7 +72,7 @@ def judged_answers(
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
     why = "justification" if justified else "contexts" if evaluation.task.has("text") else "document"
-    columns: list[Column | str] = ["question", "type", "asked", "answer", why, "judgment", Column("score", ".3f")]
+    columns: list[Column | str] = ["question", "type", "text", "answer", why, "judgment", Column("score", ".3f")]
     body: list[list[Cell]] = []
     seen: set[str] = set()
     for row in rows:

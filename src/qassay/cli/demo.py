@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import JsonOption
-from qassay.cli.output import print_json, print_tables
+from qassay.cli.output import fold, print_json, print_tables
 from qassay.demo import Demo, copy_demo
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
@@ -288,7 +288,7 @@ def print_story(story: Story) -> None:
 
 def _say(text: str) -> None:
     if text:
-        print(textwrap.fill(text, WIDTH))
+        print(fold(text, WIDTH))
 
 
 def _chapter(title: str, tables: list[Table]) -> None:

@@ -50,9 +50,8 @@ def print_tables(tables: Iterable[Table]) -> None:
             print(visible(str(folded)))
 
 
-def fold(prose: str) -> str:
+def fold(prose: str, width: int = NOTE_WIDTH) -> str:
     """The text in lines as long as the terminal is wide, within bounds; of a fixed length where there is none."""
-    width = NOTE_WIDTH
     if sys.stdout.isatty():
         width = max(NARROWEST, min(width, shutil.get_terminal_size().columns))
     return textwrap.fill(prose, width)

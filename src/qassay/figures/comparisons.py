@@ -9,7 +9,20 @@ import numpy as np
 
 from qassay.display import called
 from qassay.errors import UsageError
-from qassay.figures.drawing import ACCENT, INK, LINE, OTHER, SOFT, WIDTH, altair, chart, height, names, spread_out
+from qassay.figures.drawing import (
+    ACCENT,
+    INK,
+    LINE,
+    OTHER,
+    SOFT,
+    WIDTH,
+    altair,
+    chart,
+    height,
+    names,
+    short_name,
+    spread_out,
+)
 from qassay.figures.figure import Figure, figure
 from qassay.matrix import TIE
 from qassay.tables import Column, Table, counted, table
@@ -24,6 +37,8 @@ if TYPE_CHECKING:
 
 # Questions with a name of their own in the figure of differences.
 MOST_NAMED = 30
+# Letters of a title that fit along the side of the figure of many differences.
+MOST_LETTERS_ALONG = 40
 # Curves of power that can be told apart, and the points of each.
 MOST_CURVES = 4
 POINTS = 60
@@ -44,7 +59,10 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    drawn = _named_bars(cells, a, b) if len(rows) <= MOST_NAMED else _many_bars(cells, a, b, nouns)
+    short_a, short_b = called(short_name(comparison.a)), called(short_name(comparison.b))
+    drawn = _named_bars(cells, short_a, short_b)
+    if len(rows) > MOST_NAMED:
+        drawn = _many_bars(cells, short_a, short_b, nouns)
     numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
     columns: list[Column | str] = [noun, *numbers, Column("difference", "+.3f")]
     return figure(
@@ -73,12 +91,15 @@ def _named_bars(cells: list[dict[str, object]], a: str, b: str) -> Any:
 def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> Any:
     alt = altair()
     axis = alt.Axis(grid=False, labels=False)
+    along, difference = f"{units}, from the best for {a} to the best for {b}", f"{a} − {b}"
+    if len(difference) > MOST_LETTERS_ALONG:
+        along, difference = f"{units}: first the best for {a}", "difference"
     bars = (
         chart(cells)
         .mark_bar(width=max(1.0, 0.8 * WIDTH / len(cells)))
         .encode(
-            x=alt.X("place:Q", title=f"{units}, from the best for {a} to the best for {b}", axis=axis),
-            y=alt.Y("difference:Q", title=f"{a} − {b}"),
+            x=alt.X("place:Q", title=along, axis=axis),
+            y=alt.Y("difference:Q", title=difference),
             color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
         )
     )
@@ -107,7 +128,7 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
         chart(steps)
         .mark_line(interpolate="step-after", color=ACCENT, strokeWidth=2.5)
         .encode(
-            x=alt.X("difference:Q", title=f"difference between two runs, {curves.measure}", axis=alt.Axis(grid=False)),
+            x=alt.X("difference:Q", title=f"difference between two runs, {curves.measure}", axis=_along()),
             y=alt.Y("rate:Q", title="reversed by new questions", axis=alt.Axis(format="%"), scale=_rates(rows)),
         )
     )
@@ -155,9 +176,7 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     highest = math.ceil(max([*rates, 2 * curves.error]) * 20) / 20
     scale = alt.Scale(domain=[0.0, highest], nice=False, clamp=True)
     base = chart(_curve_cells(curves, chosen)).encode(
-        x=alt.X(
-            "size:Q", title=f"number of {curves.unit_name[1]}", axis=alt.Axis(grid=False, tickMinStep=1, format="d")
-        ),
+        x=alt.X("size:Q", title=f"number of {curves.unit_name[1]}", axis=_along(tickMinStep=1, format=",d")),
         y=alt.Y("rate:Q", title="reversed by new questions", axis=alt.Axis(format="%"), scale=scale),
         detail="bin:N",
     )
@@ -240,6 +259,22 @@ def _curve_table(curves: SensitivityCurves) -> Table:
     return table("Error rate by difference and number", columns, rows)
 
 
+def _along(**more: Any) -> Any:
+    """An axis of numbers below a curve: few enough to read, and apart from the lowest number beside them."""
+    return altair().Axis(grid=False, tickCount=10, labelPadding=10, labelSeparation=8, **more)
+
+
+def _round_numbers(last: int) -> list[int]:
+    """1, 2, 5, 10 and so on: marks of a logarithmic axis up to `last`.
+
+    >>> _round_numbers(60)
+    [2, 5, 10, 20, 50]
+    """
+    return [
+        digit * 10**zeros for zeros in range(len(str(last))) for digit in (1, 2, 5) if 2 <= digit * 10**zeros <= last
+    ]
+
+
 def _rates(rows: list[tuple[float, float | None, float | None]]) -> Any:
     highest = max(rate or 0.0 for _, _, rate in rows)
     return altair().Scale(domain=[0.0, max(0.1, math.ceil(highest * 20) / 20)], nice=False)
@@ -264,7 +299,10 @@ def power_by_units(plan: Plan) -> Figure:
     noun, nouns = plan.unit_name
     base = chart(cells).encode(
         x=alt.X(
-            "units:Q", title=f"number of {nouns}", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
+            "units:Q",
+            title=f"number of {nouns}",
+            scale=alt.Scale(type="log", nice=False),
+            axis=_along(values=_round_numbers(furthest), format=",d"),
         ),
         y=alt.Y("power:Q", title="chance to find it", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from qassay.display import shortened
 from qassay.errors import UsageError
 from qassay.figures.figure import NO_FIGURES
 
@@ -18,6 +19,12 @@ FONT: Final = "Liberation Sans"
 WIDTH: Final = 640
 ROW: Final = 22
 NAME_WIDTH: Final = 230
+# A name with more letters than this is shortened in its middle: tags of one group often begin alike.
+NAME_LETTERS: Final = 31
+NAME_START: Final = 11
+# The widest letter on average, of the typefaces that readers may have; a long name keeps room for them.
+LETTER_WIDTH: Final = 6.9
+LONG_NAME: Final = 16
 # Beyond this many rows a figure shows the first ones, and its table all.
 MOST_ROWS: Final = 40
 # Shades stop here, so that numbers stay readable on them in light and dark.
@@ -29,7 +36,8 @@ CONFIGURATION: Final[Mapping[str, Any]] = {
     "background": "transparent",
     "font": FONT,
     "view": {"stroke": None},
-    "padding": 6,
+    # At the sides more: the letters of a reader may be wider than those that figures are measured with.
+    "padding": {"left": 14, "right": 14, "top": 6, "bottom": 6},
     "axis": {
         "labelColor": INK,
         "labelFontSize": 12,
@@ -89,8 +97,29 @@ def number(field: str, *, title: str | None, domain: Sequence[float] | None = No
 def names(field: str, order: Sequence[str]) -> Any:
     """An axis of names at the left, in this order."""
     alt = altair()
-    axis = alt.Axis(title=None, grid=False)
+    axis = alt.Axis(title=None, grid=False, labelPadding=10, **_short_labels(order))
     return alt.Y(field, type="nominal", sort=list(order), scale=alt.Scale(domain=list(order)), axis=axis)
+
+
+def short_name(name: str) -> str:
+    """A name that fits beside a figure: a long one without its middle.
+
+    >>> short_name("bm25"), short_name("university-of-somewhere_llama_colbert_top8_rerank")
+    ('bm25', 'university-…colbert_top8_rerank')
+    """
+    return shortened(name, NAME_LETTERS, start=NAME_START)
+
+
+def _short_labels(names: Sequence[str]) -> dict[str, object]:
+    """The same for the labels of an axis, where a name needs it."""
+    longest = max(map(len, names), default=0)
+    if longest <= LONG_NAME:
+        return {}
+    room = {"minExtent": round(min(longest, NAME_LETTERS) * LETTER_WIDTH) + 10}
+    if longest <= NAME_LETTERS:
+        return {**room}
+    short = f"slice(datum.label, 0, {NAME_START}) + '…' + slice(datum.label, {NAME_START + 1 - NAME_LETTERS})"
+    return {**room, "labelExpr": f"length(datum.label) > {NAME_LETTERS} ? {short} : datum.label"}
 
 
 def shade(field: str, highest: float, lowest: float = 0.0) -> Any:

@@ -44,7 +44,8 @@ DARK: Final = {
 }
 NO_FIGURES: Final = "a figure needs more: pip install 'qassay[figures]'"
 
-FONTS: Final = "Inter,'Source Sans 3',system-ui,'Segoe UI','Liberation Sans',Arial,sans-serif"
+# The typeface that a file was measured with, and those with the same widths: in others, titles and names would be cut.
+FONTS: Final = "'Liberation Sans',Arial,Helvetica,Arimo,sans-serif"
 # Letters of a figure have 12 pixels; those of a page have 15.
 IN_PAGE: Final = 1.25
 

@@ -20,6 +20,7 @@ from qassay.figures.drawing import (
     height,
     names,
     number,
+    short_name,
     span,
     spread_out,
     square,
@@ -199,7 +200,7 @@ def _end_labels(measure: MeasureStability, name: str, ranks: list[float], shown:
 
 
 def _place_and_names(place: int | str, runs: list[str], *, left: bool) -> str:
-    members = ", ".join(runs)
+    members = short_name(", ".join(map(short_name, runs)))
     return f"{members}  {place}" if left else f"{place}  {members}"
 
 
@@ -264,6 +265,17 @@ def score_by_beta(sweep: BetaSweep) -> Figure:
     )
 
 
+def _beside(rows: list[tuple[str, float, float]]) -> tuple[list[tuple[str, float, float]], ...]:
+    """The runs with their name right of the dot, and those with it left: where the name above would cover it."""
+    wide, high = max(abs(length) for _, length, _ in rows) or 1.0, max(abs(score) for _, _, score in rows) or 1.0
+    right: list[tuple[str, float, float]] = []
+    left: list[tuple[str, float, float]] = []
+    for row in sorted(rows, key=lambda row: (-row[2], row[0])):
+        near = [x for x in right if abs(x[1] - row[1]) < 0.2 * wide and abs(x[2] - row[2]) < 0.05 * high]
+        (left if near else right).append(row)
+    return right, left
+
+
 def score_by_length(scores: Scores) -> Figure:
     """The score of every run against the mean length of its responses."""
     alt = altair()
@@ -279,14 +291,18 @@ def score_by_length(scores: Scores) -> Figure:
         y=alt.Y("score:Q", title=scores.measure, scale=alt.Scale(zero=True)),
     )
     points = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1)
-    labels = base.mark_text(align="left", dx=8, limit=110).encode(text="run:N")
+    labels = [
+        chart([{"run": run, "length": length, "score": score} for run, length, score in side])
+        .mark_text(align=align, dx=dx, limit=110)
+        .encode(x="length:Q", y="score:Q", text="run:N")
+        for side, align, dx in zip(_beside(rows), ("left", "right"), (8, -8), strict=True)
+        if side
+    ]
     longest = max(rows, key=lambda row: row[1])
-    columns: list[Column | str] = ["run", Column("mean length", ".1f"), Column("score", ".3f")]
+    columns: list[Column | str] = ["run", Column("mean length", ",.1f"), Column("score", ".3f")]
     return figure(
         "score-by-length",
-        alt.layer(points, labels if len(rows) <= MOST_ROWS else labels.transform_filter("false")).properties(
-            width=WIDTH - 120, height=320
-        ),
+        alt.layer(points, *(labels if len(rows) <= MOST_ROWS else ())).properties(width=WIDTH - 120, height=320),
         title="Score against the length of responses",
         caption="One dot per run. Where longer responses score higher, the measure may reward length.",
         description=f"{called(longest[0])} has the longest responses, {longest[1]:.0f} characters.",

@@ -29,8 +29,11 @@ from qassay.meta.ranking import rank_runs
 from qassay.tables import Column, counted, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from qassay.matrix import ScoreMatrix
-    from qassay.meta.distributions import ScoreDistributions
+    from qassay.meta.distributions import Box, ScoreDistributions
 
 # Columns of a heat map; more units are averaged in groups of neighbours.
 MOST_COLUMNS = 60
@@ -39,6 +42,7 @@ MOST_NAMED = 40
 FEW_NAMED = 16
 # Boxes that can be read.
 MOST_BOXES = 40
+FEWEST_FOR_BOXES = 5
 
 
 def scores_by_unit(matrix: ScoreMatrix) -> Figure:
@@ -99,35 +103,82 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
 
 
 def boxes_by_unit(spread: ScoreDistributions) -> Figure:
-    """How the runs spread on each unit: box from quartile to quartile, whiskers, and runs beyond."""
+    """How the runs spread on each unit: box from quartile to quartile, whiskers, and runs beyond.
+
+    Where quartiles say nothing, other marks take their place: with fewer than five runs, the lowest and the highest;
+    with scores that are 0 or 1, the share of the runs that score 1.
+    """
     alt = altair()
     noun = spread.unit_name[0]
-    chosen = spread.boxes
-    caption = "A box shows the middle half of the runs, its tick is their median; circles are runs far from the others."
-    if len(chosen) > MOST_BOXES:
-        widest = sorted(chosen, key=lambda box: (-(box.q3 - box.q1), box.unit))[:MOST_BOXES]
-        caption += f" The {MOST_BOXES} of {counted(len(chosen), spread.unit_name)} on which the runs differ most."
-        chosen = tuple(widest)
-    order = [box.unit for box in sorted(chosen, key=lambda box: (-box.median, -box.mean, box.unit))]
-    rows = [(b.unit, b.low, b.q1, b.median, b.q3, b.high, len(b.outliers)) for b in spread.boxes]
-    base = chart(
-        [{"unit": b.unit, "low": b.low, "q1": b.q1, "median": b.median, "q3": b.q3, "high": b.high} for b in chosen]
-    ).encode(y=names("unit", order))
-    whiskers = base.mark_rule(color=SOFT).encode(x=number("low", title=spread.measure), x2="high:Q")
-    middle = base.mark_bar(color=ACCENT, opacity=0.35, height={"band": 0.6}).encode(x="q1:Q", x2="q3:Q")
-    medians = base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
-    outliers = chart([{"unit": b.unit, "score": out.score} for b in chosen for out in b.outliers])
-    beyond = outliers.mark_point(size=30, color=SOFT, opacity=1).encode(x="score:Q", y=names("unit", order))
+    every = spread.boxes
+    which = " on which the runs differ most"
+    if all(end in (0.0, 1.0) for box in every for end in _ends(box)) and spread.runs > 1:
+        draw, caption = _shares, "Every score is 0 or 1: a bar is the share of the runs that score 1."
+        by_ease = sorted(every, key=lambda box: (-box.mean, box.unit))
+        places = np.linspace(0, len(every) - 1, min(len(every), MOST_BOXES)).round().astype(int).tolist()
+        chosen, which = [by_ease[place] for place in places], ", evenly from the easiest to the hardest"
+    elif spread.runs < FEWEST_FOR_BOXES:
+        draw, caption = _lowest_and_highest, "The dots are the lowest and the highest run, the tick is the median."
+        chosen = sorted(every, key=lambda box: (min(_ends(box)) - max(_ends(box)), box.unit))[:MOST_BOXES]
+    else:
+        draw = _boxes
+        caption = (
+            "A box shows the middle half of the runs, its tick is their median; circles are runs far from the others."
+        )
+        chosen = sorted(every, key=lambda box: (box.q1 - box.q3, box.unit))[:MOST_BOXES]
+    if len(chosen) < len(every):
+        caption += f" The figure has {len(chosen)} of {counted(len(every), spread.unit_name)}{which}."
+    chosen.sort(key=lambda box: (-box.median, -box.mean, box.unit))
+    layers = draw(chosen, names("unit", [box.unit for box in chosen]), spread.measure)
+    rows = [(b.unit, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in spread.boxes]
     columns: list[Column | str] = [noun]
-    columns += [Column(name, ".3f") for name in ("lower whisker", "q1", "median", "q3", "upper whisker")]
+    columns += [Column(name, ".3f") for name in ("lower whisker", "q1", "median", "q3", "upper whisker", "mean")]
     return figure(
         "spread-by-unit",
-        alt.layer(whiskers, middle, medians, beyond).properties(width=WIDTH - 120, height=height(len(order), 18)),
+        alt.layer(*layers).properties(width=WIDTH - 120, height=height(len(chosen), 18)),
         title=f"How the runs spread on each {noun}",
         caption=caption,
         description=as_sentence(spread.zeros()),
         table=table(f"Scores of {spread.runs} runs on each {noun}", [*columns, Column("outliers")], rows),
     )
+
+
+def _ends(box: Box) -> list[float]:
+    """The ends of the whiskers, and the scores beyond them."""
+    return [box.low, box.high, *(outlier.score for outlier in box.outliers)]
+
+
+def _boxes(boxes: Sequence[Box], y: Any, measure: str) -> list[Any]:
+    base = chart(
+        [{"unit": b.unit, "low": b.low, "q1": b.q1, "median": b.median, "q3": b.q3, "high": b.high} for b in boxes]
+    ).encode(y=y)
+    whiskers = base.mark_rule(color=SOFT).encode(x=number("low", title=measure), x2="high:Q")
+    middle = base.mark_bar(color=ACCENT, opacity=0.35, height={"band": 0.6}).encode(x="q1:Q", x2="q3:Q")
+    outliers = chart([{"unit": b.unit, "score": out.score} for b in boxes for out in b.outliers])
+    beyond = outliers.mark_point(size=30, color=SOFT, opacity=1).encode(x="score:Q", y=y)
+    return [whiskers, middle, _medians(base), beyond]
+
+
+def _lowest_and_highest(boxes: Sequence[Box], y: Any, measure: str) -> list[Any]:
+    ends = [(box, min(_ends(box)), max(_ends(box))) for box in boxes]
+    base = chart([{"unit": b.unit, "low": low, "median": b.median, "high": high} for b, low, high in ends]).encode(y=y)
+    between = base.mark_rule(color=SOFT).encode(x=number("low", title=measure), x2="high:Q")
+    dots = chart([{"unit": box.unit, "score": end} for box, low, high in ends for end in (low, high)])
+    return [
+        between,
+        dots.mark_point(size=60, filled=True, color=ACCENT, opacity=1).encode(x="score:Q", y=y),
+        _medians(base),
+    ]
+
+
+def _medians(base: Any) -> Any:
+    return base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
+
+
+def _shares(boxes: Sequence[Box], y: Any, measure: str) -> list[Any]:
+    base = chart([{"unit": box.unit, "mean": box.mean} for box in boxes]).encode(y=y)
+    x = number("mean", title=f"share of the runs with {measure} 1", domain=(0.0, 1.0), form="%")
+    return [base.mark_bar(color=ACCENT, height={"band": 0.6}).encode(x=x)]
 
 
 def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:

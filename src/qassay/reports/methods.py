@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qassay.display import called, listed
 from qassay.meta.intervals import REPEATED
 from qassay.meta.significance.methods import NAMES
-from qassay.tables import at_least, counted, plural
+from qassay.tables import at_least, counted, p_equals, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,14 +103,10 @@ def _first_two(material: Material) -> str:
     if first_two.p_repeats is not None:
         test = "test with new questions and running the systems again"
     return (
-        f"The first two runs by themselves: {test}, uncorrected {_p(first_two.p)}; the "
+        f"The first two runs by themselves: {test}, uncorrected {p_equals(first_two.p)}; the "
         f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
         "difference of the observed size."
     )
-
-
-def _p(p: float) -> str:
-    return f"p = {p:.3g}"
 
 
 def _error_rate(material: Material) -> str:

@@ -200,7 +200,7 @@ _COLOURS = "".join(f"--{name}:light-dark({LIGHT[name]},{DARK[name]});" for name 
 
 STYLE = (
     ":root{color-scheme:light dark;" + _COLOURS + "--paper:light-dark(#f6f8fa,#0f151b);"
-    "--right:light-dark(#1a7f4b,#4cc38a)}"
+    "--right:light-dark(#1a7f4b,#4cc38a);--edge:light-dark(#b4bfc9,#4c5a67)}"
     """
 *{box-sizing:border-box}
 html{font:16px/1.55 Inter,"Source Sans 3",system-ui,"Segoe UI","Liberation Sans",Arial,sans-serif;
@@ -227,10 +227,14 @@ a{color:var(--accent)}
 .facts dd{margin:0}
 .facts dd.value{font-size:1.5rem;letter-spacing:-.02em;font-weight:620}
 figure{margin:0}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto;background:
+linear-gradient(to right,var(--card) 40%,transparent) left/2.5rem 100% no-repeat local,
+linear-gradient(to left,var(--card) 40%,transparent) right/2.5rem 100% no-repeat local,
+linear-gradient(to right,var(--edge),transparent) left/1rem 100% no-repeat scroll,
+linear-gradient(to left,var(--edge),transparent) right/1rem 100% no-repeat scroll}
 figure .wide{margin-inline:-1rem;padding-inline:1rem}
 .wide:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
-figure svg{display:block;max-width:100%;height:auto}
+figure svg{display:block;max-width:100%;height:auto;font-family:"Liberation Sans",Arial,Helvetica,Arimo,sans-serif}
 figcaption,summary,.note,li,dd{overflow-wrap:anywhere}
 figcaption{margin-top:.5rem;max-width:46rem}
 table{border-collapse:collapse;font-size:.9375rem;width:100%}
@@ -249,13 +253,16 @@ ul{padding-left:1.25rem;max-width:46rem}
 li{margin:.4rem 0;overflow-wrap:anywhere}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem;margin:.25rem 0 1rem;
 overflow-x:auto;font:.875rem/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
+@media (min-width:72rem){figure{display:grid;grid-template-columns:minmax(0,max-content) minmax(14rem,1fr);
+column-gap:.75rem}figure h3{grid-column:1/-1}figure .wide{margin-right:0}figcaption{margin-top:0}}
 @media (max-width:40rem){main{padding:1rem 1rem 3rem}header{padding:.75rem 1rem}.card{padding:1rem;border-radius:.6rem}
-figure svg{max-width:29rem}.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
+figure svg{max-width:none;zoom:.75}.facts dd.value{font-size:1.25rem;white-space:nowrap}
+.lead{font-size:1.125rem}th,td{padding:.4rem .5rem}
 .facts{grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem}}
 @media print{:root{color-scheme:light}html{font-size:11pt}body{background:none}header,.contents,.download{display:none}
 main{max-width:none;padding:0}.card{border:0;padding:0;border-radius:0}.facts .card{border:1px solid var(--line);
 padding:.5rem .75rem;border-radius:.4rem}figure,.facts,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
-table,tbody th{font-size:.75rem}th{font-size:.7rem}th,td{padding:.25rem .4rem}.wide{overflow:visible}
+table,tbody th{font-size:.75rem}th{font-size:.7rem}th,td{padding:.25rem .4rem}.wide{overflow:visible;background:none}
 details:not([open]){display:none}pre{white-space:pre-wrap}a{color:inherit;text-decoration:none}}
 """
 )

@@ -14,7 +14,7 @@ from qassay.matrix import TIE
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
-from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
+from qassay.tables import PROBABILITY, Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
@@ -107,7 +107,12 @@ def _pairs(material: Material) -> Exhibit:
     pairs = sorted(
         material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference)
     )
-    columns: list[Column | str] = ["run", "compared with", Column("difference", "+.3f"), Column("p, corrected", ".3g")]
+    columns: list[Column | str] = [
+        "run",
+        "compared with",
+        Column("difference", "+.3f"),
+        Column("p, corrected", PROBABILITY),
+    ]
     rows = [(pair.a, pair.b, pair.difference, pair.p_adjusted, pair.different) for pair in pairs]
     return Exhibit("pairs", table("Pairs of runs, the clearest first", [*columns, "significant"], rows), folded=True)
 

@@ -354,5 +354,5 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "by_type": ("by type", ".3f"),
     "nil_precision": ("NIL prec.", ".3f"),
     "nil_recall": ("NIL recall", ".3f"),
-    "mean_length": ("length", ".1f"),
+    "mean_length": ("length", ",.1f"),
 }

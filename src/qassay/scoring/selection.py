@@ -245,7 +245,7 @@ def _check_unjudged(tally: Tally, selection: Selection) -> None:
         return
     items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
     advice = "judge them, or score with --unjudged wrong (or --unjudged drop for whole questions)"
-    problems = [Problem("unjudged", f"{items} not judged in the key {tally.key.name}; {advice}")]
+    problems = [Problem("unjudged", f"{items} not judged in the set {tally.key.name}; {advice}")]
     for question, run, item in table.head(FIRST_FEW).iter_rows():
         of_run = f" of run {run}" if run else ""
         problems.append(Problem("unjudged", f"question {question}{of_run}: {item[:200]}", None, None, question))

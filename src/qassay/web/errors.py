@@ -44,6 +44,16 @@ MESSAGES = {
     500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
 }
 
+# The headings of error pages; others have the words of HTTP.
+TITLES = {
+    403: "No access",
+    404: "Page not found",
+    409: "Changed in the meantime",
+    422: "This address is not complete",
+    500: "Something went wrong",
+    503: "Busy",
+}
+
 # An option named in passing says what the choices of the page say anyway.
 _ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
 # From what a command's user has to do to what there is to do here.
@@ -51,8 +61,8 @@ _WAYS = {
     "`qassay score` and `qassay compare`": "the pages Leaderboard and Compare",
     "`qassay compare`": "the page Compare",
     "`qassay sensitivity`": "the page Sensitivity",
-    "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose above how unjudged items count",
-    "score with --missing zero or --missing skip": "choose above what questions without a response count",
+    "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose how unjudged items count",
+    "score with --missing zero or --missing skip": "choose what questions without a response count",
     # A run that is sent to the application has to be complete.
     " (to score it anyway: qassay score --missing zero or skip)": "",
     ": --against SET": "",
@@ -65,14 +75,14 @@ _WAYS = {
     "leave the set out with --sets": "choose the other sets above",
     "name any two with --sets": "choose any two sets above",
     "name them with --sets": "choose them above",
-    "choose one with --key": "choose the key above",
-    "Use --key majority, or name other sets: --key dawid-skene:first,second,third": "Choose the key majority above",
-    "try --key two-way": "choose the key two-way above",
+    "choose one with --key": "choose one",
+    "Use --key majority, or name other sets: --key dawid-skene:first,second,third": "Choose the judgments majority",
+    "try --key two-way": "choose the judgments two-way",
     "--json lists all of them": "the JSON below lists all of them",
     "add them with: qassay import FOLDER JUDGMENTS": "they come from assessors, see the page Assignments",
     "add them with: qassay import FOLDER RUN...": "add them on the page Runs",
     "has no questions.*; add them with: qassay import FOLDER QUESTIONS": (
-        "has no questions; write and publish them on the page Questions"
+        "there are no questions yet; write and publish them on the page Questions"
     ),
 }
 _DRAW = re.compile(r": qassay sample FOLDER --size \d+ --for \S+")
@@ -122,7 +132,7 @@ def answer(request: Request, error: Exception) -> Response:
         return JSONResponse(body, refusal.status, refusal.headers)
     if isinstance(error, HTTPException):
         _look_who_asks(request)
-    title = HTTPStatus(refusal.status).phrase
+    title = TITLES.get(refusal.status, HTTPStatus(refusal.status).phrase)
     context = {"status": refusal.status, "title": title, "message": refusal.message}
     return render(request, "error.html", context, status=refusal.status, headers=refusal.headers)
 

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from qassay._version import __version__
+from qassay.display import as_sentence
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -97,6 +98,15 @@ def shown(text: str) -> Markup:
     return Markup(marked)  # noqa: S704  # escaped before
 
 
+def in_parts(name: str) -> Markup:
+    """A name that may be broken where its parts join, such as that of a measure.
+
+    >>> in_parts("citation_recall<")
+    Markup('citation_<wbr>recall&lt;')
+    """
+    return Markup(str(escape(name)).replace("_", "_<wbr>"))  # noqa: S704  # escaped before
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     """The templates; a name that a context does not have is an error, not an empty string."""
@@ -109,6 +119,7 @@ def environment() -> jinja2.Environment:
     )
     templates.globals |= {"static": static_url, "version": __version__, "look": LOOK}
     templates.filters |= {"script": as_script, "day": day, "shown": shown, "duration": duration}
+    templates.filters |= {"sentence": as_sentence, "parts": in_parts}
     return templates
 
 

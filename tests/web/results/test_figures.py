@@ -99,7 +99,7 @@ def test_ratings_and_decisions_have_figures(demos) -> None:
 def test_without_a_program_the_page_of_programs_says_so_and_is_not_offered(demos) -> None:
     page = demos["series"].page("/results/trust")
     assert page["state"] == "found"
-    assert page["answer"].startswith("No automatic assessor has judged yet.")
+    assert page["answer"].startswith("No program has judged yet.")
     assert page["tables"] == page["figures"] == []
     beside = [tab["label"] for tab in demos["series"].page("/results/agreement")["beside"]]
     assert beside == ["Agreement", "People", "Stability"]

@@ -101,8 +101,8 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     assert not page["gate"]["is_open"]
     # And it is not counted as wrong behind anybody's back.
     assert page["state"] == "refused"
-    assert "not judged in the key adjudicated" in page["message"]
-    assert page["message"].endswith("judge them, or choose above how unjudged items count")
+    assert "not judged in the set adjudicated" in page["message"]
+    assert page["message"].endswith("judge them, or choose how unjudged items count")
     assert page["problems"][0]["rule"] == "unjudged"
     shown = rag.html("/results")
     assert "--unjudged" not in shown

@@ -152,7 +152,7 @@ class Agreement(Result):
             folded = ", ".join(f"{label} counts as {into}" for label, into in self.fold.items())
             notes.append(f"Folding: {folded}.")
         if self.resamples and self.items:
-            notes.append(f"Intervals: bootstrap over items, {self.resamples} resamples.")
+            notes.append(f"Intervals: bootstrap over items, {self.resamples:,} resamples.")
         return notes
 
     def _patterns(self) -> Table:

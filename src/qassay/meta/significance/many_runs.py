@@ -16,12 +16,12 @@ from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
-from qassay.meta.ranking import rank_runs
+from qassay.meta.ranking import mean_ranks, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import Column, Table, at_least, counted, decimals, plural, show, starred, table
+from qassay.tables import PROBABILITY, Column, Table, at_least, counted, decimals, plural, show, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,8 +139,8 @@ class AllPairs(Result):
         if self.margin is not None:
             reading += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
-        columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
+        rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
+        columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
@@ -158,8 +158,8 @@ class AllPairs(Result):
             )
         numbers = [
             Column("difference", f"+.{decimals(x.difference for x in pairs[:most])}f"),
-            Column("p", ".3g"),
-            Column("p adjusted", ".3g"),
+            Column("p", PROBABILITY),
+            Column("p adjusted", PROBABILITY),
         ]
         columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
         return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])

@@ -23,7 +23,7 @@ from qassay.meta.significance.power import check_test, units_for_power, variance
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, decimals, show, table
+from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, p_equals, show, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +32,8 @@ Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 NOT_RUN_AGAIN = "Each system ran once per question: the variation from run to run is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
+# With more units than this, the part of a single one is too small for the three decimals of scores.
+MOST_UNITS_OF_THREE_DECIMALS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ class PairComparison(Result):
 
     def corrected(self, p_adjusted: float) -> PairComparison:
         """The same comparison as one of several, with its p-value adjusted for their number."""
-        note = f"Corrected over all metrics (Holm): adjusted p {p_adjusted:.4g}, {percent(1 - self.alpha)} interval."
+        note = (
+            f"Corrected over all metrics (Holm): adjusted {p_equals(p_adjusted)}, {percent(1 - self.alpha)} interval."
+        )
         return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
 
     def gate(self, margin: float = 0.0) -> Gate:
@@ -150,7 +154,7 @@ class PairComparison(Result):
             return f"there is no {level}: too few {self.unit_name[1]}"
         low, high = (signed(end) for end in self.interval)
         again = ", with running again" if self.p_repeats is not None else ""
-        return f"{level} {low} to {high}, p = {self.p:.3g}{again}"
+        return f"{level} {low} to {high}, {p_equals(self.p)}{again}"
 
     def _reversal(self) -> tuple[str, str]:
         """The chance of a reversal and its meaning."""
@@ -188,13 +192,13 @@ class PairComparison(Result):
             flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
         alone = f", {self.unit_name[1]} alone" if self.p_repeats is not None else ""
         rows: list[tuple[Cell, ...]] = [
-            ("p, randomisation test", show(self.p_randomisation, ".4g"), f"{flips}{alone}"),
-            ("p, paired t test", show(self.p_t, ".4g"), f"a second opinion{alone}"),
+            ("p, randomisation test", show(self.p_randomisation, PROBABILITY), f"{flips}{alone}"),
+            ("p, paired t test", show(self.p_t, PROBABILITY), f"a second opinion{alone}"),
             ("effect size", show(self.effect_size, ".3f"), f"difference / deviation per {self.unit_name[0]}"),
         ]
         if self.p_repeats is not None:
             meaning = f"new {self.unit_name[1]} and running again: the one that decides"
-            rows.insert(0, ("p, with repeats", show(self.p_repeats, ".4g"), meaning))
+            rows.insert(0, ("p, with repeats", show(self.p_repeats, PROBABILITY), meaning))
         title = f"Tests at level {self.alpha:g}; the interval contains the differences that they do not reject"
         return table(title, ["", Column("value"), "meaning"], rows, self.remarks)
 

@@ -30,8 +30,12 @@ from qassay.web.site import Site
 # A page waits this long (seconds) before it says that its results are being computed.
 PATIENCE = 1.5
 # A cell with more characters than this may break its lines, and one with more than that is folded.
-UNBROKEN = 32
+UNBROKEN = 24
 FOLDED = 240
+# Buttons for other judgments where a page cannot be computed with its own.
+MOST_WAYS = 6
+# The pages that a message may send people to.
+_PAGES = {"Questions": "/development", "Runs": "/runs", "Assignments": "/assignments", "Compare": "/results/compare"}
 _PLACES: dict[About, tuple[str, str]] = {
     "run": ("/results/run", "run"),
     "question": ("/results/question", "question"),
@@ -133,6 +137,13 @@ class Tab(Context):
     current: bool
 
 
+class Way(Context):
+    """What to do where a page cannot be computed: a button."""
+
+    label: str
+    address: str
+
+
 State = Literal["found", "computing", "refused", "broken", "closed", "published"]
 
 
@@ -163,6 +174,7 @@ class ResultsPage(Context):
     total: int = 0
     message: str = ""
     problems: list[Problem] = Field(default_factory=list)
+    ways_on: list[Way] = Field(default_factory=list, exclude=True)
     at: str | None = None
     stale: bool = False
     again: str | None = None
@@ -289,7 +301,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
     page.at, page.stale = job.at, job.state != now.state
     page.again = view.path + parameters.address(fresh=True)
     page.json_address = f"/api{view.path}{parameters.address()}"
-    return await run_in_threadpool(_fill, page, view, parameters, job)
+    return await run_in_threadpool(_fill, page, view, parameters, job, site.folder.path.name)
 
 
 def _heading(view: View, parameters: Parameters) -> str:
@@ -298,7 +310,7 @@ def _heading(view: View, parameters: Parameters) -> str:
     return f"Series {series}" if series else view.heading.format_map(parameters.model_dump())
 
 
-def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> ResultsPage:
+def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folder: str) -> ResultsPage:
     """Put the result of a job, or the reason why it has none, into the page."""
     if job.condition == "broken":
         page.state, page.message = "broken", on_page(job.message)
@@ -308,8 +320,9 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
     if page.offer is not None and not page.offer.automatic and view is not TRUST:
         page.beside = [tab for tab in page.beside if tab.label != TRUST.label]
     if result.finding is None:
-        page.state, page.message = "refused", on_page(result.message)
+        page.state, page.message = "refused", on_page(result.message).removeprefix(f"{folder}: ")
         page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
+        page.ways_on = _ways_on(page, view, parameters)
         return page
     finding = result.finding
     page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
@@ -321,6 +334,28 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job) -> Re
     if finding.columns is not None and finding.columns.size < finding.columns.total:
         page.across = _paged(finding.columns, "across", view, parameters)
     return page
+
+
+def _ways_on(page: ResultsPage, view: View, parameters: Parameters) -> list[Way]:
+    """What there is to do where a page cannot be computed: the page that the message names, or another choice."""
+    message = page.message
+    pages = [Way(label=f"Open {name}", address=path) for name, path in _PAGES.items() if f"the page {name}" in message]
+    if page.offer is None:
+        return pages
+    choices: list[tuple[str, dict[str, str]]] = []
+    if view is TRUST:
+        people = [name for name in page.offer.sets if name not in page.offer.automatic]
+        choices += [(f"Compare with {name}", {"against": name}) for name in people[:MOST_WAYS]]
+    elif "several judgment sets" in message or "unjudged items count" in message:
+        others = [name for name in page.offer.keys if name != (parameters.key or page.offer.default_key)]
+        choices += [(f"Use judgments: {name}", {"key": name}) for name in others[:MOST_WAYS]]
+    if "unjudged items count" in message:
+        choices += [("Leave unjudged questions out", {"unjudged": "drop"})]
+        choices += [("Count unjudged items as wrong", {"unjudged": "wrong"})]
+    if "without a response count" in message:
+        choices += [("Count missing responses as 0", {"missing": "zero"})]
+        choices += [("Leave missing responses out", {"missing": "skip"})]
+    return [*pages, *(Way(label=label, address=view.path + parameters.address(**chosen)) for label, chosen in choices)]
 
 
 def figure_views(pictures: Sequence[Picture], path: str, address: Callable[..., str]) -> list[FigureView]:

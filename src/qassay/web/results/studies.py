@@ -50,7 +50,7 @@ Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
-NO_PROGRAM = "No automatic assessor has judged yet. The command `qassay judge` lets one judge."
+NO_PROGRAM = "No program has judged yet. The command qassay judge lets one judge."
 NOBODY_NAMED = "No judgment names its assessor. Assessors are compared once people have judged here."
 SLOW = "Intervals and groups of this many scores take a while: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
@@ -342,7 +342,9 @@ def sensitivity(
     curves = study(
         matrix, preset=preset, error=error, bin_width=bin_width, fit=fit or None, floor=floor, progress=progress
     )
-    drawn = pictures(lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
+    # The curves of a single pair say nothing (METHOD 6); the answer sends people to its comparison.
+    curve_figures = (lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
+    drawn = pictures(*(curve_figures if curves.pairs > 1 else ()))
     return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary(), pictures=drawn)
 
 
@@ -377,7 +379,7 @@ def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs 
     if isinstance(corrected, str):
         first, *rest = finding.parts
         return replace(finding, parts=(replace(first, table=_with_notes(first.table, [corrected])), *rest))
-    parts = (Part("corrected", corrected.table()), *finding.parts)
+    parts = (Part("corrected", replace(corrected.table(), title="Corrected by people")), *finding.parts)
     document = {**finding.document, "corrected": corrected.as_json()}
     return replace(finding, parts=parts, document=document, answer=f"{corrected.sentence()}.")
 
@@ -390,7 +392,9 @@ def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding
     # The figure has all units, the table those of the command.
     pair = replace(every, deciding=every.deciding[:DECIDING])
     drawn = pictures(every.figure) if every.deciding else ()
-    return Finding(parts_of(pair.tables(), "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
+    answer, *others = pair.tables()
+    tables = [replace(answer, title=f"{a} and {b} in numbers"), *others]
+    return Finding(parts_of(tables, "compare"), pair.as_json(), f"{pair.sentence()}.", pictures=drawn)
 
 
 def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, method: Method) -> Finding:
@@ -398,7 +402,7 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
 
     matrix = scored(evaluation, choice).matrix
     pairs = compare_all(matrix, method=method, progress=progress)
-    ranking = Part("ranking", pairs.table(), "run", pairs.runs, 1)
+    ranking = Part("ranking", replace(pairs.table(), title="Scores and groups"), "run", pairs.runs, 1)
     document, left_out = pairs.as_json(), None
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     if total > PAIRS_SHOWN:
