@@ -92,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if missing is None:
             raise
         return _say(missing, as_json="--json" in arguments)
+    except MemoryError:
+        return _say(QassayError("there is not enough memory for this input"), as_json="--json" in arguments)
     except Exception as error:
         if isinstance(error, OSError):
             return _say_system(error, arguments)

@@ -317,6 +317,10 @@ class FlipTest:
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
 
+# The most blocks that are flipped at a time, in all rows together.
+_MOST_FLIPPED = 1 << 23
+
+
 def flip_test(pair: Blocks, *, level: float = 0.95, flips: int = FLIPS, seed: int = 0) -> FlipTest:
     """The paired randomisation test of two runs, first minus second, and the interval of their difference.
 
@@ -396,7 +400,11 @@ def every_flip_fits(count: int, flips: int) -> bool:
 
 
 def flip_chunks(count: int, flips: int, seed: int, *, rows: int = 4096) -> Iterator[NDArray[np.uint8]]:
-    """Sets of flipped blocks as rows of 0 and 1, some rows at a time: all sets there are, or random ones."""
+    """Sets of flipped blocks as rows of 0 and 1, some rows at a time: all sets there are, or random ones.
+
+    Many blocks come in fewer rows at a time, to bound memory. Multiples of four rows draw the same random bytes.
+    """
+    rows = min(rows, max(4, _MOST_FLIPPED // max(count, 1) // 4 * 4))
     if every_flip_fits(count, flips):
         for start in range(0, 2**count, rows):
             numbers = np.arange(start, min(start + rows, 2**count))[:, None]
