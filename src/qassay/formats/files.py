@@ -214,6 +214,8 @@ def parse_toml(text: str, *, file: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
+    except RecursionError:
+        raise InputError(Problem("configuration", "is nested too deeply", file)) from None
 
 
 def named_form(file: str) -> str | None:
