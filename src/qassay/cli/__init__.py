@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from qassay.cli.streams import prepare
+
 if TYPE_CHECKING:
     from qassay.errors import InputError, QassayError
 
@@ -57,6 +59,7 @@ USE_DATABASE = "--use-database"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare(as_json="--json" in arguments)
     if arguments == ["--version"]:
         from qassay._version import __version__
 

@@ -322,7 +322,10 @@ def _write_part(path: Path, data: bytes) -> Path:
     """Write the bytes beside the file, under a name of their own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # The name is short whatever the file is called: names of 255 bytes are as long as they may be.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
