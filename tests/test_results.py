@@ -354,6 +354,7 @@ def test_a_plan_by_assessor_uses_the_units_that_all_judged() -> None:
         (lambda: qassay.stability({"a": matrix("a")}, sets=["first"]), "for an evaluation"),
         (lambda: qassay.compare(matrix("a", "b"), "a", "bb"), "unknown run 'bb'; did you mean 'b'"),
         (lambda: qassay.compare(matrix("a", "b"), "a"), "name two of the runs: a, b"),
+        (lambda: qassay.compare_all(matrix(*map(str, range(5_001)))), "5,001 runs make 12,502,500 pairs"),
         (lambda: qassay.compare(matrix("a", "b", "c")), "name two of the runs: a, b, c"),
     ],
 )

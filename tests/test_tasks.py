@@ -24,6 +24,7 @@ def _faults(keys: dict[str, Any]) -> list[str]:
         ("response", "two", "response: is 'two'; it is one of ranked, one, "),
         ("weight", "much", "weight: is 'much'; it takes a number"),
         ("weight", 0, "weight: is 0; a weight is a number above 0"),
+        ("weight", 1e300, "weight: is 1e+300; a weight is a number above 0, up to 1e+12"),
         ("weight", True, "weight: is True; it takes a number"),
         ("nil", 1, "nil: is 1; it takes true or false"),
         ("max_items", 0, "max_items: is 0; it takes a whole number from 1"),
@@ -35,6 +36,14 @@ def test_a_fault_of_a_question_type_is_reported_once(key: str, value: object, me
     keys["types"]["factoid"][key] = value
     (fault,) = _faults(keys)
     assert fault.startswith(f"my.toml: types.factoid.{message}")
+
+
+@pytest.mark.parametrize("value", [1e308, -1e13, float("inf"), float("nan")])
+def test_values_of_labels_that_no_mean_survives_are_refused(value: float) -> None:
+    keys = definition("qa")
+    keys["labels"]["correct"] = value
+    (fault,) = _faults(keys)
+    assert fault.startswith(f"my.toml: labels.correct: is {value!r}; it takes a number up to 1e+12")
 
 
 def test_all_faults_are_reported_at_once() -> None:

@@ -193,3 +193,16 @@ def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path
     document = json.loads(call(str(path), "A", "B", "--json")[1])
     assert (document["effect_size"], document["units_needed"]) == (None, None)
     assert any("no effect size and no number of questions needed" in note for note in document["notes"])
+
+
+def test_too_little_memory_is_an_error_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def too_much(_: Path) -> bytes:
+        raise MemoryError
+
+    path = tmp_path / "scores.csv"
+    path.write_text("id,a,b\nq1,1,0\n")
+    monkeypatch.setattr("qassay.formats.grid.read_bytes", too_much)
+    assert main(["compare", str(path)]) == 1
+    assert capsys.readouterr().err == "error: there is not enough memory for this input\n"

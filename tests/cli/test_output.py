@@ -1,8 +1,13 @@
-"""How wide the prose around tables is."""
+"""How wide the prose around tables is, and what becomes of characters that an output cannot have."""
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +40,24 @@ def test_output_without_a_terminal_has_one_width(
     title, *rest = printed(capsys)
     assert title == WORDS.strip()
     assert NOTE_WIDTH - len("word ") < max(map(len, rest)) <= NOTE_WIDTH
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_every_locale_gets_the_answer(tmp_path: Path, encoding: str) -> None:
+    """A table has a minus sign, which Windows' files and the locale C do not have."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text("id,n\u00fcw\U0001f600,old\nq1,1,0\nq2,1,0\n", encoding="utf-8")
+    settings = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "qassay", "compare", str(scores)]
+    shown = subprocess.run(command, capture_output=True, env=settings, check=True).stdout.decode(encoding)
+    assert " - old  " in shown
+    told = subprocess.run([*command, "--json"], capture_output=True, env=settings, check=True).stdout.decode(encoding)
+    assert json.loads(told)["pairs"][0]["a"] == "n\u00fcw\U0001f600"
+
+
+def test_a_closed_output_is_no_error(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text("id,new,old\nq1,1,0\nq2,1,0\n")
+    command = f"{shlex.quote(sys.executable)} -m qassay compare {shlex.quote(str(scores))} >&-"
+    done = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

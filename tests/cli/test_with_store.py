@@ -292,3 +292,12 @@ def test_nothing_to_back_up_is_reported(tmp_path: Path, capsys: Captured) -> Non
     assert "has no store" in capsys.readouterr().err
     assert main(["restore", str(folder), str(folder / "questions.jsonl")]) == 1
     assert "is not a backup of a store" in capsys.readouterr().err
+
+
+def test_an_empty_file_in_place_of_a_store_is_ignored(tmp_path: Path) -> None:
+    """`serve` leaves one where the disk was full; the files still are the evaluation."""
+    folder = tmp_path / "demo"
+    assert main(["demo", "--to", str(folder)]) == 0
+    (folder / "qassay.db").touch()
+    assert main(["check", str(folder)]) == 0
+    assert (folder / "qassay.db").stat().st_size == 0

@@ -15,6 +15,8 @@ from qassay.cli import main
 from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.files import packed_suffix
+from qassay.formats.foreign import read_log
+from qassay.formats.scores import read_scores
 
 
 def faults(data: bytes, encoding: str = "utf-8") -> list[Problem]:
@@ -68,6 +70,27 @@ def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: py
     (tmp_path / "f").write_bytes(pack(bytes(4 << 20)))  # type: ignore[operator]
     with pytest.raises(InputError, match="unpacks to more than"):
         files.read_bytes(tmp_path / "f")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(
+    tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_ALWAYS_UNPACKED", 1 << 20)
+    (tmp_path / "f").write_bytes(pack(bytes(4 << 20)))  # type: ignore[operator]
+    with pytest.raises(InputError, match="unpacks to more than 200 times its size"):
+        files.read_bytes(tmp_path / "f")
+    text = b"".join(b"q%d\t%d\n" % (number, number**3) for number in range(100_000))
+    (tmp_path / "f").write_bytes(pack(text))  # type: ignore[operator]
+    assert files.read_bytes(tmp_path / "f") == text
+
+
+def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        for read in (files.read_bytes, read_log, read_scores):
+            with pytest.raises(InputError, match="is a pipe or a device"):
+                read(path)
 
 
 def test_every_undecodable_line_is_reported() -> None:

@@ -68,6 +68,7 @@ def test_a_task_of_ones_own(tmp_path: Path) -> None:
     [
         ("", ["task: is missing"]),
         ("task = [", ["is not TOML"]),
+        (f"task = {'[' * 5000}{']' * 5000}", ["is nested too deeply"]),
         ('task = "seris2004"', ["did you mean 'series2004'"]),
         ("task = 7", ["task: is 7"]),
         ('task = "series2004"\nname = 3\njustified = "75"\ntwo_way = [1]\n[drop]\n7 = 8', [

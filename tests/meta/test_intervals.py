@@ -15,6 +15,7 @@ from scipy import stats
 
 from qassay.errors import UsageError
 from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, Summary, TypeWeighted
+from qassay.meta import intervals
 from qassay.meta.intervals import (
     FLIPS,
     FlipTest,
@@ -379,3 +380,14 @@ def test_number_of_flips_grows_as_two_to_the_blocks() -> None:
     matrix = matrix_of(np.random.default_rng(0).random((2, 10)))
     assert difference_interval(matrix, "r0", "r1").flips == sum(comb(10, k) for k in range(11))
     assert difference_interval(matrix, "r0", "r1", flips=1000).flips == 1000
+
+
+def test_flips_of_many_blocks_come_in_fewer_rows_with_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any other draw would change p-values with the bound on memory."""
+    whole = np.vstack(list(flip_chunks(77, 1000, 5)))
+    monkeypatch.setattr(intervals, "_MOST_FLIPPED", 77 * 13)
+    pieces = list(flip_chunks(77, 1000, 5))
+    assert max(map(len, pieces)) == 12
+    assert (np.vstack(pieces) == whole).all()
+    few = list(flip_chunks(6, 1000, 5))
+    assert len({tuple(row) for piece in few for row in piece.tolist()}) == 64

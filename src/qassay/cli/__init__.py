@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from qassay.cli.streams import prepare
+
 if TYPE_CHECKING:
     from qassay.errors import InputError, QassayError
 
@@ -57,6 +59,7 @@ USE_DATABASE = "--use-database"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare(as_json="--json" in arguments)
     if arguments == ["--version"]:
         from qassay._version import __version__
 
@@ -92,6 +95,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if missing is None:
             raise
         return _say(missing, as_json="--json" in arguments)
+    except MemoryError:
+        return _say(QassayError("there is not enough memory for this input"), as_json="--json" in arguments)
     except Exception as error:
         if isinstance(error, OSError):
             return _say_system(error, arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -179,7 +180,8 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
         names = [name.strip().lower() for name in grid.header]
         candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
         scores = tuple(place for place in candidates if has_scores(grid.column(place)))
-    left_out = [grid.header[place].strip() for place in free if place not in scores]
+    chosen = set(scores)
+    left_out = [grid.header[place].strip() for place in free if place not in chosen]
     return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
 
 
@@ -204,7 +206,7 @@ def _place_of(grid: Grid, header: Sequence[str], name: str, option: str) -> int:
 
 
 def _refuse_doubles(grid: Grid, header: Sequence[str]) -> None:
-    doubles = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    doubles = [name for name, count in Counter(header).items() if count > 1]
     if doubles:
         message = f"two columns are called {doubles[0]!r}. Give each column a name of its own"
         if not doubles[0]:

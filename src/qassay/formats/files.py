@@ -10,6 +10,7 @@ import errno
 import gzip
 import os
 import shutil
+import stat
 import tempfile
 import tomllib
 import weakref
@@ -120,6 +121,9 @@ _WHOLE = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-32"}
 
 # A compressed file that unpacks to more than this is refused: a few kilobytes can unpack to petabytes of zeros.
 MOST_BYTES = 16 << 30
+# Texts and tables rarely shrink to a fiftieth of their size. What unpacks to far more than that is made to fill memory.
+MOST_RATIO = 200
+_ALWAYS_UNPACKED = 64 << 20
 # As much of a file as is looked at for a NUL byte.
 _HEAD = 1 << 22
 # What the endings of binary tables promise.
@@ -147,7 +151,21 @@ class TemporaryFolder:
 
 def read_bytes(path: Path) -> bytes:
     """Contents of a file, unpacked where it is gzip or zstandard (recognised by its first bytes, not by its name)."""
+    refuse_pipe(path)
     return unpack(path.read_bytes(), path)
+
+
+def refuse_pipe(path: Path) -> None:
+    """Stop at a pipe or a device: it can be read only once, and may wait or go on without end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        message = "is a pipe or a device, not a file. Save its contents to a file first"
+        raise InputError(Problem("encoding", message, str(path)))
+
+
+def is_bomb(packed: int, unpacked_size: int) -> bool:
+    """Whether so many bytes come from so few that they are not meant to be read."""
+    return unpacked_size > max(_ALWAYS_UNPACKED, MOST_RATIO * packed)
 
 
 def unpack(data: bytes, path: Path) -> bytes:
@@ -161,6 +179,9 @@ def unpack(data: bytes, path: Path) -> bytes:
             size += len(piece)
             if size > MOST_BYTES:
                 message = f"unpacks to more than {MOST_BYTES >> 30} GiB; split it"
+                raise InputError(Problem("encoding", message, str(path)))
+            if is_bomb(len(data), size):
+                message = f"unpacks to more than {MOST_RATIO} times its size. If it is meant to, unpack it first"
                 raise InputError(Problem("encoding", message, str(path)))
             pieces.append(piece)
     except BrokenError as error:
@@ -193,6 +214,8 @@ def parse_toml(text: str, *, file: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
+    except RecursionError:
+        raise InputError(Problem("configuration", "is nested too deeply", file)) from None
 
 
 def named_form(file: str) -> str | None:
@@ -299,7 +322,10 @@ def _write_part(path: Path, data: bytes) -> Path:
     """Write the bytes beside the file, under a name of their own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # The name is short whatever the file is called: names of 255 bytes are as long as they may be.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:

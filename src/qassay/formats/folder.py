@@ -194,8 +194,12 @@ def named_database(configuration: Configuration) -> str | None:
 
 
 def may_have_store(folder: Folder, configuration: Configuration) -> bool:
-    """Whether an evaluation may have a store: a database is named, or its file is in the folder."""
-    return named_database(configuration) is not None or (folder.path / DATABASE).is_file()
+    """Whether an evaluation may have a store: a database is named, or its file is in the folder.
+
+    A file without a byte is not one: `serve` leaves it where the disk was full.
+    """
+    file = folder.path / DATABASE
+    return named_database(configuration) is not None or (file.is_file() and file.stat().st_size > 0)
 
 
 def with_two_way(text: str, name: str) -> str | None:

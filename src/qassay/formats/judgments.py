@@ -16,7 +16,7 @@ from qassay.judging.sets import JudgmentSet, judgment_set
 from qassay.nuggets import NUGGET_COLUMNS
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS, RunInformation
-from qassay.tasks import Task
+from qassay.tasks import LARGEST_VALUE, Task
 
 _TRACE = b'"trace"'
 
@@ -34,8 +34,8 @@ def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
     problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
     problems += _unknown(table, questions, file)
-    for row in table.filter(pl.col("weight") < 0).iter_rows(named=True):
-        message = f"question {row['question']}: the weight {row['weight']} is negative"
+    for row in table.filter((pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)).iter_rows(named=True):
+        message = f"question {row['question']}: {weight_fault(row['weight'])}"
         problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
     if problems:
         raise InputError(problems)
@@ -104,3 +104,8 @@ def rows_copied_from(path: Path, people: str) -> int:
             trace = row.get("trace") if isinstance(row, dict) else None
             number += isinstance(trace, dict) and trace.get("copied_from") == people
     return number
+
+
+def weight_fault(weight: float) -> str:
+    """The fault of a nugget's weight."""
+    return f"the weight {weight} is negative" if weight < 0 else f"the weight {weight} is beyond {LARGEST_VALUE:g}"

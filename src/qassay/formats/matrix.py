@@ -53,6 +53,9 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 # Integers up to here, and their sums, are exact in double precision.
 EXACT = 2**53
+# Different texts, and characters of a text, that may still be grades.
+_MOST_GRADES = 12
+_LONGEST_GRADE = 20
 
 
 def read_matrix(
@@ -301,7 +304,7 @@ def _without_text(
     if not columns:
         noun = "questions" if runs_as_rows else "systems"
         message = f"no column has numbers, so there are no {noun}. Columns: {few(names)}"
-        raise InputError(grid.problem(f"{message}. {_first_texts(grid, labelled)}", line=grid.header_line))
+        raise InputError(grid.problem(f"{message}{_what_to_write(grid, labelled)}", line=grid.header_line))
     labels = replace(
         labelled,
         names=tuple(labelled.names[j] for j in columns),
@@ -310,13 +313,15 @@ def _without_text(
     return labels, values[:, columns], bad[:, columns], names
 
 
-def _first_texts(grid: Grid, labelled: _Labelled) -> str:
-    """The first text in place of a score, and the remedy."""
-    cells = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
-    texts = [cell for cell in cells if not is_absent(cell)]
-    if advice := way_out(texts[0]):
-        return f"For {texts[0]!r} {advice}"
-    return f"Write a number for each of {few(sorted(map(repr, texts)), 5)}"
+def _what_to_write(grid: Grid, labelled: _Labelled) -> str:
+    """Advice on texts that may be meant as scores: percentages, decimal commas, and grades, of which there are few."""
+    texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
+    stated = [text for text in texts if not is_absent(text)]
+    if advice := way_out(stated[0]):
+        return f". For {stated[0]!r} {advice}"
+    if len(stated) > _MOST_GRADES or max(map(len, stated)) > _LONGEST_GRADE:
+        return ""
+    return f". Write a number for each of {few(sorted(map(repr, stated)), _MOST_GRADES)}"
 
 
 def common_denominator(values: Floats, digits: int, *, units: int) -> int | None:

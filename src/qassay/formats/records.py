@@ -10,6 +10,7 @@ import ast
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -159,9 +160,9 @@ def _csv(text: str, file: str) -> Iterator[Numbered]:
         reader = csv.reader(lines, strict=True, delimiter=separator)
     problems = Problems()
     start = 1
-    twice = {name for name in header if name and header.count(name) > 1}
+    twice = sorted(name for name, count in Counter(header).items() if name and count > 1)
     if twice:
-        message = f"two columns are called {sorted(twice)[0]!r}; rename one of them"
+        message = f"two columns are called {twice[0]!r}; rename one of them"
         raise InputError(Problem("syntax", message, file, 1))
     try:
         for row in reader:

@@ -109,9 +109,12 @@ def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None
 
 def _refuse_foreign(engine: Engine, backup: Path) -> None:
     """Stop at a backup with tables, views or triggers that Qassay did not make: they would act in the store."""
-    with engine.connect() as connection:
-        version = store_version(connection)
-        foreign = foreign_objects(connection, version) if version is not None else []
+    try:
+        with engine.connect() as connection:
+            version = store_version(connection)
+            foreign = foreign_objects(connection, version) if version is not None else []
+    except DBAPIError as error:
+        raise InputError(Problem("configuration", f"is a damaged backup: {error.orig}", str(backup))) from None
     if foreign:
         message = f"is not a backup that Qassay made: it has, or lacks, {few(foreign, 3)}. Restore another backup"
         raise InputError(Problem("configuration", message, str(backup)))

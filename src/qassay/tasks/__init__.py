@@ -7,7 +7,6 @@ the same form, or changes single keys in `qassay.toml`.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -40,6 +39,8 @@ DECISION_LABELS = ("YES", "NO", "UNKNOWN")
 ITEM_FORMS = ("ranked", "one", "extract")
 DECISION_FORMS = ("decision", "justified")
 LONGEST_LABEL = 60
+# Beyond this, a label's value or a weight is a slip, and sums of such numbers have no digits left for scores.
+LARGEST_VALUE = 1e12
 # Keys that judging screens and sheets have a use for themselves: note, undo, next, help, save, overview.
 SCREEN_KEYS = frozenset("mzn?so")
 # Reports a fault of a definition: the key it is in, and what is wrong with it.
@@ -273,8 +274,11 @@ def _check_valued_labels(labels: Mapping[str, Any], fault: Fault) -> None:
             fault("labels", f"{label!r} is not a name of a label: 1 to {LONGEST_LABEL} printable characters")
         for name in sorted(set(table) - {"value", "key"}):
             fault(f"labels.{label}.{name}", "is unknown; a label has a value and a key")
-        if not _fits(table.get("value"), float) or not math.isfinite(table["value"]):
-            fault(f"labels.{label}", f"is {value!r}; it takes a number, or a table such as {{value = 1, key = 'c'}}")
+        if not _fits(table.get("value"), float) or not abs(table["value"]) <= LARGEST_VALUE:
+            fault(
+                f"labels.{label}",
+                f"is {value!r}; it takes a number up to {LARGEST_VALUE:g}, or a table such as {{value = 1, key = 'c'}}",
+            )
         if "key" in table and (not isinstance(table["key"], str) or len(table["key"]) != 1 or table["key"].isspace()):
             fault(f"labels.{label}.key", f"is {table['key']!r}; a key is one character")
     keys = [
@@ -314,8 +318,9 @@ def _check_rules(kind: str, rules: object, fault: Fault) -> None:
             fault(f"{where}.{key}", "is missing; every question type needs it")
     if known.get("response", "one") not in RESPONSE_FORMS:
         fault(f"{where}.response", f"is {known['response']!r}; it is one of {', '.join(RESPONSE_FORMS)}")
-    if not 0 < known.get("weight", 1) < math.inf:
-        fault(f"{where}.weight", f"is {known['weight']}; a weight is a number above 0")
+    if not 0 < known.get("weight", 1) <= LARGEST_VALUE:
+        most = f", up to {LARGEST_VALUE:g}" if known["weight"] > LARGEST_VALUE else ""
+        fault(f"{where}.weight", f"is {known['weight']}; a weight is a number above 0{most}")
     for key in ("max_items", "max_length"):
         if known.get(key, 1) < 1:
             fault(f"{where}.{key}", f"is {known[key]}; it takes a whole number from 1")
@@ -331,5 +336,5 @@ def _check_without(missing: str, weights: object, types: set[str], fault: Fault)
         fault(where, f"{kind!r} is not a question type of this task")
     for kind in sorted(types - {missing}):
         weight: Any = weights.get(kind)
-        if not _fits(weight, float) or not 0 <= weight < math.inf:
+        if not _fits(weight, float) or not 0 <= weight <= LARGEST_VALUE:
             fault(f"{where}.{kind}", f"is {weight!r}; it takes the weight of {kind} where {missing} is missing")

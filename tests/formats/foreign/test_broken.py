@@ -19,7 +19,7 @@ import pytest
 import zstandard
 
 from qassay.errors import InputError, UsageError
-from qassay.formats import foreign
+from qassay.formats import files, foreign
 from qassay.formats.foreign import _names, _scores, _zip, read_log
 from qassay.formats.score_rows import ScoreRows
 from qassay.plugins import plugins
@@ -451,6 +451,8 @@ def test_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatc
     header = members(sample("inspect", "alpha.eval"))["header.json"]
     bomb = packed(tmp_path / "bomb.eval", {"header.json": header, "summaries.json": b" " * (50 << 20)})
     assert bomb.stat().st_size < 100_000
+    monkeypatch.setattr(files, "_ALWAYS_UNPACKED", 1 << 20)
+    assert "summaries.json: unpacks to more than 200 times its size" in refusal(bomb)
     monkeypatch.setattr(_zip, "MOST_UNPACKED", 1 << 20)
     assert "summaries.json: unpacks to more than 1 MiB" in refusal(bomb)
     monkeypatch.setattr(_zip, "MOST_MEMBERS", 1)

@@ -51,6 +51,7 @@ def read_log(path: Path) -> ScoreRows | None:
     """The scores of a log of another tool; None where the file is not one."""
     if path.is_dir():
         return None
+    files.refuse_pipe(path)
     head = _content(path, HEAD, whole=False)
     for reader in (*tools(), *_plug_ins()):
         if reader.looks_like(path, head):
@@ -89,17 +90,18 @@ def _content(path: Path, most: int, *, whole: bool) -> bytes:
     """The first bytes of a file, unpacked; an error where the whole file is asked for and is larger."""
     pieces: list[bytes] = []
     size = 0
+    packed = path.stat().st_size
     try:
         with path.open("rb") as file:
             for piece in files.unpacked(iter(lambda: file.read(HEAD), b"")):
                 pieces.append(piece)
                 size += len(piece)
-                if size > most:
+                if size > most or files.is_bomb(packed, size):
                     break
     except files.BrokenError as error:
         if whole:
             raise InputError(Problem("encoding", f"{error}. Copy the file again.", str(path))) from None
-    if whole and size > most:
+    if whole and (size > most or files.is_bomb(packed, size)):
         message = f"is larger than {most >> 30} GiB. Split the log, or export its scores as a table."
         raise InputError(Problem("encoding", message, str(path)))
     return b"".join(pieces)[:most]

@@ -51,12 +51,17 @@ class Archive:
         """The contents of a member."""
         member = self._members[name]
         pieces: list[bytes] = []
+        size = 0
         try:
             for piece in self._pieces(member):
                 self._room -= len(piece)
+                size += len(piece)
                 if self._room < 0:
                     message = f"{_names.name(name)}: unpacks to more than {MOST_UNPACKED >> 20:,} MiB."
                     raise _logs.refuse(self._path, f"{message} Split the log.")
+                if files.is_bomb(member.compress_size, size):
+                    message = f"{_names.name(name)}: unpacks to more than {files.MOST_RATIO} times its size."
+                    raise _logs.refuse(self._path, f"{message} {self._remedy}")
                 pieces.append(piece)
         except (
             zipfile.BadZipFile,

@@ -13,6 +13,7 @@ from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, line_of
 from qassay.formats.jsonl import Numbered
+from qassay.formats.judgments import weight_fault
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, names_nuggets
@@ -22,7 +23,7 @@ from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
-from qassay.tasks import Task
+from qassay.tasks import LARGEST_VALUE, Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 # Flags that are said in full.
@@ -143,8 +144,8 @@ def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered]
         elif questions is not None and question not in questions.by_id:
             message = f"question {question} is not in the test set"
             problems.append(Problem("unknown-question", message, source.name, line or None, question))
-        elif "weight" in form.columns and (row.get("weight") or 0) < 0:
-            message = f"question {question}: the weight {row['weight']} is negative"
+        elif "weight" in form.columns and not 0 <= (row.get("weight") or 0) <= LARGEST_VALUE:
+            message = f"question {question}: {weight_fault(row['weight'])}"
             problems.append(Problem("bad-label", message, source.name, line or None, question))
     if problems:
         raise InputError(problems)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.display import enumerated
+from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SHOWN = 20
+# Pairs grow with the square: more runs than these take hours and fill memory.
+MOST_RUNS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,12 @@ def compare_all(
     letters and groups come from one decision for each pair: adjusted p <= alpha. With repeats `holm` and `bh` take
     running the systems again into account. Without `method` it is `randomised-tukey`, and `holm` with repeats.
     """
+    if len(matrix.runs) > MOST_RUNS:
+        pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
+        raise UsageError(
+            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare. Choose some (--systems A,B,C); if "
+            "each row of the table is a system: --runs-as-rows"
+        )
     method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
     tests = PairTests(method, alpha, permutations, test, seed, progress)
     ranking = rank_runs(matrix.runs, matrix.scores())

@@ -32,8 +32,6 @@ Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 NOT_RUN_AGAIN = "Each system ran once per question: the variation from run to run is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
-# With more units than this, the part of a single one is too small for the three decimals of scores.
-MOST_UNITS_OF_THREE_DECIMALS = 500
 
 
 @dataclass(frozen=True, slots=True)
