@@ -86,18 +86,13 @@ def chart(rows: Iterable[Mapping[str, object]]) -> Any:
     return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
 
 
-def number(field: str, *, title: str | None, domain: Sequence[float] | None = None, form: str = "") -> Any:
+def number(field: str, *, title: str | None, domain: Sequence[float] | None = None, form: str | None = None) -> Any:
     """An axis of numbers along the bottom; marks at its ends keep away from the names beside them."""
     alt = altair()
     ends = {"zero": False, "padding": 10} if domain is None else {"domain": list(domain)}
     scale = alt.Scale(**ends, nice=False)
-    return alt.X(
-        field,
-        type="quantitative",
-        title=title,
-        scale=scale,
-        axis=alt.Axis(tickCount=8, **({"format": form} if form else {})),
-    )
+    axis = alt.Axis(format=form, tickCount=8) if form else alt.Axis(tickCount=8)
+    return alt.X(field, type="quantitative", title=title, scale=scale, axis=axis)
 
 
 def names(field: str, order: Sequence[str]) -> Any:
