@@ -16,7 +16,7 @@ from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
 from qassay.meta.intervals import Blocks, blocks
-from qassay.meta.ranking import rank_runs
+from qassay.meta.ranking import mean_ranks, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
@@ -98,6 +98,8 @@ class AllPairs(Result):
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
         differ = "differs" if self._total == 1 else "differ"
         pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
+        if not self.different:
+            pairs = "no pair of runs differs significantly"
         return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     def _lead(self) -> str:
@@ -139,7 +141,7 @@ class AllPairs(Result):
         if self.margin is not None:
             reading += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(range(1, len(self.runs) + 1), names, self.scores, self.letters, strict=True)
+        rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column(""), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
 
@@ -152,6 +154,10 @@ class AllPairs(Result):
         ]
         left = len(pairs) - len(rows)
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        adjusted = "; p adjusted: how often it makes the largest of all differences this large"
+        if self.method in ("holm", "bh"):
+            adjusted = "; p adjusted: corrected for the number of pairs"
+        notes.append(f"p: how often chance alone makes a difference this large{adjusted}.")
         if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
             notes.append(
                 "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."
@@ -264,7 +270,7 @@ def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) 
 
 def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
     if matrix.repeats is None:
-        return [NOT_RUN_AGAIN] if matrix.read else []
+        return [NOT_RUN_AGAIN.format(matrix.unit_name[0])] if matrix.read else []
     if method in ("holm", "bh"):
         return []
     return ["This method is about questions alone. The method holm includes running the systems again."]
