@@ -325,7 +325,7 @@ class FlipTest:
 
 
 def default_flips(count: int) -> int:
-    """How many random flips of so many blocks are drawn unless the caller says otherwise.
+    """How many random flips of this number of blocks are drawn unless the caller says otherwise.
 
     >>> default_flips(500), default_flips(1_000_000)
     (100000, 10000)

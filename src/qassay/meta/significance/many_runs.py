@@ -270,7 +270,7 @@ def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) 
 
 def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
     if matrix.repeats is None:
-        return [NOT_RUN_AGAIN.format(matrix.unit_name[0])] if matrix.read else []
+        return [NOT_RUN_AGAIN] if matrix.read else []
     if method in ("holm", "bh"):
         return []
     return ["This method is about questions alone. The method holm includes running the systems again."]

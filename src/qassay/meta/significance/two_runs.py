@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
-NOT_RUN_AGAIN = "Each system ran once per {}: the variation from run to run is not included."
-READING = "interval: where the true difference may lie; p: how often chance alone makes a difference this large."
+NOT_RUN_AGAIN = "Each system ran once: the variation from run to run is not included."
+READING = "interval: where the true difference may lie; p: how often chance alone makes one this large."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
 
@@ -323,7 +323,7 @@ def _decision(
 def _repeat_notes(pair: ScoreMatrix) -> list[str]:
     """Whether running the systems again is part of the answer."""
     if pair.repeats is None:
-        return [NOT_RUN_AGAIN.format(pair.unit_name[0])] if pair.read else []
+        return [NOT_RUN_AGAIN] if pair.read else []
     numbers = dict(zip(pair.runs, pair.repeats.numbers, strict=True))
     once = [run for run, number in numbers.items() if number == 1]
     counts = " and ".join(f"{run} {number}" for run, number in numbers.items())
