@@ -16,6 +16,7 @@ import pytest
 
 import qassay
 from qassay.analysis.reporting import of_matrix
+from qassay.cli import main
 from qassay.demo import demo_folder
 from qassay.errors import QassayError
 from qassay.formats.matrix import read_matrix
@@ -130,8 +131,6 @@ def test_real_matrices_are_not_contradicted(data: Callable[[str], Path], name: s
 
 
 def test_the_built_in_evaluation_says_which_question_each_number_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    from qassay.cli import main
-
     assert main(["score", str(demo_folder())]) == 0
     board = " ".join(capsys.readouterr().out.split())
     assert "could chance alone explain the difference of two runs?" in board
@@ -324,3 +323,55 @@ def test_scores_and_differences_have_three_decimals_and_no_difference_looks_like
         replace(matrix, values=values[:, :20] * 0.7321, units=matrix.units[:20], denominator=None), "a", "b"
     )
     assert [column.spec for column in graded.deciding_table().columns[1:]] == [".3f", ".3f", "+.3f"]
+
+
+def run_command(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:
+    assert main([str(argument) for argument in arguments]) == status
+    return capsys.readouterr().out
+
+
+def test_tied_systems_share_a_place_in_compare() -> None:
+    values = np.array([[1, 1, 0, 0] * 5, [0, 0, 1, 1] * 5, [0, 0, 0, 1] * 5], dtype=np.float64)
+    matrix = ScoreMatrix(("a", "b", "c"), tuple(map(str, range(20))), values, denominator=1)
+    result = compare_all(matrix, permutations=500)
+    assert [row[0] for row in result.table().rows] == ["1=", "1=", 3]
+    assert "no pair of runs differs significantly" in result.sentence()
+
+
+def test_too_few_questions_have_no_number_beside_the_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "three.csv"
+    path.write_text("topic,a,b\n1,1,0\n2,1,1\n3,0,0\n")
+    (needed,) = (line for line in run_command(capsys, "compare", path).splitlines() if line.startswith("topics needed"))
+    assert " ".join(needed.split()) == "topics needed – too few topics to tell; you have 3"
+
+
+@pytest.mark.parametrize("rows", ["id,a\n1,1\n2,0\n", "id,a,b\n1,1,1\n2,0,0\n3,1,1\n"], ids=["one system", "equal"])
+def test_a_plan_without_a_number_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str
+) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(rows)
+    out = run_command(capsys, "plan", path)
+    assert "No number of questions can be given: " in out
+    assert "Give the scores of two systems or more that differ" in out
+    assert "–" not in out, "no table of dashes"
+
+
+@pytest.mark.parametrize(
+    ("command", "terms"),
+    [
+        (["compare", "DEMO", "hobby", "ibis"], ["p: how often chance", "interval: where"]),
+        (["compare", "DEMO"], ["p: how often chance", "p adjusted: how often"]),
+        (["score", "DEMO"], ["Intervals: where the true score may lie, by bootstrap (BCa)"]),
+        (["agree", "DEMO", "--resamples", "10"], ["kappa, pi and alpha: agreement beyond"]),
+        (["stability", "DEMO"], ["tau (Kendall): 1 where", "Swaps are pairs"]),
+        (["describe", "DEMO"], ["Half of the runs score between q1 and q3"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_terms_are_explained_where_they_are_met(
+    capsys: pytest.CaptureFixture[str], command: list[str], terms: list[str]
+) -> None:
+    out = " ".join(run_command(capsys, *(demo_folder() if word == "DEMO" else word for word in command)).split())
+    for term in terms:
+        assert term in out

@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, multinomial
 
 from qassay.matrix import ScoreMatrix
 from qassay.meta import right_or_wrong
 from qassay.meta.intervals import blocks, flip_test
-from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial
+from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial, with_unseen
 
 
 def _share_as_far(differences: np.ndarray, shift: float) -> float:
@@ -44,7 +44,8 @@ def test_the_general_test_takes_the_exact_road_for_right_or_wrong_scores_on_any_
     units = tuple(map(str, range(400)))
     test = flip_test(blocks(ScoreMatrix(("a", "b"), units, values * 5, denominator=1)))
     ahead, behind = int((values[0] > values[1]).sum()), int((values[0] < values[1]).sum())
-    exact = exact_flips(ahead, behind, 400 - ahead - behind, alpha=0.05)
+    flips = exact_flips(ahead, behind, 400 - ahead - behind, alpha=0.05)
+    exact = with_unseen(flips, ahead, behind, 400, alpha=0.05)
     assert (test.exact, test.flips, test.p) == (True, None, exact.p)
     assert test.interval == pytest.approx((5 * exact.low, 5 * exact.high))
     assert test.difference == pytest.approx(5 * (ahead - behind) / 400)
@@ -84,3 +85,31 @@ def test_limits_of_many_units_are_the_exact_ones(monkeypatch: pytest.MonkeyPatch
 
 def test_a_difference_that_never_varies_is_a_point_with_many_units() -> None:
     assert exact_flips(30_000, 0, 0, alpha=0.05) == ExactFlips(p=pytest.approx(0.0), low=1.0, high=1.0)
+
+
+@pytest.mark.parametrize("units", [10, 20, 50])
+@pytest.mark.parametrize(
+    ("ahead", "behind"),
+    [(0.0, 0.0), (0.01, 0.01), (0.03, 0.001), (0.045, 0.005), (0.1, 0.0), (0.3, 0.3), (0.4, 0.2), (0.98, 0.0)],
+)
+def test_intervals_contain_the_truth_also_where_hardly_a_unit_differs(ahead: float, behind: float, units: int) -> None:
+    """The exact coverage: every outcome with its probability. By the flips alone it goes down to 0.1."""
+    covered = 0.0
+    for a in range(units + 1):
+        for b in range(units + 1 - a):
+            share = multinomial.pmf([a, b, units - a - b], units, [ahead, behind, 1 - ahead - behind])
+            if share < 1e-9:
+                continue
+            exact = exact_flips(a, b, units - a - b, alpha=0.05)
+            wide = with_unseen(exact, a, b, units, alpha=0.05)
+            covered += share * (wide.low - 1e-9 <= ahead - behind <= wide.high + 1e-9)
+            # The verdict stays that of the test.
+            assert (wide.low > 0, wide.high < 0, wide.p) == (exact.low > 0, exact.high < 0, exact.p)
+    assert covered > 0.89
+
+
+def test_two_runs_that_are_equal_on_few_units_may_differ_on_others() -> None:
+    matrix = ScoreMatrix(("a", "b"), tuple("1234567890"), np.tile(np.array([1.0, 0.0] * 5), (2, 1)), denominator=1)
+    low, high = flip_test(blocks(matrix)).interval or (0.0, 0.0)
+    assert -0.25 < low < -0.15
+    assert high == -low

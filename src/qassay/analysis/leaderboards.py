@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from qassay.frames import ends
 from qassay.matrix import TIE
-from qassay.meta.intervals import ScoreIntervals
+from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
 from qassay.results import Result
 from qassay.scoring import Scores
@@ -53,8 +53,8 @@ class Leaderboard(Result):
         limits = {run: self.intervals.interval(run) for run in self.intervals.runs}
         texts = {run: f"{limit[0]:.3f}–{limit[1]:.3f}" if limit else None for run, limit in limits.items()}
         shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
-        methods = " and ".join(sorted(set(self.intervals.methods)))
-        note = f"Intervals: {methods}, over {self.intervals.over}."
+        methods = " and ".join(WAYS.get(method, method) for method in sorted(set(self.intervals.methods)))
+        note = f"Intervals: where the true score may lie, by {methods}, over {self.intervals.over}."
         # Both say what was left out; once is enough.
         notes = (self._reading(), note, *self.pairs.table().notes, *shown.notes)
         return replace(shown, notes=tuple(dict.fromkeys(notes)))

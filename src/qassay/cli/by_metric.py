@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qassay.cli.inputs import about, announce
-from qassay.cli.output import print_json, visible
+from qassay.cli.output import print_answer, print_json, visible
 
 if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
@@ -44,7 +44,7 @@ def give_answers(
         print_json(document)
         return
     if first:
-        print(visible(f"{first}\n"))
+        print_answer(first)
     for number, (name, answered) in enumerate(answers.items()):
         if every_metric:
             print("\n" * bool(number) + visible(f"Metric {name}\n"))

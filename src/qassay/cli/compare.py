@@ -34,7 +34,7 @@ from qassay.cli.inputs import (
     refuse_without_correction,
     takes_scoring,
 )
-from qassay.cli.output import Progress, print_json, print_tables, progress, visible
+from qassay.cli.output import Progress, print_answer, print_json, print_tables, progress
 from qassay.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def command(
 
         def show() -> None:
             if decision is not None:
-                print(visible(f"{gate_line(result, decision, margin)}.\n"))
+                print_answer(gate_line(result, decision, margin))
             print_tables(_shown(result, details=details, top=top))
 
         return Answer(document, show)
@@ -176,7 +176,7 @@ def command(
     decision = together(list(decisions.values())) if gate else None
     of_all = {"correction": "holm"} | ({} if decision is None else {"gate": decision, "margin": margin})
     each = ", ".join(f"{name} {decided}" for name, decided in decisions.items())
-    first = f"{decision}: {each}." if len(decisions) > 1 else ""
+    first = f"{decision}: {each}" if len(decisions) > 1 else ""
     give_answers(tables, answer, as_json=as_json, every_metric=scoring.every_metric, together=of_all, first=first)
     if decision is not None:
         raise typer.Exit(options.report(list(compared.values())))
@@ -206,7 +206,7 @@ def _give_corrected(result: CorrectedPair, gate: Gate | None, *, as_json: bool) 
         print_json(result.as_json() | ({} if gate is None else {"gate": decision, "margin": gate.margin}))
     else:
         if gate is not None and decision is not None:
-            print(visible(f"{gate_line(result, decision, gate.margin)}.\n"))
+            print_answer(gate_line(result, decision, gate.margin))
         print_tables(result.tables())
     if gate is not None:
         raise typer.Exit(gate.report([result]))

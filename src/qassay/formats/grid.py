@@ -157,8 +157,7 @@ def _separated(file: str, text: str) -> Grid:
                 column.extend(cells)
     if problems:
         raise InputError(problems)
-    cells = [column.cells for column in columns]
-    return Grid(file, header, cells, lines, header_line, decimal_commas=separator == ";")
+    return Grid(file, header, [column.cells for column in columns], lines, header_line, decimal_commas=separator == ";")
 
 
 def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:

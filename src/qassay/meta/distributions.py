@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 # Whiskers reach to the most extreme score within this many interquartile distances of the box.
 REACH = 1.5
 READING = (
-    "A whisker ends at the most extreme score within 1.5 times the distance from q1 to q3; outliers lie beyond. It can "
-    "end inside the box: quartiles lie between scores, and outliers count towards them."
+    "Half of the runs score between q1 and q3. A whisker ends at the most extreme score within 1.5 times the distance "
+    "from q1 to q3; outliers lie beyond. It can end inside the box: quartiles lie between scores, and outliers count "
+    "towards them."
 )
 
 

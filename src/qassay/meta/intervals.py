@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from qassay.errors import UsageError
 from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
 from qassay.meta.repeats import mean_uncertainty
-from qassay.meta.right_or_wrong import exact_flips
+from qassay.meta.right_or_wrong import exact_flips, with_unseen
 from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.tables import Column, Table, counted, table
 
@@ -34,6 +34,8 @@ FEW_QUESTIONS = 200
 FEW_EITHER = 30
 # The method of an interval that includes running a system again.
 REPEATED = "t with repeats"
+# The methods in words.
+WAYS = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running again included)"}
 _CELLS = 2_000_000  # of a chunk of resamples; bounds the memory
 
 # Random flips by default; all flips where there are no more than this.
@@ -323,7 +325,7 @@ class FlipTest:
 
 
 def default_flips(count: int) -> int:
-    """How many random flips of so many blocks are drawn unless the caller says otherwise.
+    """How many random flips of this number of blocks are drawn unless the caller says otherwise.
 
     >>> default_flips(500), default_flips(1_000_000)
     (100000, 10000)
@@ -337,12 +339,13 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int | None = None, se
     For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
     observed one exactly where delta lies between the mean difference over F and the mean over the other units.
     So the limits are order statistics of these means, and one set of flips serves every delta. Series are flipped
-    as wholes. All flips count where there are no more than `flips` of them, and where every unit tells the runs apart
-    by the same amount or not at all, as with answers that are right or wrong.
+    as wholes. Limits of right-or-wrong scores allow for what no unit shows (`with_unseen`). All flips count where
+    there are no more than `flips` of them, and where every unit tells the runs apart by the same amount or not at all,
+    as with answers that are right or wrong.
     """
     differences = pair.parts[0] - pair.parts[1]
     total = float(differences.sum())
-    step = float(np.abs(differences).max(initial=0.0))
+    step = float(np.abs(differences).max(initial=0.0)) or _step(pair)
     if _is_alike(differences, step, pair):
         return _right_or_wrong(differences, step, pair, level)
     flips = default_flips(pair.count) if flips is None else flips
@@ -383,10 +386,18 @@ def _is_alike(differences: Floats, step: float, pair: Blocks) -> bool:
     return step > pair.tolerance and bool(level.all()) and bool((pair.weights == pair.weights[0]).all())
 
 
+def _step(pair: Blocks) -> float:
+    """The distance of right and wrong, where the runs have these two scores alone; else 0."""
+    values = np.unique(pair.parts)
+    return float(values[-1] - values[0]) if len(values) == 2 else 0.0
+
+
 def _right_or_wrong(differences: Floats, step: float, pair: Blocks, level: float) -> FlipTest:
     """The test where the runs differ on a unit by `step`, or not at all: computed, not enumerated or drawn."""
     ahead, behind = (int((sign * differences > pair.tolerance).sum()) for sign in (1, -1))
     test = exact_flips(ahead, behind, pair.count - ahead - behind, alpha=1 - level)
+    if _step(pair) == step and math.isfinite(test.low) and math.isfinite(test.high):
+        test = with_unseen(test, ahead, behind, pair.count, alpha=1 - level)
     scale = step * pair.count / pair.scale
     return FlipTest(
         difference=float(differences.sum()) / pair.scale,

@@ -31,6 +31,10 @@ STEPS_SHOWN = 20
 STEPS_MOST = 100
 SWAPS_SHOWN = 10
 RUNS_SHOWN = 40
+TAU = (
+    "tau (Kendall): 1 where two sets rank the runs alike, 0 where the rankings have nothing in common, -1 where one "
+    "reverses the other; tau_AP counts changes near the top more. Swaps are pairs of runs that change places."
+)
 # The answer names the sets up to this number.
 SETS_NAMED = 3
 BOUND = "bound of that change"
@@ -162,6 +166,7 @@ class MeasureStability(Figured):
     def _reading_notes(self) -> Iterator[str]:
         comparisons = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
         if any(comparison.tau is not None for comparison in comparisons):
+            yield TAU
             yield "By custom a ranking with tau of 0.9 or more is called stable; it is a custom, not a guarantee."
         if any(comparison.tied and comparison.tau is not None for comparison in comparisons):
             yield "With ties: tau-b, and tau_AP in the form b, which takes neither ranking as the truth."
@@ -173,8 +178,11 @@ class MeasureStability(Figured):
         swaps.sort(key=lambda entry: -entry[1].difference)
         shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
         rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
-        for header, place in ((f"difference ({self.reference})", 3), ("difference (set)", 4)):
-            columns.append(Column(header, f".{decimals(row[place] for row in rows)}f"))
+        before, after = (
+            zip(*((s.difference, s.other_difference) for _, s, *_ in shown), strict=True) if shown else ((), ())
+        )
+        columns.append(Column(f"difference ({self.reference})", f".{decimals(before)}f"))
+        columns.append(Column("difference (set)", f".{decimals(after)}f"))
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
         notes += [] if swaps else ["No two runs change places."]
         notes += ["* manual run"] if any(run.endswith("*") for row in rows for run in row[1:3]) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qassay.display import called, listed
-from qassay.meta.intervals import REPEATED
+from qassay.meta.intervals import WAYS
 from qassay.meta.significance.methods import NAMES
 from qassay.tables import at_least, counted, p_equals, plural
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qassay.reports.document import Material
-
-BOOTSTRAP = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running again included)"}
 
 
 def methods(material: Material) -> tuple[str, ...]:
@@ -66,7 +64,7 @@ def _left_out(material: Material) -> Iterator[str]:
 
 def _intervals(material: Material) -> str:
     intervals = material.intervals
-    ways = sorted({BOOTSTRAP.get(way, way) for way in intervals.methods if way != "none"})
+    ways = sorted({WAYS.get(way, way) for way in intervals.methods if way != "none"})
     if not ways:
         return f"Intervals: none; a single {material.matrix.unit_name[0]} does not show how scores vary."
     matrix = material.matrix

@@ -16,6 +16,11 @@ from qassay.tables import DASH, Cell, Column, Table, plural, table
 if TYPE_CHECKING:
     import polars as pl
 
+BEYOND_CHANCE = (
+    "kappa, pi and alpha: agreement beyond what chance alone would give; 1 is full agreement, 0 is no better than "
+    "chance, below 0 is worse."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement(Figured):
@@ -151,6 +156,8 @@ class Agreement(Result):
         if self.fold:
             folded = ", ".join(f"{label} counts as {into}" for label, into in self.fold.items())
             notes.append(f"Folding: {folded}.")
+        if self.items:
+            notes.append(BEYOND_CHANCE)
         if self.resamples and self.items:
             notes.append(f"Intervals: bootstrap over items, {self.resamples:,} resamples.")
         return notes

@@ -85,6 +85,7 @@ class Shown:
 
 # In place of a difference that the scores cannot have.
 NONE = "none"
+WAY_ON = "Give the scores of two systems or more that differ, on two {} or more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class Plan(Result):
         sentences = [as_sentence(self.sentence())]
         best = self.recommendation
         if best is None:
-            return sentences[0]
+            return f"{sentences[0]} {WAY_ON.format(self.unit_name[1])}"
         again = "" if self.running_again is None else f" with {plural(self.running_again.at_hand, 'repeat')} each"
         if best.units is not None:
             sentences.append(
@@ -185,6 +186,8 @@ class Plan(Result):
 
         With `details`, or where assessors are weighed: where the scores vary, and units for the coefficient.
         """
+        if self.why_none and not any(row.power or row.predicted for row in self.differences):
+            return []
         shown = [] if self.shown and not self.details else [self.table()]
         if self.running_again is not None:
             shown = [self.running_again.table(self.unit_name), *shown]

@@ -101,6 +101,8 @@ class AllPairs(Result):
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
         differ = "differs" if self._total == 1 else "differ"
         pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
+        if not self.different:
+            pairs = "no pair of runs differs significantly"
         return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
 
     def _lead(self) -> str:
@@ -155,6 +157,10 @@ class AllPairs(Result):
         ]
         left = len(pairs) - len(rows)
         notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        adjusted = "; p adjusted: how often it makes the largest of all differences this large"
+        if self.method in ("holm", "bh"):
+            adjusted = "; p adjusted: corrected for the number of pairs"
+        notes.append(f"p: how often chance alone makes a difference this large{adjusted}.")
         if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
             notes.append(
                 "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."

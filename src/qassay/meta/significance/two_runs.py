@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
-NOT_RUN_AGAIN = "Each system ran once per question: the variation from run to run is not included."
+NOT_RUN_AGAIN = "Each system ran once: the variation from run to run is not included."
+READING = "interval: where the true difference may lie; p: how often chance alone makes one this large."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
 
@@ -134,7 +135,7 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        needed = (show(self.units_needed, ","), self._needed())
+        needed = (show(None if self.interval is None else self.units_needed, ","), self._needed())
         rows: list[tuple[Cell, ...]] = [
             (self.a, f"{self.score_a:.3f}", self.measure),
             (self.b, f"{self.score_b:.3f}", self.measure),
@@ -143,7 +144,8 @@ class PairComparison(Result):
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
         ]
-        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, self.notes)
+        notes = self.notes if self.interval is None else (READING, *self.notes)
+        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, notes)
 
     def _interval(self) -> str:
         """The interval of the difference and its p-value."""
@@ -400,9 +402,10 @@ def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | No
     if test.interval is None and matrix.repeats is None:
         remarks.append(f"With {parts.count} {units} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
+        point = ", and the interval is a point" if test.low == test.high else ""
         remarks.append(
             f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units} "
-            "needed, and the interval is a point."
+            f"needed{point}."
         )
     elif p_t is None:
         remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")

@@ -16,7 +16,7 @@ _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 # Runs whose sums are built at once: enough of them that no sum waits for the one before.
 LANES = 32
 
-# Units whose scores for so many runs fit the fastest cache, and members of a set from which on a tile pays.
+# Units whose scores for these runs fit the fastest cache, and members of a set from which on a tile pays.
 TILE = 96
 FEWEST_IN_TILE = 32
 
