@@ -133,15 +133,20 @@ class LanguageModel:
 
     def _taken(self, work: Work, result: Any) -> Iterator[tuple[Sequence[Case], Sequence[Opinion | None]]]:
         """The result of a work, counted; nothing where the limit kept it from being asked."""
+        if self.is_result(result, "judgments made so far are kept; judge again to go on"):
+            yield work.cases, result
+
+    def is_result(self, result: Any, remedy: str) -> bool:
+        """Whether this is an answer and not the end of the money; an error with a remedy where the job cannot go on."""
         if isinstance(result, LimitError):
             self.account.stopped = f"the spending limit of {self.limit:g} is reached"
-        elif isinstance(result, StoppedError):
-            message = f"the model {self.model.name}: {result} (judgments made so far are kept; judge again to go on)"
+            return False
+        if isinstance(result, StoppedError):
+            message = f"the model {self.model.name}: {result} ({remedy})"
             raise InputError(Problem("configuration", message)) from None
-        elif isinstance(result, Exception):
+        if isinstance(result, Exception):
             raise result
-        else:
-            yield work.cases, result
+        return True
 
     async def _opinions(self, asking: Asking, work: Work) -> list[Opinion | None]:
         """An opinion on each case of a work; None and a record where the model gave no usable answer."""

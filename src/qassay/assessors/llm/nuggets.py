@@ -17,14 +17,13 @@ from typing import Any
 
 from qassay.assessors.judging import checked_name, shown_nuggets
 from qassay.assessors.llm.answers import keep_prompt
-from qassay.assessors.llm.asking import Asked, Asking, FailedError, LimitError, Loop
+from qassay.assessors.llm.asking import Asked, Asking, FailedError, Loop
 from qassay.assessors.llm.assessor import LanguageModel, decided
 from qassay.assessors.llm.calls import Call, one_line, shortened
-from qassay.assessors.llm.client import StoppedError
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.forms import Check, Field, Form, MalformedError, Verdict, decoded, described
 from qassay.assessors.llm.prompts import Prompt
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
@@ -153,17 +152,10 @@ def _results_of(model: LanguageModel, works: Mapping[str, Callable[[Asking], Any
             loop.submit(question, work)
         for _ in works:
             question, result = loop.take()
-            if isinstance(result, LimitError):
-                model.account.stopped = f"the spending limit of {model.limit:g} is reached"
-            elif isinstance(result, FailedError):
+            if isinstance(result, FailedError):
                 model.account.failed += 1
                 failed.append(question)
-            elif isinstance(result, StoppedError):
-                message = f"the model {model.model.name}: {result} (answers so far are kept)"
-                raise InputError(Problem("configuration", message)) from None
-            elif isinstance(result, Exception):
-                raise result
-            else:
+            elif model.is_result(result, "answers so far are kept"):
                 results[question] = result
     finally:
         loop.close()
