@@ -136,5 +136,5 @@ def test_agreement_is_open_while_judging_goes_on(
     expect(page.locator("figure.chart").first).to_be_visible()
     accessible(page)
     page.goto(f"{server.url}/results/trust?provisional=1")
-    expect(page.get_by_text("No automatic assessor has judged yet.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("No program has judged yet.")).to_be_visible(timeout=60_000)
     accessible(page)
