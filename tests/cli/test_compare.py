@@ -206,3 +206,18 @@ def test_too_little_memory_is_an_error_in_words(
     monkeypatch.setattr("qassay.formats.grid.read_bytes", too_much)
     assert main(["compare", str(path)]) == 1
     assert capsys.readouterr().err == "error: there is not enough memory for this input\n"
+
+
+def test_an_interrupt_within_another_error_is_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python wraps what is raised while a class is made, as when Ctrl-C comes while libraries load."""
+
+    def interrupted(_: Path) -> bytes:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    path = tmp_path / "scores.csv"
+    path.write_text("id,a,b\nq1,1,0\n")
+    monkeypatch.setattr("qassay.formats.grid.read_bytes", interrupted)
+    assert main(["compare", str(path)]) == 130
+    assert capsys.readouterr().err == "interrupted\n"

@@ -98,6 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _say(QassayError("there is not enough memory for this input"), as_json="--json" in arguments)
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # while a class of a library was being made
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
         if isinstance(error, OSError):
             return _say_system(error, arguments)
         message = _database_message(error)
