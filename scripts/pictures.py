@@ -79,12 +79,13 @@ FORMAT = """\
 
 
 def terminal_output(command: str, folder: Path) -> str:
-    """What a command writes to a terminal, colours included."""
+    """What a command writes to a terminal, colours included; progress, which depends on the machine, is left out."""
     master, slave = pty.openpty()
     variables = environment(folder) | {"TERM": "xterm-256color"}
     del variables["NO_COLOR"]
+    nothing = subprocess.DEVNULL
     with subprocess.Popen(
-        ["bash", "-c", command], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave
+        ["bash", "-c", command], cwd=folder, env=variables, stdin=nothing, stdout=slave, stderr=nothing
     ) as process:
         os.close(slave)
         pieces = []

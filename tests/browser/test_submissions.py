@@ -13,6 +13,7 @@ from acting import act
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.runs import RunInformation
+from qassay.store.acts import Assessor
 from qassay.store.people import add_account
 from qassay.store.pool.uploads import describe_run, list_runs
 from qassay.web.results.finding import Choice
@@ -139,8 +140,8 @@ def _publish(small: Any) -> None:
     board = leaderboard(evaluation, choice, lambda *_: None, intervals="no")
     pages = organisations(evaluation, choice, lambda *_: None).document["pages"]
     with small.store.write() as connection:
-        who = {"account": small.account["Olga"], "name": "Olga"}
-        publish(connection, board, choice, title="Final", provisional=None, pages=pages, **who)
+        olga = act(connection, who=Assessor(small.account["Olga"], "Olga"))
+        publish(olga, board, choice, title="Final", provisional=None, pages=pages)
 
 
 def test_the_people_page_invites_a_participant(track: Make, visit: Make, accessible: Make) -> None:

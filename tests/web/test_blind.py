@@ -25,6 +25,7 @@ from qassay.evaluation import open_evaluation
 from qassay.formats.folder import open_folder
 from qassay.judging import Wanted
 from qassay.judging.items import parts_of, pool_items
+from qassay.store.acts import Assessor
 from qassay.store.assignment.assignments import all_assignments, assign
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
@@ -341,7 +342,8 @@ def _publish(world: World) -> str:
     board = table("Leaderboard", ["run", Column("score", ".3f")], [[tag, 0.5] for tag in tags(world)])
     found = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
     with world.store.write() as connection:
-        made = publish(connection, found, Choice(), title="", provisional=None, account=1, name="Olga")
+        olga = act(connection, who=Assessor(1, "Olga"))
+        made = publish(olga, found, Choice(), title="", provisional=None)
     return made.id
 
 
