@@ -164,7 +164,7 @@ def refuse_pipe(path: Path) -> None:
 
 
 def is_bomb(packed: int, unpacked_size: int) -> bool:
-    """Whether so many bytes come from so few that they are not meant to be read."""
+    """Whether the unpacked bytes are too many for the packed ones: such a file is not meant to be read."""
     return unpacked_size > max(_ALWAYS_UNPACKED, MOST_RATIO * packed)
 
 

@@ -215,8 +215,8 @@ def compare_all(
     if len(matrix.runs) > MOST_RUNS:
         pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
         raise UsageError(
-            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare. Choose some (--systems A,B,C); if "
-            "each row of the table is a system: --runs-as-rows"
+            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare. Choose some of them (--systems); a "
+            "table with one system per row is another form (--runs-as-rows)"
         )
     method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
     tests = PairTests(method, alpha, permutations, test, seed, progress)

@@ -10,6 +10,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
+from qassay.store.assignment.assignments import lock_assignments
 from qassay.store.assignment.counting import recount_question
 from qassay.store.development import drafts as store
 from qassay.store.development.answers import LONGEST_ANSWER, add_answer, forget_answer, known_answers, withdraw_answer
@@ -241,6 +242,7 @@ def withdraw(person: ThePerson, site: TheSite, sent: Withdrawal) -> Done:
 def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugget:
     """Note a fact on the list of question development, or change one."""
     with acting(site, person) as act:
+        lock_assignments(act.connection, sent.id)  # before the question, as every change does
         if _locked(site, person, act.connection, sent.id).question.type not in NUGGET_TYPES:
             raise UsageError("only definition and other questions have nuggets")
         bodies = {nugget.nugget: nugget.body for nugget in nuggets_of(act.connection, DEVELOPMENT, sent.id)}
@@ -255,6 +257,7 @@ def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugg
 def remove_nugget(person: ThePerson, site: TheSite, sent: NuggetRemoval) -> Done:
     """Take a fact off the list of question development."""
     with acting(site, person) as act:
+        lock_assignments(act.connection, sent.id)
         _locked(site, person, act.connection, sent.id)
         write_nugget(act, DEVELOPMENT, sent.id, sent.nugget, None, expected=sent.version)
         recount_question(act, sent.id)
