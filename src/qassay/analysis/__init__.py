@@ -282,7 +282,7 @@ def describe(
 
     >>> import qassay
     >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")  # doctest: +NORMALIZE_WHITESPACE
-    Description: the hardest question is 9.6 (mean 0.000), the easiest 5.6 (mean 0.886);
+    Description: the hardest questions are 9.6 and 13.6 (mean 0.000), the easiest 5.6 (mean 0.886);
     more than half of the 10 runs score 0 on 4 of 16 questions
     """
     from qassay.analysis.descriptions import Description, describe_evaluation

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import TIE, ScoreMatrix, document
 from qassay.results import Result
@@ -16,6 +17,8 @@ from qassay.tables import Cell, Column, Table, counted, plural, show, table
 if TYPE_CHECKING:
     import polars as pl
 
+# Units with the same mean that a sentence names.
+NAMED = 3
 # Whiskers reach to the most extreme score within this many interquartile distances of the box.
 REACH = 1.5
 READING = (
@@ -84,11 +87,22 @@ class ScoreDistributions(Result):
 
     def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
         """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
-        boxes = sorted(self.boxes, key=lambda box: box.mean)
-        if len(boxes) < 2 or boxes[-1].mean - boxes[0].mean <= TIE:
+        means = [box.mean for box in self.boxes]
+        if len(means) < 2 or max(means) - min(means) <= TIE:
             return ""
-        hardest, easiest = (f"{called(box.unit)} (mean {show(box.mean, '.3f')})" for box in (boxes[0], boxes[-1]))
-        return f"the hardest {self.unit_name[0]} is {hardest}, the easiest {easiest}"
+        hardest, easiest = (
+            [box for box in self.boxes if abs(box.mean - end) <= TIE] for end in (min(means), max(means))
+        )
+        singular, plural_ = self.unit_name
+        verb = f"{singular} is" if len(hardest) == 1 else f"{plural_} are" if len(hardest) <= NAMED else "are"
+        return f"the hardest {verb} {self._named(hardest, called)}, the easiest {self._named(easiest, called)}"
+
+    def _named(self, boxes: Sequence[Box], called: Callable[[str], str]) -> str:
+        """Units with the same mean: by their names, or by their number where they are many."""
+        mean = show(boxes[0].mean, ".3f")
+        if len(boxes) > NAMED:
+            return f"{counted(len(boxes), self.unit_name)} with mean {mean}"
+        return f"{enumerated([called(box.unit) for box in boxes])} (mean {mean})"
 
     def zeros(self) -> str:
         """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
@@ -100,6 +114,8 @@ class ScoreDistributions(Result):
             who = f"the median score of the {plural(self.runs, 'run')} is"
         else:
             who = "both runs score" if self.runs == 2 else f"more than half of the {plural(self.runs, 'run')} score"
+        if not number:
+            return f"there is no {self.unit_name[0]} on which {who} 0"
         return f"{who} 0 on {number:,} of {counted(len(self.boxes), self.unit_name)}"
 
     def tables(self) -> list[Table]:
