@@ -14,6 +14,8 @@ _PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range
 # A longer name would drown the sentence that it is in; tables have it whole.
 _LONGEST_NAME = 48
 _START_OF_NAME = 20
+# Letters shown before the first one in which long names differ.
+_BEFORE_DIFFERENCE = 4
 # A list with a name longer than this in it has fewer of them.
 _LONG_IN_LIST = 28
 _MOST_LONG = 3
@@ -76,6 +78,27 @@ def shortened(name: str, letters: int, *, start: int) -> str:
     ('bm25', 'univ…25-top5')
     """
     return name if len(name) <= letters else f"{name[:start]}…{name[start + 1 - letters :]}"
+
+
+def telling_part(names: Iterable[str], letters: int, *, start: int) -> int | None:
+    """Where the part begins by which long names can be told apart, if they differ in their middle alone; else None.
+
+    Without their middle such names would look alike. Of each, `letters` are shown, from shortly before they differ.
+
+    >>> names = [f"university-of-somewhere_group-{number}_with-a-reranker" for number in (7, 8)]
+    >>> telling_part(names, 20, start=8), [name[26:44] for name in names]
+    (26, ['oup-7_with-a-reran', 'oup-8_with-a-reran'])
+    >>> telling_part(["university-bm25-top5", "university-bm25-top8"], 12, start=4)
+    """
+    long_names = {name for name in names if len(name) > letters}
+    ends = {shortened(name, letters, start=start) for name in long_names}
+    if len(ends) == len(long_names):
+        return None
+    first, last = min(long_names), max(long_names)  # what these two share, all share
+    alike = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
+    begin = max(0, alike - _BEFORE_DIFFERENCE)
+    parts = {name[begin : begin + letters - 2] for name in long_names}
+    return begin if len(parts) > len(ends) else None
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:

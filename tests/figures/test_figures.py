@@ -618,3 +618,10 @@ def test_tags_that_begin_alike_differ_in_a_figure() -> None:
     shown = set(re.findall(r">([^<>]*…[^<>]*)<", picture))
     assert shown == {short_name(tag) for tag in tags}
     assert len(shown) == len(tags)
+
+
+def test_tags_that_differ_in_their_middle_alone_differ_in_a_figure() -> None:
+    tags = tuple(f"university-of-somewhere_group-{number}_hybrid-retriever_rerank" for number in range(6))
+    matrix = ScoreMatrix(tags, ("q1", "q2", "q3"), np.random.default_rng(2).random((6, 3)))
+    shown = set(re.findall(r">([^<>]*…[^<>]*)<", compare_all(matrix).figure().svg()))
+    assert shown >= {f"…oup-{number}_hybrid-retriever_rerank" for number in range(6)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from qassay.display import shortened
+from qassay.display import shortened, telling_part
 from qassay.errors import UsageError
 from qassay.figures.figure import NO_FIGURES
 
@@ -120,6 +120,9 @@ def _short_labels(names: Sequence[str]) -> dict[str, object]:
     if longest <= NAME_LETTERS:
         return {**room}
     short = f"slice(datum.label, 0, {NAME_START}) + '…' + slice(datum.label, {NAME_START + 1 - NAME_LETTERS})"
+    if (begin := telling_part(names, NAME_LETTERS, start=NAME_START)) is not None:
+        end = begin + NAME_LETTERS - 2
+        short = f"('…' + slice(datum.label, {begin}, {end}) + (length(datum.label) > {end} ? '…' : ''))"
     return {**room, "labelExpr": f"length(datum.label) > {NAME_LETTERS} ? {short} : datum.label"}
 
 
