@@ -59,7 +59,7 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    short_a, short_b = called(short_name(comparison.a)), called(short_name(comparison.b))
+    short_a, short_b = (called(short_name(run, (comparison.a, comparison.b))) for run in (comparison.a, comparison.b))
     drawn = _named_bars(cells, short_a, short_b)
     if len(rows) > MOST_NAMED:
         drawn = _many_bars(cells, short_a, short_b, nouns)

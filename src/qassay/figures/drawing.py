@@ -102,13 +102,20 @@ def names(field: str, order: Sequence[str]) -> Any:
     return alt.Y(field, type="nominal", sort=list(order), scale=alt.Scale(domain=list(order)), axis=axis)
 
 
-def short_name(name: str) -> str:
-    """A name that fits beside a figure: a long one without its middle.
+def short_name(name: str, among: Sequence[str] = ()) -> str:
+    """A name that fits beside a figure: a long one without its middle, or the part that differs `among` its like.
 
     >>> short_name("bm25"), short_name("university-of-somewhere_llama_colbert_top8_rerank")
     ('bm25', 'university-…colbert_top8_rerank')
+    >>> groups = [f"university-of-somewhere_group-{number}_hybrid-retriever_rerank" for number in (1, 2)]
+    >>> [short_name(name, groups) for name in groups]
+    ['…oup-1_hybrid-retriever_rerank', '…oup-2_hybrid-retriever_rerank']
     """
-    return shortened(name, NAME_LETTERS, start=NAME_START)
+    begin = telling_part(among, NAME_LETTERS, start=NAME_START)
+    if begin is None or len(name) <= NAME_LETTERS:
+        return shortened(name, NAME_LETTERS, start=NAME_START)
+    end = begin + NAME_LETTERS - 2
+    return f"…{name[begin:end]}{'…' if len(name) > end else ''}"
 
 
 def _short_labels(names: Sequence[str]) -> dict[str, object]:

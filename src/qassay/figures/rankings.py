@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qassay.display import called, listed
@@ -11,6 +12,7 @@ from qassay.figures.drawing import (
     CARD,
     INK,
     MOST_ROWS,
+    NAME_LETTERS,
     NAME_WIDTH,
     SOFT,
     WIDTH,
@@ -192,15 +194,17 @@ def _end_labels(measure: MeasureStability, name: str, ranks: list[float], shown:
     for run in shown:
         tied.setdefault((ranks[run], written[run]), []).append(measure.runs[run])
     rows = [
-        {"set": name, "rank": rank, "run": _place_and_names(place, runs, left=left)}
+        {"set": name, "rank": rank, "run": _place_and_names(place, runs, measure.runs, left=left)}
         for (rank, place), runs in tied.items()
     ]
     text = chart(rows).mark_text(align="right" if left else "left", dx=-10 if left else 10, limit=NAME_WIDTH)
     return text.encode(x="set:N", y="rank:Q", text="run:N")
 
 
-def _place_and_names(place: int | str, runs: list[str], *, left: bool) -> str:
-    members = short_name(", ".join(map(short_name, runs)))
+def _place_and_names(place: int | str, runs: list[str], among: Sequence[str], *, left: bool) -> str:
+    members = ", ".join(runs)
+    if len(members) > NAME_LETTERS:
+        members = short_name(runs[0], among) + (f" +{len(runs) - 1}" if len(runs) > 1 else "")
     return f"{members}  {place}" if left else f"{place}  {members}"
 
 
