@@ -180,6 +180,6 @@ def test_a_passage_for_a_question_judged_by_nuggets_becomes_a_nugget(olga: Any, 
     expect(page.locator("#done")).to_contain_text("Added as a nugget: physician")
     page.get_by_role("link", name="To the question").click()
     expect(page.locator(".nugget").filter(has=page.locator("[value=physician]")).get_by_label("vital")).to_be_checked()
-    expect(page.locator(".found-at")).to_have_text("demo-curie-5")
+    expect(page.locator(".found-at")).to_have_text("Pierre Curie demo-curie-5")
     expect(page.get_by_role("heading", name="Known answers")).to_have_count(0)
     accessible(page)

@@ -16,6 +16,7 @@ from qassay.store.judging.nuggets import DEVELOPMENT, write_nugget
 from qassay.store.pool.uploads import count_runs
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting
+from qassay.web.pages.documents import titles_of
 from qassay.web.questions import (
     NUGGET_TYPES,
     Group,
@@ -56,6 +57,8 @@ class DevelopmentPage(Context):
     drafts: int
     published: int
     has_collection: bool
+    # Titles of the documents of known answers, by their ids.
+    titles: dict[str, str]
     runs: int
     # Whether all questions are here, and can be put in order and published; an author has their own drafts.
     organises: bool
@@ -148,6 +151,7 @@ def development(
         drafts=len(questions.drafts),
         published=len(questions.published),
         has_collection=site.folder.collection.is_dir(),
+        titles=titles_of(site, (answer.doc for known in answers.values() for answer in known)),
         runs=runs - withdrawn if person.role == "organiser" else 0,
         organises=person.role == "organiser",
     )

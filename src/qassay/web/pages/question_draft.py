@@ -19,7 +19,7 @@ from qassay.store.judging.nuggets import DEVELOPMENT, Nugget, nuggets_of, write_
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting
 from qassay.web.pages.development import Name, Text
-from qassay.web.pages.documents import check_document
+from qassay.web.pages.documents import check_document, titles_of
 from qassay.web.questions import (
     NUGGET_TYPES,
     NumberedQuestion,
@@ -73,6 +73,8 @@ class QuestionDraftPage(Context):
     fixed: str | None
     nuggets: list[NotedNugget] | None
     has_collection: bool
+    # Titles of the documents of known answers and nuggets, by their ids.
+    titles: dict[str, str]
     # What the search for an answer starts with: a question of a series often names its target only as "it".
     search: str
 
@@ -147,6 +149,8 @@ def show(
         nuggets = nuggets_of(connection, DEVELOPMENT, id) if stored.question.type in NUGGET_TYPES else None
         fixed = _fixed(connection, stored)
     question = stored.question
+    facts = [] if nuggets is None else [_nugget(nugget) for nugget in nuggets]
+    docs = [*(answer.doc for answer in answers.get(id, ())), *(nugget.doc for nugget in facts)]
     at = next(position for position, member in enumerate(series) if member.id == id)
     types = store.writable_types(task)
     name = questions.names.get
@@ -163,8 +167,9 @@ def show(
         ],
         types=types if question.type in types else [question.type],
         fixed=fixed,
-        nuggets=None if nuggets is None else [_nugget(nugget) for nugget in nuggets],
+        nuggets=None if nuggets is None else facts,
         has_collection=site.folder.collection.is_dir(),
+        titles=titles_of(site, docs),
         search=_search(question.text, question.target),
     )
 
