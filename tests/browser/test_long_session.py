@@ -134,7 +134,7 @@ def test_two_hundred_answers_in_one_sitting(
         sitting.think()
         sitting.step()
         sitting.check_progress()
-    expect(page.locator(".notice-done")).to_contain_text(f"You have judged all {QUESTIONS * RUNS} answers")
+    expect(page.locator(".notice-done")).to_contain_text(f"You have made all {QUESTIONS * RUNS} decisions")
     rows = {row["text"]: row for row in evaluation.rows("first")}
     assert {text: row["judgment"] for text, row in rows.items()} == sitting.said
     assert len(sitting.said) == QUESTIONS * RUNS
