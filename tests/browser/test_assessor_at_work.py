@@ -174,7 +174,7 @@ def test_doubt_has_a_key(ada: Any, saved: Make, visit: Make, accessible: Make) -
     page.keyboard.press("Enter")
     expect(page.locator("#move-flag")).to_contain_text("Flagged")
     saved(page)
-    assert evaluation.rows("first") == []  # a flag is no judgment
+    assert evaluation.rows("first") == []  # a flag is not a judgment
     page.reload()
     expect(page.locator("#move-flag")).to_contain_text("Flagged")
     page.goto(f"{server.url}/work")

@@ -1,4 +1,4 @@
-"""The command line: one file per verb; `inputs`, `output` and `by_metric` have what they share.
+"""The command line: one file per verb; `inputs`, `output`, `streams` and `by_metric` have what they share.
 
 `main` is the door. It answers `--version` without importing the parser, loads only the verb that was asked for, and
 turns errors into messages and exit statuses: 0 done, 1 the input has errors, 2 wrong usage, 130 interrupted. The other

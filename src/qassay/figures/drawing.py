@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -126,11 +127,8 @@ def _short_labels(names: Sequence[str]) -> dict[str, object]:
     room = {"minExtent": round(min(longest, NAME_LETTERS) * LETTER_WIDTH) + 10}
     if longest <= NAME_LETTERS:
         return {**room}
-    short = f"slice(datum.label, 0, {NAME_START}) + '…' + slice(datum.label, {NAME_START + 1 - NAME_LETTERS})"
-    if (begin := telling_part(names, NAME_LETTERS, start=NAME_START)) is not None:
-        end = begin + NAME_LETTERS - 2
-        short = f"('…' + slice(datum.label, {begin}, {end}) + (length(datum.label) > {end} ? '…' : ''))"
-    return {**room, "labelExpr": f"length(datum.label) > {NAME_LETTERS} ? {short} : datum.label"}
+    short = {name: short_name(name, names) for name in names if len(name) > NAME_LETTERS}
+    return {**room, "labelExpr": f"{json.dumps(short)}[datum.label] || datum.label"}
 
 
 def shade(field: str, highest: float, lowest: float = 0.0) -> Any:
