@@ -10,6 +10,7 @@ query, so that opening it costs nothing; the migrations themselves are loaded on
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
@@ -22,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, inspect, make_url, select, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from qassay.errors import InputError, Problem
 from qassay.extras import install_line
@@ -43,6 +45,9 @@ from qassay.store.settings import EVALUATION, get_setting
 BUSY_MILLISECONDS = 15_000
 # Pages of SQLite's log before they are copied into the file, which a save waits for: 32 MiB, or about 500 saves.
 LOG_PAGES = 8_000
+# A connection to PostgreSQL that was used so short a time ago is used again without asking whether it still works.
+TRUSTED_SECONDS = 1.0
+_RESTING = "resting since"
 # The version that this release reads and writes: the name of the last file in migrations/versions.
 HEAD = "0005"
 VERSION_TABLE = "qassay_version"
@@ -235,12 +240,41 @@ def connect(url: str | URL) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             return _sqlite(url)
         if parsed.get_backend_name() == "postgresql":
-            return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
+            return _postgresql(url)
     except (ArgumentError, ImportError) as error:
         hint = f". Install its driver: {install_line('postgres')}" if isinstance(error, ImportError) else ""
         raise InputError(Problem("configuration", f"database: {error}{hint}", "qassay.toml")) from None
     message = f"database: {parsed.get_backend_name()} is not served; it is sqlite or postgresql+psycopg"
     raise InputError(Problem("configuration", message, "qassay.toml"))
+
+
+def _postgresql(url: str | URL) -> Engine:
+    engine = create_engine(url, pool_size=10, max_overflow=30)
+
+    @event.listens_for(engine, "connect")
+    def _prepare(raw: Any, _: object) -> None:
+        # Plans are made for the tables as they are. A plan that was kept from an empty table reads all of a set.
+        raw.execute("SET plan_cache_mode = force_custom_plan")
+        raw.commit()
+
+    @event.listens_for(engine, "checkin")
+    def _rest(_: object, entry: ConnectionPoolEntry) -> None:
+        entry.info[_RESTING] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _ask(raw: Any, entry: ConnectionPoolEntry, _: object) -> None:
+        """Ask whether the server is still there, where it may have been restarted meanwhile."""
+        if time.monotonic() - entry.info.get(_RESTING, math.inf) > TRUSTED_SECONDS and not _is_there(engine, raw):
+            raise InvalidatePoolError
+
+    return engine
+
+
+def _is_there(engine: Engine, raw: Any) -> bool:
+    try:
+        return engine.dialect.do_ping(raw)
+    except engine.dialect.loaded_dbapi.Error:
+        return False
 
 
 def _sqlite(url: str | URL) -> Engine:

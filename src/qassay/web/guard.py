@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
+from anyio import to_thread
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -67,7 +68,8 @@ class GuardedRoute(APIRoute):
             site: Site = request.app.state.site
             fit = await _with_short_body(request, site) if self.direct is not None else None
             if fit is not None:
-                answered = await run_in_threadpool(self._answer, fit, site, await fit.body())
+                body = await fit.body()
+                answered = await to_thread.run_sync(self._answer, fit, site, body, limiter=site.writers)
                 if answered is not None:
                     return answered
             else:

@@ -102,7 +102,7 @@ def adopt(act: Act, question: str, set_name: str, *, seen: str | None = None) ->
         raise ConflictError(None, CHANGED)
     before = lists_left(connection, comparison)
     adopted = take_over(act, question, set_name)
-    adjust(connection, question, disagreements=0, left=-before)
+    adjust(connection, question, left=-before)
     return adopted
 
 

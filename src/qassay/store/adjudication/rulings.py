@@ -170,7 +170,8 @@ def _save(
     if KINDS[part.kind].linked and part.name == "":
         _set_links(act, item, links(saved))
     after = _of_part(act, item, part, sets)
-    adjust(act.connection, item.question, disagreements=after[0] - before[0], left=after[1] - before[1])
+    more, left = after[0] - before[0], after[1] - before[1]
+    adjust(act.connection, item.question, unanimous=-more, disagreements=more, left=left)
     return saved
 
 

@@ -6,10 +6,10 @@ What settling found is kept by question, and summed up: pages say how much is le
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from qassay.errors import QassayError
@@ -111,14 +111,49 @@ def settle(act: Act, question: str) -> Settled:
     sets = closed_sets(lock_assignments(act.connection, question), question)
     comparison = compare(act.connection, question, sets, items_of(act.connection, question))
     _settle_list(act, comparison)
-    found_states = states(act, comparison)
-    append_judgments(act, ADJUDICATED, list(rules.new_judgments(found_states, act.at)))
-    disagreed, left = sum(state.disagreement for state in found_states), sum(state.left for state in found_states)
+    settled = _settle_units(act, states(act, comparison))
     if comparison.own_lists:
-        disagreed, left = disagreed + 1, left + lists_left(act.connection, comparison)
-    settled = Settled(sum(not state.disagreement for state in found_states), disagreed, left)
+        left = settled.left + lists_left(act.connection, comparison)
+        settled = replace(settled, disagreements=settled.disagreements + 1, left=left)
     keep(act.connection, question, settled)
     return settled
+
+
+def item_states(act: Act, item: Item, sets: Sequence[str]) -> list[State] | None:
+    """Where the units of one item are; None where that depends on other items, by classes or a list of nuggets."""
+    kind = KINDS[item.kind]
+    if kind.has_classes or kind.by_nuggets:
+        return None
+    return states(act, compare(act.connection, item.question, sets, [item], some=True))
+
+
+def settle_item(act: Act, item: Item, sets: Sequence[str], before: Sequence[State] | None) -> None:
+    """Settle a question again after the verdict on one item changed; `before` are the item's states until then.
+
+    Only the item is read where no other depends on it, however many the question has.
+    """
+    after = None if before is None else item_states(act, item, sets)
+    if before is not None and after is not None:
+        old, new = _counts(before), _settle_units(act.by_rule(), after)
+        changes = {
+            "unanimous": new.unanimous - old.unanimous,
+            "disagreements": new.disagreements - old.disagreements,
+            "left": new.left - old.left,
+        }
+        if adjust(act.connection, item.question, **changes):
+            return
+    settle(act, item.question)
+
+
+def _settle_units(act: Act, unit_states: Sequence[State]) -> Settled:
+    """Have the adjudicated set say what all sets say; the result."""
+    append_judgments(act, ADJUDICATED, list(rules.new_judgments(unit_states, act.at)))
+    return _counts(unit_states)
+
+
+def _counts(unit_states: Sequence[State]) -> Settled:
+    disagreements = sum(state.disagreement for state in unit_states)
+    return Settled(len(unit_states) - disagreements, disagreements, sum(state.left for state in unit_states))
 
 
 def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[Progress]:
@@ -169,22 +204,13 @@ def lists_left(connection: Connection, comparison: Comparison) -> bool:
 def keep(connection: Connection, question: str, settled: Settled) -> None:
     """Keep what settling found."""
     values = {"unanimous": settled.unanimous, "disagreements": settled.disagreements, "unruled": settled.left}
-    statement = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
-    connection.execute(
-        statement.values(question=question, **values).on_conflict_do_update(index_elements=["question"], set_=values)
-    )
+    connection.execute(_KEEP[connection.dialect.name], {"question": question, **values})
 
 
-def adjust(connection: Connection, question: str, *, disagreements: int, left: int) -> None:
-    """Change what is kept of a question by what one ruling changed."""
-    c = table.c
-    changes = {
-        "unanimous": c.unanimous - disagreements,
-        "disagreements": c.disagreements + disagreements,
-        "unruled": c.unruled + left,
-    }
-    if disagreements or left:
-        connection.execute(update(table).where(c.question == question).values(changes))
+def adjust(connection: Connection, question: str, *, unanimous: int = 0, disagreements: int = 0, left: int = 0) -> bool:
+    """Change what is kept of a question by what one ruling, or one verdict, changed; False where nothing is kept."""
+    changes = {"asked": question, "more_unanimous": unanimous, "more_disagreements": disagreements, "more_left": left}
+    return connection.execute(_ADJUST, changes).rowcount == 1
 
 
 def _settle_list(act: Act, comparison: Comparison) -> None:
@@ -200,14 +226,13 @@ def _settle_list(act: Act, comparison: Comparison) -> None:
 def _current(
     connection: Connection, question: str, sets: Sequence[str], subjects: Sequence[str] | None
 ) -> dict[tuple[str, str], Current]:
-    c = current_judgment.c
-    query = select(c.set, c.subject, c.judgment, c.version, c.body).where(c.set.in_(sets))
     # A few subjects by their own index; many, as all of a question are.
     few = subjects is not None and len(subjects) <= BATCH
-    query = query.where(c.subject.in_(subjects or ())) if few else query.where(c.question == question)
+    query, which = (_OF_SUBJECTS, {"subjects": subjects}) if few else (_OF_QUESTION, {"asked": question})
+    rows = connection.execute(query, {"sets": list(sets), **which})
     return {
-        (row.set, row.subject): Current(row.judgment, row.version, decoded(row.body))
-        for row in connection.execute(query)
+        (set_name, subject): Current(number, version, decoded(body))
+        for set_name, subject, number, version, body in rows
     }
 
 
@@ -230,6 +255,32 @@ def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str])
     return before
 
 
+# ---- statements, built once -----------------------------------------------------------------------------------------
+
+_j, _s = current_judgment.c, table.c
+_CURRENT = select(_j.set, _j.subject, _j.judgment, _j.version, _j.body).where(
+    _j.set.in_(bindparam("sets", expanding=True))
+)
+_OF_SUBJECTS = _CURRENT.where(_j.subject.in_(bindparam("subjects", expanding=True)))
+_OF_QUESTION = _CURRENT.where(_j.question == bindparam("asked"))
+_ADJUST = (
+    update(table)
+    .where(_s.question == bindparam("asked"))
+    .values(
+        unanimous=_s.unanimous + bindparam("more_unanimous"),
+        disagreements=_s.disagreements + bindparam("more_disagreements"),
+        unruled=_s.unruled + bindparam("more_left"),
+    )
+)
+
+
+def _kept(dialect: Any) -> Any:
+    statement = dialect.insert(table)
+    changed = {name: statement.excluded[name] for name in ("unanimous", "disagreements", "unruled")}
+    return statement.on_conflict_do_update(index_elements=["question"], set_=changed)
+
+
+_KEEP = {"sqlite": _kept(sqlite), "postgresql": _kept(postgresql)}
 _PROGRESS: Select[Any] = (
     select(
         question_progress.c.question,

@@ -18,7 +18,7 @@ from qassay.errors import QassayError
 from qassay.judging import ADJUDICATED, KINDS, Item, Part, Verdict
 from qassay.judging.items import check_verdict, parts_of, row_of
 from qassay.store.acts import Act
-from qassay.store.adjudication.settling import settle
+from qassay.store.adjudication.settling import item_states, settle_item
 from qassay.store.assignment.assignments import Assignment, is_closed, lock_assignments
 from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
@@ -88,9 +88,11 @@ def undo(
 
 def is_locked(connection: Connection, question: str) -> bool:
     """Whether every assessor has finished the question and an adjudicator has ruled on something of it."""
-    c = judgment.c
-    ruled = select(c.id).where(c.question == question, c.set == ADJUDICATED, c.account.is_not(None)).limit(1)
-    return is_closed(connection, question) and connection.execute(ruled).first() is not None
+    return is_closed(connection, question) and _is_ruled(connection, question)
+
+
+def _is_ruled(connection: Connection, question: str) -> bool:
+    return connection.execute(_RULED, {"asked": question}).first() is not None
 
 
 def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
@@ -135,8 +137,11 @@ def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: 
     if save.verdict is not None:
         check_verdict(save.part, save.verdict, act.task, nuggets=nuggets)
     current = _own(assignments, assignment, act)
-    if all(other.closed for other in assignments) and is_locked(act.connection, assignment.question):
+    sets = [other.set for other in assignments]
+    is_settled = all(other.closed for other in assignments)
+    if is_settled and _is_ruled(act.connection, assignment.question):
         raise LockedError(_ruled(assignment.question))
+    states = item_states(act, save.item, sets) if is_settled else None
     saved = judgments.append_next(act, *place, current=before.version, expected=save.expected)
     if saved.version <= before.version:  # sent again as if it had seen what it saved
         return _again(act, saved, assignments, assignment, save.item, nuggets)
@@ -146,7 +151,7 @@ def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: 
     counts = {"new_done": done, "new_closed": closed, "new_seconds": current.seconds + save.seconds}
     act.connection.execute(_COUNTS, {"number": current.id, **counts})
     if closed and all(other.closed for other in assignments if other.id != current.id):
-        settle(act, assignment.question)
+        settle_item(act, save.item, sets, states)
     return SavedJudgment(saved, before.needs and not missing, done, current.total, closed is not None)
 
 
@@ -164,6 +169,11 @@ _COUNTS = (
     update(assignment_table)
     .where(_c.id == bindparam("number"))
     .values(done=bindparam("new_done"), closed=bindparam("new_closed"), seconds=bindparam("new_seconds"), leased=None)
+)
+_RULED = (
+    select(judgment.c.id)
+    .where(judgment.c.question == bindparam("asked"), judgment.c.set == ADJUDICATED, judgment.c.account.is_not(None))
+    .limit(1)
 )
 
 

@@ -356,4 +356,6 @@ def _sought(connection: Connection, person: Person, assignment: int, sent: OnPar
 
 
 def _decided(item: int, part: str, decided: SavedJudgment) -> SavedView:
-    return SavedView.build(decided, decided.saved, item=item, part=part)
+    saved = decided.saved
+    place = {"done": decided.done, "total": decided.total, "closed": decided.closed}
+    return SavedView(item=item, part=part, version=saved.version, at=saved.at, complete=decided.complete, **place)
