@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -322,3 +323,25 @@ def test_a_ruling_that_changes_nothing_is_not_recorded(desk: Any) -> None:
         assert (again.id, again.version, count_rows(connection)) == (first.id, first.version, before)
         noted = desk.rule(connection, desk.disagreements(connection, "1.1")[0], {"judgment": "W", "note": "why"})
         assert noted.version == first.version + 1
+
+
+def test_changed_verdict_is_settled_as_the_whole_question_would_be(desk: Any) -> None:
+    """Only the item that changed is read again; settling everything afterwards finds nothing to change."""
+    draw = random.Random(7)
+    with desk.store.write() as connection:
+        for set_name in ("first", "second"):
+            desk.judge_all(connection, "1.1", set_name)
+        for step in range(25):
+            assignment = desk.assigned(connection, "1.1", draw.choice(("first", "second")))
+            item = draw.choice(items_of(connection, "1.1"))
+            part = part_named(connection, item, "")
+            desk.say(connection, assignment, item, part, {"judgment": draw.choice("RXUW")})
+            if step == 12:
+                forget_settled(connection, "1.1")  # then the next change settles the question whole
+                continue
+            counts, rows = desk.settled(connection, "1.1"), desk.rows(connection)
+            settle(act(connection, task=desk.evaluation.task), "1.1")
+            assert desk.settled(connection, "1.1") == counts
+            assert desk.rows(connection) == rows
+        assert counts is not None
+        assert sum(counts[:2]) == 2

@@ -289,3 +289,20 @@ def test_going_back_to_a_version_that_never_was_is_refused(store: Store) -> None
         for version in (3, -1):
             with pytest.raises(InputError, match="no version"):
                 judgments.body_at(rows, version, "1")
+
+
+def test_plan_made_for_an_empty_table_finds_judgments_by_their_key(tmp_path: Path, request: Any) -> None:
+    """PostgreSQL keeps the plan of a statement; this one would read all judgments of a set at every save."""
+    store = desks.make_store(request, tmp_path, "postgresql")
+    statement = str(judgments._VERSIONS["postgresql"].compile(dialect=store.engine.dialect))
+    for number, name in enumerate(("subjects", "name", "param_1"), 1):
+        statement = statement.replace(f"%({name})s", f"${number}")
+    with store.read() as connection:
+        connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
+        connection.exec_driver_sql(f"PREPARE look AS {statement}")
+        plan = [row[0] for row in connection.exec_driver_sql("EXPLAIN EXECUTE look(ARRAY['x'], 'first', 1)")]
+    conditions = [line for line in plan if "Cond" in line or "Filter" in line]
+    assert len(conditions) == 1
+    assert "set" in conditions[0]
+    assert "thing" in conditions[0]
+    store.close()

@@ -18,6 +18,7 @@ from qassay.demo import demo_folder
 from qassay.formats import times
 from qassay.formats.folder import open_folder
 from qassay.formats.jsonl import read_rows
+from qassay.store import engine
 from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
@@ -129,6 +130,33 @@ def test_a_server_that_cannot_write_says_so_and_goes_on_when_it_can(
     assert again.status_code == 200
     assert decide(1, "X", expected=again.json()["version"]).status_code == 200
     assert len(judged(anywhere)) == 2
+
+
+@pytest.mark.parametrize("anywhere", ["postgresql"], indirect=True)
+def test_a_database_server_that_restarts_is_waited_for(
+    anywhere: Any, decide: Decide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = anywhere.store.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def end_connections() -> None:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    assert decide(0, "R").status_code == 200
+    monkeypatch.setattr(engine, "TRUSTED_SECONDS", 60.0)
+    end_connections()
+    refused = decide(0, "W", expected=1)  # it was used a moment ago, and is found to be closed
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"]
+    assert "does not answer" in refused.json()["message"]
+    assert decide(0, "W", expected=1).status_code == 200
+    monkeypatch.setattr(engine, "TRUSTED_SECONDS", 0.0)
+    end_connections()
+    assert decide(0, "X", expected=2).status_code == 200  # it rested, and is asked first
+    assert judged(anywhere) == ["X"]
 
 
 @pytest.mark.parametrize("error", [psycopg.errors.DiskFull(), psycopg.errors.ReadOnlySqlTransaction()])

@@ -251,12 +251,6 @@ def connect(url: str | URL) -> Engine:
 def _postgresql(url: str | URL) -> Engine:
     engine = create_engine(url, pool_size=10, max_overflow=30)
 
-    @event.listens_for(engine, "connect")
-    def _prepare(raw: Any, _: object) -> None:
-        # Plans are made for the tables as they are. A plan that was kept from an empty table reads all of a set.
-        raw.execute("SET plan_cache_mode = force_custom_plan")
-        raw.commit()
-
     @event.listens_for(engine, "checkin")
     def _rest(_: object, entry: ConnectionPoolEntry) -> None:
         entry.info[_RESTING] = time.monotonic()

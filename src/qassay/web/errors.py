@@ -22,7 +22,7 @@ from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -33,7 +33,10 @@ from qassay.web.rendering import render
 
 # Serialisation failure, deadlock, lock not available: PostgreSQL's words for: try again.
 BUSY_STATES = ("40001", "40P01", "55P03")
+# The connection failed, or the server is being stopped or started.
+AWAY_STATES = ("08", "57P")
 RETRY_SECONDS = 2
+_LATER = {"Retry-After": str(RETRY_SECONDS)}
 
 log = logging.getLogger("qassay.web")
 
@@ -174,7 +177,10 @@ def _as_refusal(error: Exception) -> Refusal | None:
         return Refusal(error.status_code, message, headers=error.headers)
     if is_busy(error):
         log.warning("the store is busy: %s", error)
-        return Refusal(503, MESSAGES[503], headers={"Retry-After": str(RETRY_SECONDS)})
+        return Refusal(503, MESSAGES[503], headers=_LATER)
+    if is_away(error):
+        log.error("the database does not answer: %s", error)
+        return Refusal(503, "the database does not answer; try again in a moment", headers=_LATER)
     if cannot_be_written(error):
         log.error("the store cannot be written: %s", error)
         return Refusal(
@@ -191,6 +197,13 @@ def is_busy(error: Exception) -> bool:
     if isinstance(cause, sqlite3.OperationalError):
         return cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     return getattr(cause, "sqlstate", None) in BUSY_STATES
+
+
+def is_away(error: Exception) -> bool:
+    """Whether PostgreSQL could not be reached, or went away: it may be back in a moment."""
+    if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
+        return False
+    return error.connection_invalidated or (getattr(error.orig, "sqlstate", None) or "08").startswith(AWAY_STATES)
 
 
 def cannot_be_written(error: Exception) -> bool:

@@ -205,7 +205,7 @@ class Site:
     settings: Settings
     metrics: Metrics = field(default_factory=Metrics)
     limits: Limits = field(default_factory=Limits)
-    # Changes that are made at the same time. Each waits for the store; more of them would wait for each other's threads.
+    # Changes at the same time. Each waits for the store; more of them would only wait for each other's threads.
     writers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MOST_WRITERS))
     # What pages keep between requests (an opened collection, say), under the name of their module.
     memory: dict[str, Any] = field(default_factory=dict)

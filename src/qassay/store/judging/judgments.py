@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, String, any_, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, String, bindparam, delete, func, insert, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -382,18 +382,22 @@ def _append(dialect: Any) -> Any:
 
 
 _APPEND = {name: _append(dialect) for name, dialect in _DIALECTS.items()}
-_listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
-_AMONG: dict[str, Any] = {
-    "sqlite": current_judgment.c.subject.in_(select(_listed.c.value)),
-    "postgresql": current_judgment.c.subject == any_(bindparam("subjects", type_=ARRAY(String))),
-}
 
 
 def _statements(*columns: Any) -> dict[str, Any]:
+    """The current judgments of some subjects of a set.
+
+    PostgreSQL looks up one subject after the other by the primary key. It may keep the plan of a statement from the
+    time when the table was empty; given the subjects as a condition, that plan reads all judgments of the set.
+    """
     c = current_judgment.c
+    query = select(c.subject, c.version, *columns).where(c.set == bindparam("name"))
+    listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
+    sought = func.unnest(bindparam("subjects", type_=ARRAY(String))).table_valued("value").render_derived()
+    single = query.where(c.subject == sought.c.value).limit(1).lateral()
     return {
-        dialect: select(c.subject, c.version, *columns).where(c.set == bindparam("name"), among)
-        for dialect, among in _AMONG.items()
+        "sqlite": query.where(c.subject.in_(select(listed.c.value))),
+        "postgresql": select(*single.c).select_from(sought.join(single, true())),
     }
 
 
