@@ -357,5 +357,13 @@ def _sought(connection: Connection, person: Person, assignment: int, sent: OnPar
 
 def _decided(item: int, part: str, decided: SavedJudgment) -> SavedView:
     saved = decided.saved
-    place = {"done": decided.done, "total": decided.total, "closed": decided.closed}
-    return SavedView(item=item, part=part, version=saved.version, at=saved.at, complete=decided.complete, **place)
+    return SavedView(
+        item=item,
+        part=part,
+        version=saved.version,
+        at=saved.at,
+        complete=decided.complete,
+        done=decided.done,
+        total=decided.total,
+        closed=decided.closed,
+    )
