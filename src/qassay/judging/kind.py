@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import msgspec
@@ -92,11 +92,11 @@ class Part:
     kind: str
     row: Mapping[str, Any]
     required: bool = True
+    # The digest under which its judgments are stored.
+    subject: str = field(init=False)
 
-    @property
-    def subject(self) -> str:
-        """The digest under which its judgments are stored."""
-        return subject(self.kind, self.row)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subject", subject(self.kind, self.row))
 
 
 @dataclass(frozen=True, slots=True)
