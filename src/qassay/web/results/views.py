@@ -20,6 +20,7 @@ from qassay.scoring import Missing, Unjudged
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
 from qassay.web.results.finding import Choice, Form, Name, Study, StudyRequest
+from qassay.web.results.units import units
 from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
@@ -190,7 +191,7 @@ LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=Leader
 
 
 UNITS = View(
-    studies.units,
+    units,
     label="Scores",
     heading="Scores on every question",
     about="Every run on every question or series.",
