@@ -142,8 +142,8 @@ def test_the_map_names_every_floor() -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        *("analysis", "assessors", "assessors/llm", "figures", "formats", "formats/importing", "judging", "meta"),
-        *("reports", "schemas", "scoring", "systems/harness", "tally"),
+        *("analysis", "assessors", "assessors/llm", "evaluation", "figures", "formats", "formats/importing"),
+        *("judging", "meta", "reports", "schemas", "scoring", "systems/harness", "tally"),
     ],
 )
 def test_a_package_names_its_modules(package: str) -> None:

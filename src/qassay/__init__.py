@@ -18,7 +18,7 @@ The map, in the order data flows; a module imports only modules above it:
     formats/      files read, recognised, imported, exported
     direct        HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
-    evaluation    an opened folder                 checking    all errors of an evaluation at once
+    evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
     analysis/     meta on an opened evaluation     systems/    reference systems, the harness
     client        to use a served evaluation       assessors/  automatic assessors
     web/          the assessors' application       cli/        one file per command
