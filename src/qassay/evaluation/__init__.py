@@ -200,6 +200,9 @@ class Evaluation:
         """The same evaluation with other judgments in the place of those of some sets; nothing is read again."""
         other = copy(self)
         object.__setattr__(other, "replaced", {**self.replaced, **{judged.name: judged for judged in sets}})
+        # These follow from the judgments.
+        for computed in ("votes", "_judged_by_assessors"):
+            other.__dict__.pop(computed, None)
         return other
 
     def judgment_set(self, name: str, *, incoming: bool = False) -> JudgmentSet:
