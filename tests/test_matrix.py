@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Mean, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
+from qassay.summaries import ConfidenceWeighted, Mean, TypeWeighted
 
 
 def matrix(**changes: object) -> ScoreMatrix:

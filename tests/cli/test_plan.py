@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qassay.arrays import Floats
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix, write_matrix
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity import sensitivity, width_for
 
 Call = Callable[..., tuple[int, str, str]]

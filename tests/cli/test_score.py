@@ -19,8 +19,8 @@ import qassay
 import random_evaluations as evaluations
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import Mean
 from qassay.scoring.record import RunScore, Scores, Units, ranked
+from qassay.summaries import Mean
 
 TASKS = {
     # task: question types, measure, components that are always there, further figures of a run

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability, variance_components
+from qassay.summaries import TypeWeighted
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:

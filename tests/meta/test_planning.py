@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.generalizability import assumed, generalizability
 from qassay.meta.planning import Costs, Wanted, differences_for, plan, plan_from_variances
 from qassay.meta.planning.running_again import best_repeats

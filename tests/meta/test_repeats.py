@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.intervals import score_intervals
 from qassay.meta.repeats import difference_uncertainty, mean_squares, mean_uncertainty, pair_p_values
 from qassay.meta.significance import compare, compare_all

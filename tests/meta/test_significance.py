@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.intervals import blocks
 from qassay.meta.significance import (
     AllPairs,
@@ -34,6 +35,7 @@ from qassay.meta.significance import (
 from qassay.meta.significance.many_runs import indistinguishable, letters
 from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm, t_p_values
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]
 

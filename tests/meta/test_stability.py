@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qassay.errors import InputError, UsageError
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.stability import Stability, stability
+from qassay.summaries import ConfidenceWeighted
 
 
 def matrix(values: Sequence[Sequence[float]], runs: Sequence[str] = "", units: Sequence[str] = ()) -> ScoreMatrix:

@@ -17,9 +17,9 @@ from scipy import stats
 
 import qassay
 from qassay.cli import main
-from qassay.matrix import Mean
 from qassay.meta.trust import Compared, ScoredTwice, ac1, alternative_annotator, bias_of, trust
 from qassay.meta.trust.annotator import significant
+from qassay.summaries import Mean
 
 PEOPLE = ["first", "second", "third"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
+from qassay.arrays import defined
 from qassay.evaluation import Evaluation
 from qassay.judging import OPINIONS, PAIRS, ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
 from qassay.judging.keys import Key
 from qassay.judging.pair import label_row
 from qassay.judging.sets import RATED, JudgmentSet
-from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, table

@@ -11,9 +11,9 @@ import polars as pl
 
 from qassay.errors import UsageError, unknown
 from qassay.judging import OPINIONS, ROW_KINDS
-from qassay.matrix import ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:

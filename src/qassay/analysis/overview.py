@@ -13,9 +13,8 @@ from qassay.evaluation import Evaluation
 from qassay.judging import ADJUDICATED, kind_of_type
 from qassay.judging.keys import Key, no_nuggets
 from qassay.judging.sets import DEVELOPMENT, JudgmentSet
-from qassay.matrix import document
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, plural, table
 
 # A table of the questions where NIL is right names at most this many.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from qassay.analysis import as_matrix
 from qassay.errors import QassayError, UsageError
-from qassay.matrix import Mean, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability
 from qassay.meta.planning import (
     DIFFERENCES,
@@ -21,6 +21,7 @@ from qassay.meta.planning import (
 )
 from qassay.meta.planning import plan as plan_from_matrix
 from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on
+from qassay.summaries import Mean
 from qassay.tables import counted
 
 if TYPE_CHECKING:

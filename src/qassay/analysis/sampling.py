@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.judging.pool import Pool, pool
-from qassay.matrix import Floats
 from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions

@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
@@ -33,7 +34,6 @@ from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
 from qassay.assessors.word_lists import is_list
 from qassay.judging import ROW_KINDS, STRINGS
-from qassay.matrix import Floats
 
 THRESHOLD = 0.5
 # What the trace of an answer says that has the words of the gold answer and is only a list.

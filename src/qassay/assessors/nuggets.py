@@ -24,12 +24,12 @@ from functools import cached_property
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.assessors.embeddings import Embedder
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.overlap import JUDGED, Overlap, places_of, text_of
 from qassay.errors import UsageError
 from qassay.judging import Item
-from qassay.matrix import Floats
 
 # The share of the nugget's words, those close together, the mean share in the pool, the response's place among the
 # others by share, and how much of what the responses to the question have in common it covers.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.display import as_sentence, called
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
@@ -24,7 +25,6 @@ from qassay.figures.drawing import (
     span,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.matrix import TIE
 from qassay.meta.ranking import rank_runs
 from qassay.tables import Column, counted, table
 

@@ -12,12 +12,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, few
 from qassay.formats.cells import COUNTED_AS_ZERO, places
 from qassay.formats.cells import SKIP_OR_ZERO as MISSING
 from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
 from qassay.formats.score_rows import ScoreRows
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import plural
 
 # How repeats are known: by the column or field that names them, or by several rows of one question and system.

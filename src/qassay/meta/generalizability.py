@@ -16,8 +16,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
+from qassay.results import document
 from qassay.tables import Column, Table, counted, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, UsageError
-from qassay.matrix import Floats, document
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
-from qassay.results import Figured
+from qassay.results import Figured, document
 from qassay.tables import DASH, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.

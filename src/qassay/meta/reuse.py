@@ -22,9 +22,8 @@ from qassay.errors import UsageError
 from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
 from qassay.tables import Column, Table, plural, starred, table

@@ -13,8 +13,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 
 Scores: TypeAlias = Literal["normal", "zero-inflated", "binary"]
 

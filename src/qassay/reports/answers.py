@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
-from qassay.matrix import TIE
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, plural, show

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
-from qassay.matrix import Floats
 from qassay.reports.answers import score
 from qassay.reports.page import figure_html, table_html, text, whole_page
 from qassay.scoring import Scores

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypedDict
 
+from qassay.arrays import Floats, none_for_nan
 from qassay.errors import InputError, Problem, UsageError, unknown
-from qassay.matrix import Floats, none_for_nan
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.scoring.components import components, extras

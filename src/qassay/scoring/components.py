@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from qassay.arrays import Floats, none_for_nan
 from qassay.judging.context import SUPPORTED
-from qassay.matrix import Floats, confidence_weighted_score, none_for_nan
 from qassay.measures import measure as parse_measure
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.scoring.selection import Selection
 from qassay.scoring.units import by_series, combined, mean_of_rows, restricted_order
+from qassay.summaries import confidence_weighted_score
 from qassay.tally import AnswerCounts, ItemCounts, LabelCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]

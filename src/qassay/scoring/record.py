@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.errors import UsageError
 from qassay.judging.voting import Vote
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
+from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import RunInformation
+from qassay.summaries import Summary
 from qassay.tables import Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, few
-from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scoring.record import Dropped
 from qassay.tally import AnswerCounts, Block, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 LIMITS = np.arange(21) / 100
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Study, count
 from qassay.meta.sensitivity.trials import Scale, prepare
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 PATHS = ("arrays", "compiled")
 

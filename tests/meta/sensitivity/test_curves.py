@@ -12,10 +12,10 @@ import pytest
 
 from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import Both, sensitivity
 from qassay.meta.sensitivity.reading import first_within, groups, rank_ranges, share_of_pairs
 from qassay.meta.simulate import simulate_runs
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 # FORMATS 6, the keys of the document and of a bin.
 KEYS = """preset measure units runs pairs trials seed ties sizes target bins error minimum_difference size_needed

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import plausible
 from qassay.meta.sensitivity.counting import counts_of_trials
 from qassay.meta.sensitivity.resampling import around, effective, unit_step
 from qassay.meta.simulate import simulate_runs
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 
 def ends(measured, comparisons, expected, rates):

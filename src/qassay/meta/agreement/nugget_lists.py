@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qassay.matrix import document
+from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
 

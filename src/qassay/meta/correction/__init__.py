@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats
 from qassay.meta.correction.estimates import (
     FEWEST_QUESTIONS,
     FEWEST_UNITS,

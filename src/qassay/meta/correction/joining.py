@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.judging import kind_of_type
 from qassay.judging.pool import judged_responses, rows_to_judge
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import Floats
 from qassay.measures import measure as parse_measure
 from qassay.measures.nugget_support import nugget_values
 from qassay.measures.weighted_types import weights_for

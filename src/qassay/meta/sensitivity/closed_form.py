@@ -27,7 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix
+from qassay.arrays import TIE, Floats, Integers
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.trials import WORD, resampled_units
 from qassay.meta.special import ndtr
 

@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import TIE, Floats, document
+from qassay.arrays import TIE, Floats
 from qassay.meta.ranking import rank_runs
+from qassay.results import document
 
 Way: TypeAlias = Literal["fit", "predicted"]
 

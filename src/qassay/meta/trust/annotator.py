@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, document
+from qassay.results import document
 
 EPSILONS: Mapping[str, float] = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
 LEAST_ITEMS = 30

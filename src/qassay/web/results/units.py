@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from qassay.analysis.judged_answers import asked_text
+from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, none_for_nan
+from qassay.matrix import ScoreMatrix
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, table
 from qassay.web.results.finding import (
