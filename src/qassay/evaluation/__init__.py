@@ -30,15 +30,7 @@ from qassay.formats.questions import QuestionFile, read_questions, reference_row
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS
 from qassay.judging import sets as judgment_sets
-from qassay.judging.keys import (
-    DISAGREEMENT_UNKNOWN,
-    MIXED,
-    TWO_WAY,
-    Key,
-    default_key,
-    no_answers,
-    no_nuggets,
-)
+from qassay.judging.keys import DISAGREEMENT_UNKNOWN, MIXED, TWO_WAY, Key, default_key, no_answers, no_nuggets
 from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, in_order
