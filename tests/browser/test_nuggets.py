@@ -53,13 +53,17 @@ def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[
 def assigned(evaluation: Any, question: str) -> int:
     """The number of Ada's assignment on a question."""
     with evaluation.store.read() as connection:
-        return next(two.id for two in assignments_of(connection, evaluation.account["Ada"]) if two.question == question)
+        return next(
+            assignment.id
+            for assignment in assignments_of(connection, evaluation.account["Ada"])
+            if assignment.question == question
+        )
 
 
 def nuggets(evaluation: Any) -> list[tuple[str, bool]]:
     """Ada's list as it is stored."""
     with evaluation.store.read() as connection:
-        return [(two.text, two.vital) for two in nuggets_of(connection, "first", "1.7")]
+        return [(nugget.text, nugget.vital) for nugget in nuggets_of(connection, "first", "1.7")]
 
 
 def write(page: Page, text: str, key: str = "Enter") -> None:

@@ -144,7 +144,7 @@ def test_import_writes_to_the_store(folder: Path, tmp_path: Path, capsys: Captur
     assert {name: data for name, data in files(folder).items() if name != "patterns.txt"} == before
     after = output(capsys, "score", folder, "--unjudged", "wrong")
     assert after != scores
-    assert {one["run"] for one in after["runs"]} - {one["run"] for one in scores["runs"]} == {"new"}
+    assert {run["run"] for run in after["runs"]} - {run["run"] for run in scores["runs"]} == {"new"}
     assert qassay.open(folder).runs.information["new"].organisation == "theirs"
     assert [entry["count"] for entry in output(capsys, "import", folder, *paths)["added"]] == [0, 0, 0, 0]
 

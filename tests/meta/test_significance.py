@@ -155,9 +155,9 @@ def test_parts_of_a_type_weighted_difference_add_up() -> None:
     groups = [(0.5, apart[:5]), (0.25, apart[5:10]), (0.25, apart[10:])]
     whole = sum(weight * sum(x) / len(x) for weight, x in groups)
     d = [
-        weight / len(x) * ((one - sum(x) / len(x)) * (len(x) / (len(x) - 1)) ** 0.5 + whole)
+        weight / len(x) * ((value - sum(x) / len(x)) * (len(x) / (len(x) - 1)) ** 0.5 + whole)
         for weight, x in groups
-        for one in x
+        for value in x
     ]
     assert sum(d) == pytest.approx(whole)
     flips = list(itertools.product([1, -1], repeat=12))
@@ -543,9 +543,9 @@ def test_series_are_exchanged_as_wholes() -> None:
 
 def test_same_seed_same_result() -> None:
     matrix = some_runs(15)
-    one, two = (compare_all(matrix, permutations=500, seed=3).as_json() for _ in range(2))
-    assert one == two
-    assert one != compare_all(matrix, permutations=500, seed=4).as_json()
+    first, second = (compare_all(matrix, permutations=500, seed=3).as_json() for _ in range(2))
+    assert first == second
+    assert first != compare_all(matrix, permutations=500, seed=4).as_json()
 
 
 # --- real runs ----------------------------------------------------------------------------------------------------

@@ -223,15 +223,15 @@ class Desk:
         check_sums(connection)
 
 
-def parts_needed(connection: Connection, one: Assignment, pooled: Item) -> set[str]:
+def parts_needed(connection: Connection, assignment: Assignment, pooled: Item) -> set[str]:
     """The subjects that an item takes decisions on; an answer that waits for its nuggets has none."""
-    parts = parts_for(connection, one.set, pooled, None)
+    parts = parts_for(connection, assignment.set, pooled, None)
     return {part.subject for part in parts if part.required}
 
 
-def _judged_by(one: Assignment) -> Any:
+def _judged_by(assignment: Assignment) -> Any:
     c = current_judgment.c
-    return select(c.subject).where(c.set == one.set, c.question == one.question, c.body.is_not(None))
+    return select(c.subject).where(c.set == assignment.set, c.question == assignment.question, c.body.is_not(None))
 
 
 def make_desk(

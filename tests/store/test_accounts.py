@@ -102,10 +102,10 @@ def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:
             pass
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     with store.read() as connection:
         assert len(made) == 1
         assert find_account(connection, made[0])[0] is not None
@@ -126,7 +126,7 @@ def test_a_link_expires_and_can_be_withdrawn(store: Store) -> None:
         old = invite(act(connection), "reader", life=timedelta(seconds=-1))
         taken_back = invite(act(connection), "reader", name="Eve")
         ada = add_account(connection, "Ada", "organiser")
-        assert [one.name for one in open_invitations(connection)] == ["Eve"]
+        assert [invitation.name for invitation in open_invitations(connection)] == ["Eve"]
         withdraw_invitation(act(connection, account=ada.id), open_invitations(connection)[0].id)
         assert open_invitations(connection) == []
         for secret in (old, taken_back, "never was one"):
@@ -196,10 +196,10 @@ def test_two_organisers_cannot_demote_each_other(either: Store) -> None:
             refused.append(str(error))
 
     threads = [threading.Thread(target=demote, args=pair) for pair in ((ada, eve), (eve, ada))]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(refused) == 1
     with either.read() as connection:
         assert has_organiser(connection)
@@ -217,10 +217,10 @@ def test_of_two_who_take_a_name_at_once_one_gets_it(either: Store) -> None:
             refused.append(str(error))
 
     threads = [threading.Thread(target=take) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(refused) == 3
 
 
@@ -245,7 +245,7 @@ def test_sessions_end_by_time_and_by_hand(store: Store) -> None:
         assert found is not None
         assert (found[0], found[2]) == (ada, False)
         assert count_sessions(connection) == 4
-        numbers = [one.id for one in reversed(sessions(connection, ada.id))]
+        numbers = [session.id for session in reversed(sessions(connection, ada.id))]
         assert "\x1b" not in str(sessions(connection, ada.id)[0].agent)
         _set(connection, numbers[0], seen="2020-01-01T00:00:00.000Z")
         _set(connection, numbers[1], expires="2020-01-01T00:00:00.000Z")

@@ -52,7 +52,7 @@ def test_two_who_agree_on_everything_settle_everything(desk: Any) -> None:
         assert all(row["settled"] == "unanimous" and "assessor" not in row and "note" not in row for row in rows)
         saved = connection.execute(select(judgment.c.account).where(judgment.c.set == ADJUDICATED)).scalars()
         assert set(saved) == {None}
-        assert all(desk.disagreements(connection, one) == [] for one in ("1.1", "1.2", "1.3"))
+        assert all(desk.disagreements(connection, question) == [] for question in ("1.1", "1.2", "1.3"))
 
 
 def test_two_who_disagree_on_everything_leave_everything(desk: Any) -> None:
@@ -66,11 +66,13 @@ def test_two_who_disagree_on_everything_leave_everything(desk: Any) -> None:
             (0, 2, 2), (0, 3, 3), (0, 2, 2)
         ]  # fmt: skip
         found = desk.disagreements(connection, "1.1")
-        assert {one.item.id for one in found} == {item.id for item in items_of(connection, "1.1")}
-        assert all(sorted(v["judgment"] for v in one.verdicts) == ["R", "W"] for one in found)
-        assert all(one.ruling is None and one.version == 0 and one.left for one in found)
+        assert {disagreement.item.id for disagreement in found} == {item.id for item in items_of(connection, "1.1")}
+        assert all(sorted(v["judgment"] for v in disagreement.verdicts) == ["R", "W"] for disagreement in found)
+        assert all(
+            disagreement.ruling is None and disagreement.version == 0 and disagreement.left for disagreement in found
+        )
         matches = desk.disagreements(connection, "1.3")
-        assert all(sorted(v["nuggets"] for v in one.verdicts) == [[], ["1"]] for one in matches)
+        assert all(sorted(v["nuggets"] for v in match.verdicts) == [[], ["1"]] for match in matches)
 
 
 def test_nobody_sees_anything_before_all_have_finished(desk: Any) -> None:
@@ -128,9 +130,12 @@ def test_notes_come_with_the_verdicts_and_names_do_not(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first", lambda *_: {"judgment": "R", "note": "page two"})
         desk.judge_all(connection, "1.1", "second", harsh)
-        for one in desk.disagreements(connection, "1.1"):
-            assert sorted(map(str, one.verdicts)) == ["{'judgment': 'R', 'note': 'page two'}", "{'judgment': 'W'}"]
-            assert not any(name in str(one) for name in (*SLOTS, "assessor"))
+        for disagreement in desk.disagreements(connection, "1.1"):
+            assert sorted(map(str, disagreement.verdicts)) == [
+                "{'judgment': 'R', 'note': 'page two'}",
+                "{'judgment': 'W'}",
+            ]
+            assert not any(name in str(disagreement) for name in (*SLOTS, "assessor"))
 
 
 def test_the_order_of_verdicts_is_drawn_for_each_item(store: Store, tmp_path: Path) -> None:
@@ -142,10 +147,12 @@ def test_the_order_of_verdicts_is_drawn_for_each_item(store: Store, tmp_path: Pa
         desk.judge_all(connection, "q", "first")
         desk.judge_all(connection, "q", "second", harsh)
         found = desk.disagreements(connection, "q")
-        firsts = [one.verdicts[0]["judgment"] for one in found]
+        firsts = [disagreement.verdicts[0]["judgment"] for disagreement in found]
         assert len(firsts) == 40
         assert 5 < firsts.count("R") < 35
-        assert [one.verdicts for one in desk.disagreements(connection, "q")] == [one.verdicts for one in found]
+        assert [disagreement.verdicts for disagreement in desk.disagreements(connection, "q")] == [
+            disagreement.verdicts for disagreement in found
+        ]
 
 
 def test_a_ruling_stands_and_the_rest_is_left(desk: Any) -> None:
@@ -156,10 +163,12 @@ def test_a_ruling_stands_and_the_rest_is_left(desk: Any) -> None:
         saved = desk.rule(connection, first, {"judgment": "X", "note": "too much"})
         assert (saved.version, saved.account, saved.body["assessor"]) == (1, desk.judge.id, desk.judge.name)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
-        again = {one.item.id: one for one in desk.disagreements(connection, "1.1")}
+        again = {disagreement.item.id: disagreement for disagreement in desk.disagreements(connection, "1.1")}
         assert again[first.item.id].ruling == {"judgment": "X", "note": "too much"}
         assert (again[first.item.id].version, again[first.item.id].left) == (1, False)
-        assert [one.item.id for one in desk.disagreements(connection, "1.1", only_left=True)] == [second.item.id]
+        assert [disagreement.item.id for disagreement in desk.disagreements(connection, "1.1", only_left=True)] == [
+            second.item.id
+        ]
         desk.rule(connection, second, {"judgment": "W"})
         assert desk.settled(connection, "1.1") == (0, 2, 0)
         assert settle(act(connection, task=desk.evaluation.task), "1.1").left == 0
@@ -177,13 +186,13 @@ def test_rulings_are_checked_versioned_and_sent_twice(desk: Any) -> None:
         verdict = {"judgment": "R", "settled": "unanimous"}
         with pytest.raises(InputError, match="settled"):
             rule(act(connection, task=task, who=who, key="a"), item, "", verdict, expected=0)
-        one = rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0)
-        assert rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0) == one
+        change = rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0)
+        assert rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0) == change
         with pytest.raises(KeyReusedError):
             rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "W"}, expected=1)
         with pytest.raises(ConflictError) as met:
             rule(act(connection, task=task, who=who, key="b"), item, "", {"judgment": "W"}, expected=0)
-        assert met.value.current == one
+        assert met.value.current == change
         assert count_rows(connection) == 1
         assert desk.settled(connection, "1.1") == (0, 2, 1)
 
@@ -241,7 +250,7 @@ def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        told = {one.question: (one.assessors, one.closed) for one in progress(connection)}
+        told = {row.question: (row.assessors, row.closed) for row in progress(connection)}
         assert told == {"1.1": (2, True), "1.2": (2, False), "1.3": (2, False)}
         forget_settled(connection, "1.1")
         assert desk.settled(connection, "1.1") is None

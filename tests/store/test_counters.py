@@ -193,9 +193,9 @@ def test_the_work_of_each_person_is_summed_up(store: Store) -> None:
                 sums.update(questions=1, closed=row.closed is not None, total=row.total, done=row.done, left=left)
                 sums.update(seconds=row.seconds, timed=row.done if row.seconds else 0)
             found = workloads(connection)
-            assert {(one.slot, one.set, one.account) for one in found} == expected.keys()
-            for one in found:
-                sums = expected[one.slot, one.set, one.account]
-                assert all(getattr(one, name) == sums[name] for name in (*sums, "left", "timed"))
-            assert workloads(connection, 1) == [one for one in found if one.account == 1]
+            assert {(workload.slot, workload.set, workload.account) for workload in found} == expected.keys()
+            for workload in found:
+                sums = expected[workload.slot, workload.set, workload.account]
+                assert all(getattr(workload, name) == sums[name] for name in (*sums, "left", "timed"))
+            assert workloads(connection, 1) == [workload for workload in found if workload.account == 1]
         assert connection.execute(select(assignment)).first() is not None

@@ -40,7 +40,7 @@ def begin(connection: Any, target: str) -> str:
 
 def texts(connection: Any) -> list[list[str]]:
     return [
-        [one.question.text or one.question.type for one in group]
+        [draft.question.text or draft.question.type for draft in group]
         for group in drafts.grouped(drafts.read_drafts(connection))
     ]
 
@@ -65,8 +65,8 @@ def test_the_other_question_comes_by_itself_and_stays_last(served: Serve, small:
 
 def test_series_move_and_vanish_as_a_whole(served: Serve, small: Path) -> None:
     with served(small).write() as connection:
-        one, other = begin(connection, "one"), begin(connection, "other")
-        ask(connection, one, "A?")
+        first, other = begin(connection, "one"), begin(connection, "other")
+        ask(connection, first, "A?")
         number = ask(connection, other, "B?")
         add_answer(act(connection), number, "b", None)
         drafts.move_series(connection, other, -1)
@@ -104,8 +104,8 @@ def test_published_drafts_get_the_next_numbers_and_take_their_answers_along(serv
         names = publish(act(connection), [series])
         assert names == {number: "2.1", closing: "2.2"}
         assert published_set(connection).ids == ("1.1", "1.2", "1.3", "2.1", "2.2")
-        assert [one.answer for one in known_answers(connection, ["2.1"])["2.1"]] == ["Ann Lee"]
-        assert [one.text for one in nuggets_of(connection, "development", "2.2")] == ["long"]
+        assert [answer.answer for answer in known_answers(connection, ["2.1"])["2.1"]] == ["Ann Lee"]
+        assert [nugget.text for nugget in nuggets_of(connection, "development", "2.2")] == ["long"]
         assert drafts.read_drafts(connection) == []
     evaluation = qassay.open(small)
     assert evaluation.questions.by_id["2.2"].target == "bridge"
@@ -127,7 +127,7 @@ def test_nothing_is_published_where_something_is_missing(served: Serve, small: P
         empty = ask(connection, series, " ")
         with pytest.raises(InputError, match=r"question 2\.1 has no text"):
             publish(act(connection), [series, whole])
-        assert {one.question.id for one in drafts.read_drafts(connection)} >= {empty}
+        assert {draft.question.id for draft in drafts.read_drafts(connection)} >= {empty}
         assert len(published_set(connection)) == 3
         with pytest.raises(UsageError, match="not there any more"):
             publish(act(connection), ["draft-nobody"])
@@ -142,7 +142,7 @@ def test_numbers_skip_what_is_taken() -> None:
         [Question("draft-c", "factoid", series="draft-s")],
         [Question("draft-d", "factoid")],
     ]
-    found = {name: (one.id, one.series) for name, one in numbered(there, groups).items()}
+    found = {name: (place.id, place.series) for name, place in numbered(there, groups).items()}
     assert found == {
         "draft-a": ("3.4", "3"),  # 3.3 is taken
         "draft-b": ("3.5", "3"),
@@ -196,13 +196,13 @@ def test_a_known_answer_is_withdrawn_with_a_reason_and_stays(served: Serve, smal
         with pytest.raises(UsageError, match="already"):
             add_answer(act(connection), "1.1", "1901", "D1")
         withdraw_answer(act(connection), "1.1", "1901", "D1", reason="it was 1902")
-        assert [(one.withdrawn, one.reason) for one in known_answers(connection, ["1.1"])["1.1"]] == [
+        assert [(answer.withdrawn, answer.reason) for answer in known_answers(connection, ["1.1"])["1.1"]] == [
             (True, "it was 1902")
         ]
     assert qassay.open(small).answers["withdrawn"].to_list() == [True]
     with store.write() as connection:
         add_answer(act(connection), "1.1", "1901", "D1")
-        assert [one.withdrawn for one in known_answers(connection, ["1.1"])["1.1"]] == [False]
+        assert [answer.withdrawn for answer in known_answers(connection, ["1.1"])["1.1"]] == [False]
     assert qassay.open(small).answers["withdrawn"].to_list() == [False]
 
 
@@ -212,7 +212,9 @@ def test_an_answer_of_a_draft_is_really_taken_away(served: Serve, small: Path) -
         add_answer(act(connection), number, "Ann", None)
         add_answer(act(connection), number, "Ann", "D1")
         forget_answer(connection, number, "Ann", None)
-        assert [(one.answer, one.doc) for one in known_answers(connection, [number])[number]] == [("Ann", "D1")]
+        assert [(answer.answer, answer.doc) for answer in known_answers(connection, [number])[number]] == [
+            ("Ann", "D1")
+        ]
 
 
 def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path)
         other = drafts.new_question(act(connection, task=plain), Question("", "factoid", "When?"))
         drafts.move_question(connection, other.question.id, -1)
         assert texts(connection) == [["When?"], ["Who was she?"]]
-        found = numbered(TestSet(()), [[one.question] for one in drafts.read_drafts(connection)])
-        assert {name: one.id for name, one in found.items()} == {other.question.id: "1", made.question.id: "2"}
+        found = numbered(TestSet(()), [[draft.question] for draft in drafts.read_drafts(connection)])
+        assert {name: place.id for name, place in found.items()} == {other.question.id: "1", made.question.id: "2"}
         with pytest.raises(UsageError, match="asks in series"):
             drafts.new_question(act(connection), Question("", "factoid", "When?"))

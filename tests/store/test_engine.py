@@ -120,10 +120,10 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
 
 def test_another_process_is_waited_for(folder: Path) -> None:
     """Two stores on one file, as two processes have them."""
-    one, two = open_store(folder, create=True), open_store(folder)
-    _second_waits_for_first(one, two, seconds=0.5)
-    one.close()
-    two.close()
+    first, second = open_store(folder, create=True), open_store(folder)
+    _second_waits_for_first(first, second, seconds=0.5)
+    first.close()
+    second.close()
 
 
 def test_sqlite_is_set_up_to_lose_nothing(folder: Path) -> None:

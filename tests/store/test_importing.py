@@ -293,7 +293,7 @@ def test_numbers_stand_for_their_digits(small: Path, served: Serve, write: Write
     rows = [{"question": "1.3", "nugget": 1, "vital": True, "text": "chess"}]
     write(small, "nuggets/second.jsonl", rows)
     write(small, "judgments/second.jsonl", [{"question": "1.3", "run": "a", "nuggets": [1]}])
-    assert [one.added for one in import_folder(store, Folder(small))] == [1, 1]
+    assert [imported.added for imported in import_folder(store, Folder(small))] == [1, 1]
     assert import_folder(store, Folder(small)) == []
 
 

@@ -46,16 +46,18 @@ def statements(store: Store) -> Iterator[list[str]]:
 def test_two_tabs_that_finish_one_list_at_once_count_it(desk: Any) -> None:
     """Each part is saved by its own tab, at the same moment."""
     with desk.store.read() as connection:
-        one = desk.assigned(connection, "1.2")
+        assignment = desk.assigned(connection, "1.2")
         work = [
-            (item, part) for item in items_of(connection, "1.2") for part in parts_for(connection, one.set, item, None)
+            (item, part)
+            for item in items_of(connection, "1.2")
+            for part in parts_for(connection, assignment.set, item, None)
         ]
     barrier = Barrier(len(work))
 
     def judge(place: tuple[Item, Part]) -> None:
         barrier.wait()
         with desk.store.write() as connection:
-            desk.say(connection, one, *place, {"judgment": "R"})
+            desk.say(connection, assignment, *place, {"judgment": "R"})
 
     with ThreadPoolExecutor(len(work)) as pool:
         list(pool.map(judge, work))
@@ -74,12 +76,12 @@ def test_assessors_who_finish_at_the_same_moment_settle_the_question(store: Stor
         for question in ("1.1", "1.2"):
             barrier.wait()
             with store.read() as connection:
-                one = desk.assigned(connection, question, set_name)
+                assignment = desk.assigned(connection, question, set_name)
                 items = items_of(connection, question)
             for item in items:
                 for part in (part for part in parts_for_set(item)):
                     with store.write() as connection:
-                        desk.say(connection, one, item, part, {"judgment": "R"})
+                        desk.say(connection, assignment, item, part, {"judgment": "R"})
 
     def parts_for_set(item: Item) -> list[Part]:
         with store.read() as connection:
@@ -100,15 +102,15 @@ def test_a_ruling_and_a_change_at_the_same_moment_do_not_pass_each_other(desk: A
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", lambda *_: {"judgment": "W"})
         found = desk.disagreements(connection, "1.1")[0]
-        one = desk.assigned(connection, "1.1", "second")
-        (part,) = parts_for(connection, one.set, found.item, None)
+        assignment = desk.assigned(connection, "1.1", "second")
+        (part,) = parts_for(connection, assignment.set, found.item, None)
     barrier = Barrier(2)
 
     def change() -> bool:
         barrier.wait()
         try:
             with desk.store.write() as connection:
-                desk.say(connection, one, found.item, part, {"judgment": "R"})
+                desk.say(connection, assignment, found.item, part, {"judgment": "R"})
         except LockedError:
             return False
         return True
@@ -167,7 +169,7 @@ def export(desk: Any, connection: Any, folder: Path, sets: tuple[str, ...]) -> q
     for set_name in sets:
         lines = "".join(json.dumps(row) + "\n" for row in desk.rows(connection, set_name))
         (folder / "judgments" / f"{set_name}.jsonl").write_text(lines, encoding="utf-8")
-        listed = [dict(one.body) for one in nuggets_of(connection, set_name, "1.3")]
+        listed = [dict(nugget.body) for nugget in nuggets_of(connection, set_name, "1.3")]
         lines = "".join(json.dumps(row) + "\n" for row in listed)
         (folder / "nuggets" / f"{set_name}.jsonl").write_text(lines, encoding="utf-8")
     return qassay.open(folder)
@@ -185,11 +187,11 @@ def test_an_evaluation_judged_here_scores_like_the_same_judgments_in_files(store
             for question in ("1.1", "1.2"):
                 desk.judge_all(connection, question, set_name, lambda _, part, said=said: said(part))
             copy_list(act(connection), source="development", target=set_name, question="1.3")
-            one = desk.assigned(connection, "1.3", set_name)
+            assignment = desk.assigned(connection, "1.3", set_name)
             for item in items_of(connection, "1.3"):
-                whole, *links = parts_for(connection, one.set, item, None)
-                desk.say(connection, one, item, links[-1], {"nuggets": ["1"]})
-                desk.say(connection, one, item, whole, {"nuggets": []})
+                whole, *links = parts_for(connection, assignment.set, item, None)
+                desk.say(connection, assignment, item, links[-1], {"nuggets": ["1"]})
+                desk.say(connection, assignment, item, whole, {"nuggets": []})
         for found in [*desk.disagreements(connection, "1.1"), *desk.disagreements(connection, "1.2")]:
             desk.rule(connection, found, {"judgment": "X"})
         adopt(act(connection, who=desk.judge, key="adopt"), "1.3", "second")

@@ -29,7 +29,7 @@ def write(connection: Any, list_name: str, text: str | None, nugget: str | None 
 
 
 def texts(connection: Any, list_name: str, question: str = "q") -> list[str]:
-    return [one.text for one in nuggets_of(connection, list_name, question)]
+    return [nugget.text for nugget in nuggets_of(connection, list_name, question)]
 
 
 def test_the_last_row_counts_and_a_number_is_never_used_again(store: Store) -> None:
@@ -58,8 +58,8 @@ def test_stale_save_gets_a_conflict(store: Store) -> None:
 
 def test_a_change_sent_twice_is_one(store: Store) -> None:
     with store.write() as connection:
-        one = write(connection, "first", "a", key="k")
-        assert write(connection, "first", "a", key="k") == one
+        nugget = write(connection, "first", "a", key="k")
+        assert write(connection, "first", "a", key="k") == nugget
         assert texts(connection, "first") == ["a"]
 
 
@@ -113,5 +113,5 @@ def test_the_list_that_a_set_goes_by(
             write(connection, name, f"of {name}")
         name, nuggets = list_for(connection, set_name, "q")
         assert name == chosen
-        assert [one.text for one in nuggets] == ([f"of {chosen}"] if chosen in lists else [])
+        assert [nugget.text for nugget in nuggets] == ([f"of {chosen}"] if chosen in lists else [])
     store.close()

@@ -65,12 +65,16 @@ def test_a_save_has_a_turn_before_all_is_stored(desk: Any, larger: Any, monkeypa
     def turn(_: float) -> None:
         with desk.store.write() as connection:
             opened.append(
-                [one.question for one in all_assignments(connection) if one.set == "first" and not one.closed]
+                [
+                    assignment.question
+                    for assignment in all_assignments(connection)
+                    if assignment.set == "first" and not assignment.closed
+                ]
             )
-            one = desk.assigned(connection, "1.3", "second")
+            assignment = desk.assigned(connection, "1.3", "second")
             item = next(each for each in items_of(connection, "1.3") if each.run == "north")
-            part = desks.parts_for(connection, one.set, item, None)[0]
-            desk.say(connection, one, item, part, {"nuggets": []})
+            part = desks.parts_for(connection, assignment.set, item, None)[0]
+            desk.say(connection, assignment, item, part, {"nuggets": []})
             desk.check_counts(connection)
         assert not is_current(desk.store)
 

@@ -187,7 +187,7 @@ def test_messages_name_the_files_of_the_evaluation(small: Path, served: Serve) -
         append(act(connection), "first", "item", {**ITEM, "judgment": "?"})
     with pytest.raises(InputError) as caught:
         qassay.open(small).score()
-    assert [(one.file, one.line) for one in caught.value.problems] == [("judgments/first.jsonl", 8)]
+    assert [(problem.file, problem.line) for problem in caught.value.problems] == [("judgments/first.jsonl", 8)]
 
 
 def test_documents_and_patterns_are_those_of_the_folder(small: Path, served: Serve) -> None:

@@ -20,7 +20,7 @@ def test_a_new_password_ends_the_other_sessions(site) -> None:
     assert there.get("/").status_code == 200
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": "short"}).status_code == 422
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).json() == {"ended": 1}
-    assert [one.get("/").status_code for one in (here, there, other)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, there, other)] == [200, 303, 200]
     sent = {"name": "Some assessor", "password": NEW}
     assert site.client().post("/api/sign-in", json=sent).status_code == 200
 
@@ -37,15 +37,15 @@ def test_sessions_are_listed_and_ended(client: Client) -> None:
     here, there, third = client("assessor"), client("assessor"), client("assessor")
     stranger = client("reader")
     listed = here.get("/api/account").json()["sessions"]
-    assert [one["current"] for one in listed].count(True) == 1
+    assert [session["current"] for session in listed].count(True) == 1
     assert len(listed) == 3
     own = there.get("/api/account").json()["sessions"]
-    number = next(one["id"] for one in own if one["current"])
+    number = next(session["id"] for session in own if session["current"])
     assert stranger.delete(f"/api/account/sessions/{number}").status_code == 400
     assert here.delete(f"/api/account/sessions/{number}").status_code == 200
-    assert [one.get("/").status_code for one in (here, there, third)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, there, third)] == [200, 303, 200]
     assert here.delete("/api/account/sessions").json() == {"ended": 1}
-    assert [one.get("/").status_code for one in (here, third, stranger)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, third, stranger)] == [200, 303, 200]
 
 
 def test_tokens_work_until_they_are_revoked(site) -> None:
@@ -132,7 +132,9 @@ def test_invitations_are_made_and_withdrawn(site) -> None:
     token = made["link"].partition("#")[2]
     assert token not in organiser.get("/people").text
     listed = organiser.get("/api/people").json()["invitations"]
-    assert [(one["name"], one["role"], one["by"]) for one in listed] == [("Eve", "assessor", "Some organiser")]
+    assert [(invitation["name"], invitation["role"], invitation["by"]) for invitation in listed] == [
+        ("Eve", "assessor", "Some organiser")
+    ]
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 200
     assert site.client().post("/api/welcome/look", json={"token": token}).status_code == 400
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 400

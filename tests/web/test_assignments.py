@@ -45,7 +45,9 @@ def organiser(site: Any) -> Any:
 @pytest.fixture
 def people(organiser: Any) -> dict[str, int]:
     """Accounts by name."""
-    return {one["name"]: one["id"] for one in organiser.get("/api/assignments").json()["assessors"]}
+    return {
+        assignment["name"]: assignment["id"] for assignment in organiser.get("/api/assignments").json()["assessors"]
+    }
 
 
 def make_pool(client: Any, site: Any, **options: Any) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def test_work_begins_with_a_pool(organiser: Any, site: Any, people: dict[str, in
     told = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
     assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
     pool = make_pool(organiser, site)
-    sizes = {(one["type"], one["judged"]): one["items"] for one in pool["types"]}
+    sizes = {(pool_type["type"], pool_type["judged"]): pool_type["items"] for pool_type in pool["types"]}
     assert set(sizes) == {
         ("factoid", "distinct items"),
         ("list", "lists, run by run"),
@@ -119,11 +121,14 @@ def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, site:
         "absent": [],
     }
     page = progress(organiser)
-    loads = [one["total"] for one in page["people"]]
+    loads = [person["total"] for person in page["people"]]
     assert max(loads) - min(loads) < 0.1 * sum(loads)
     assert page["unassigned"] == 0
     assert give(organiser, 2, people["Ada"], people["Ben"])["done"] == 106
-    assert [(one["set"], one["questions"]) for one in progress(organiser)["slots"]] == [("first", 106), ("second", 106)]
+    assert [(slot["set"], slot["questions"]) for slot in progress(organiser)["slots"]] == [
+        ("first", 106),
+        ("second", 106),
+    ]
     told = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
     assert (told.status_code, "need as many people" in told.json()["message"]) == (422, True)
 
@@ -134,16 +139,16 @@ def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, site: A
     told = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
     assert (told.status_code, "which is 2" in told.json()["message"]) == (400, True)
     assert organiser.post("/api/assignments/slots/withdraw", json={"slot": 2}).json() == {"done": 106, "kept": 0}
-    assert [one["set"] for one in progress(organiser)["slots"]] == ["first"]
+    assert [slot["set"] for slot in progress(organiser)["slots"]] == ["first"]
 
 
 def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 1, people["Ada"])
-    one = progress(organiser)["questions"][0]["assignments"][0]
+    row = progress(organiser)["questions"][0]["assignments"][0]
     with site.store.write() as connection:
-        connection.execute(assignment.update().where(assignment.c.id == one["number"]).values(done=1, seconds=60))
-    address = f"/api/assignments/{one['number']}/reassign"
+        connection.execute(assignment.update().where(assignment.c.id == row["number"]).values(done=1, seconds=60))
+    address = f"/api/assignments/{row['number']}/reassign"
     assert organiser.post(address, json={"account": people["Ben"]}).status_code == 200
     moved = progress(organiser)["questions"][0]["assignments"][0]
     assert (moved["name"], moved["done"]) == ("Ben", 1)
@@ -185,29 +190,35 @@ def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, site:
     assert organiser.post(address, json={"question": first}).status_code == 422
     assert organiser.post(address, json={"question": "nobody", "reason": "x"}).status_code == 404
     assert organiser.post(address, json={"question": first, "reason": "a new rule"}).status_code == 200
-    assert [one["id"] for one in progress(organiser, show="open")["questions"]] == [first]
+    assert [question["id"] for question in progress(organiser, show="open")["questions"]] == [first]
 
 
 def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 1, people["Ada"], people["Ben"])
-    assert {one["minutes_left"] for one in progress(organiser)["people"]} == {None}
+    assert {person["minutes_left"] for person in progress(organiser)["people"]} == {None}
     assert "unknown" in organiser.get("/assignments").text
     assert "too few were made here to say how long the rest takes" in organiser.get("/assignments").text
 
     def judged(number: int) -> dict[str, Any]:
         """Ada has judged this many items of two questions, a minute each, and some of another came from a file."""
         with site.store.write() as connection:
-            own = [one.id for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 6]
-            for one, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
-                connection.execute(assignment.update().where(assignment.c.id == one).values(done=done, seconds=seconds))
+            own = [
+                assignment.id
+                for assignment in all_assignments(connection)
+                if assignment.account == people["Ada"] and assignment.total > 6
+            ]
+            for assigned, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
+                connection.execute(
+                    assignment.update().where(assignment.c.id == assigned).values(done=done, seconds=seconds)
+                )
         return progress(organiser)
 
     assert judged(9)["minutes_left"] is None
     page = judged(10)
     assert page["timed"] == 10
     assert "at the pace of the 10 decisions made here so far" in organiser.get("/assignments").text
-    rows = {one["name"]: (one["left"], one["minutes_left"]) for one in page["people"]}
+    rows = {person["name"]: (person["left"], person["minutes_left"]) for person in page["people"]}
     assert rows["Ada"][0] == rows["Ada"][1]  # a minute per decision
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
     with site.store.write() as connection:
@@ -227,7 +238,7 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, site: Any, peo
     assert progress(organiser, show="waiting", type="other", person=people["Ada"])["found"] == 16
     largest = progress(organiser, sort="left")["questions"][0]
     assert largest["total"] == max(
-        one["total"] for number in (1, 2, 3) for one in progress(organiser, page=number)["questions"]
+        question["total"] for number in (1, 2, 3) for question in progress(organiser, page=number)["questions"]
     )
     assert progress(organiser, page=99)["listing"]["page"] == 3
     huge = {"account": 10**30}
@@ -266,7 +277,7 @@ def test_of_pairs_with_justifications_only_the_chosen_are_judged(site: Any, tmp_
     client = served.client("organiser")
     pool = make_pool(client, served)
     assert (pool["questions"], pool["nothing"]) == (20, 0)
-    assert [one["judged"] for one in pool["types"]] == ["justifications"]
+    assert [pool_type["judged"] for pool_type in pool["types"]] == ["justifications"]
     assert progress(client)["found"] == 20
     assert progress(client, show="nothing")["found"] == 0
     assert 'name="type"' not in client.get("/assignments").text  # nothing to choose from
@@ -291,7 +302,8 @@ def fill(site: Any, questions: int, each: int) -> None:
     asked = TestSet(tuple(Question(str(n), "factoid", f"Question {n}?") for n in range(1, questions + 1)))
     with site.store.write() as connection:
         values = [
-            {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
+            {"id": question.id, "ordinal": at, "body": body_of(question), "at": now()}
+            for at, question in enumerate(asked.questions)
         ]
         connection.execute(insert(question), values)
         options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}

@@ -123,8 +123,12 @@ def test_each_question_goes_to_its_author_first_and_sets_go_by_role(
         given = olga.post("/api/assignments", json={"assessors": 2, "accounts": judges, "author_first": True})
         assert given.json() == {"done": 6, "kept": 0, "without_author": 1, "absent": ["zoe"]}
         with track.store.read() as connection:
-            first = {one.question: one.account for one in all_assignments(connection) if one.slot == 1}
-            every = {(one.question, one.account) for one in all_assignments(connection)}
+            first = {
+                assignment.question: assignment.account
+                for assignment in all_assignments(connection)
+                if assignment.slot == 1
+            }
+            every = {(assignment.question, assignment.account) for assignment in all_assignments(connection)}
         assert (first["1"], first["2"]) == (track.people["ann"], track.people["bob"])
         assert every == {(question, account) for question in AUTHORS for account in judges}
         assert 'id="author-first"' in olga.get("/assignments").text

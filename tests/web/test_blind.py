@@ -116,7 +116,9 @@ def world(tmp_path: Path) -> Iterator[Any]:
         evaluation = open_evaluation(folder, store=store)
         with store.write() as connection:
             people = {name: add_account(connection, name, role).id for name, role in PEOPLE}
-            sessions = {name: begin_session(connection, one, address="", agent="") for name, one in people.items()}
+            sessions = {
+                name: begin_session(connection, account, address="", agent="") for name, account in people.items()
+            }
             put_setting(connection, "order-seed", "the same in all worlds")
             seed = order_seed(connection)
             wanted = Wanted(holistic=which == "series", citations=True)
@@ -137,8 +139,8 @@ def world(tmp_path: Path) -> Iterator[Any]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.store.close()
+    for made_world in made:
+        made_world.store.close()
 
 
 def _cut_down(folder: Path, keep: set[str]) -> None:
@@ -177,10 +179,10 @@ def crawl(world: World, name: str) -> dict[str, str]:
     with world.store.read() as connection:
         given = all_assignments(connection)
         owner = find_account(connection, name)[0]
-        own = [one for one in given if owner is not None and one.account == owner.id]
-        assignments = [*own, *[one for one in given if one not in own][:1]]
-        items = {one.id: items_of(connection, one.question) for one in assignments}
-        questions = list(dict.fromkeys(one.question for one in given))
+        own = [assignment for assignment in given if owner is not None and assignment.account == owner.id]
+        assignments = [*own, *[assignment for assignment in given if assignment not in own][:1]]
+        items = {assignment.id: items_of(connection, assignment.question) for assignment in assignments}
+        questions = list(dict.fromkeys(assignment.question for assignment in given))
     found: dict[str, str] = {}
     with world.client(name) as browser:
         for route in world.app.routes:
@@ -194,7 +196,10 @@ def crawl(world: World, name: str) -> dict[str, str]:
 
 def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) -> Iterator[str]:
     wanted = {
-        **{f"{start}/adjudication/question": [f"?id={one}" for one in (*questions, "99")] for start in ("", "/api")},
+        **{
+            f"{start}/adjudication/question": [f"?id={question}" for question in (*questions, "99")]
+            for start in ("", "/api")
+        },
         **{f"{start}/document": ["?id=demo-curie-1&find=radium", "?id=nowhere"] for start in ("", "/api")},
         **{f"{start}/results": ["", "?provisional=1", "?key=second"] for start in ("", "/api")},
     }
@@ -202,9 +207,9 @@ def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) ->
         for query in wanted.get(path, [""]):
             yield re.sub(r"\{[^}]*\}", "1", path) + query
         return
-    for one in assignments:
-        for number in [two.id for two in items[one.id]][:5] if "{item}" in path else [0]:
-            filled = path.replace("{assignment}", str(one.id)).replace("{item}", str(number))
+    for assignment in assignments:
+        for number in [pooled.id for pooled in items[assignment.id]][:5] if "{item}" in path else [0]:
+            filled = path.replace("{assignment}", str(assignment.id)).replace("{item}", str(number))
             yield from (filled + stage for stage in (STAGES if path.endswith("{assignment}") else [""]))
     yield path.replace("{assignment}", "999999").replace("{item}", "5")
 
@@ -226,7 +231,9 @@ def judge(world: World, name: str, *, but: int = 0) -> list[str]:
                     shown = browser.get(f"/api{at}/items/{entry['id']}")
                     needed = [part for part in shown.json()["parts"] if part["required"]]
                     told += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
-    assert all(one.startswith("200") for one in told), [one for one in told if not one.startswith("200")][:3]
+    assert all(answer.startswith("200") for answer in told), [
+        answer for answer in told if not answer.startswith("200")
+    ][:3]
     return told
 
 
@@ -245,11 +252,11 @@ def _decide(world: World, browser: Any, at: str, number: int, part: dict[str, An
     return world.send(browser, f"{at}/decisions", key=world.key(name), verdict=verdict, **sent)
 
 
-def same(one: dict[str, str], two: dict[str, str]) -> None:
-    assert one.keys() == two.keys()
-    assert len(one) > 8
-    for path, answer in one.items():
-        assert answer == two[path], path
+def same(first: dict[str, str], second: dict[str, str]) -> None:
+    assert first.keys() == second.keys()
+    assert len(first) > 8
+    for path, answer in first.items():
+        assert answer == second[path], path
 
 
 def holds_none(found: dict[str, str], words: list[str]) -> None:
@@ -290,13 +297,13 @@ def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> No
 def _judged_by_model(world: World) -> None:
     """An organiser sends a model's judgments of everything, over the API, as `judge --server` does."""
     with world.store.read() as connection:
-        questions = list(dict.fromkeys(one.question for one in all_assignments(connection)))
-        items = [one for question in questions for one in items_of(connection, question)]
+        questions = list(dict.fromkeys(assignment.question for assignment in all_assignments(connection)))
+        items = [item for question in questions for item in items_of(connection, question)]
     trace = {"assessor": "gpt-x", "model": "gpt-x", "raw": SECRET}
     rows = [
         {**part.row, **SAYS[part.kind][1], "assessor": "gpt-x", "trace": trace}
-        for one in items
-        for part in parts_of(one, nuggets=["1", "2"], assessor="gpt-x")
+        for item in items
+        for part in parts_of(item, nuggets=["1", "2"], assessor="gpt-x")
         if part.required and part.kind in ("item", "list", "holistic", "rating", "citation")
     ]
     assert rows
@@ -332,9 +339,9 @@ def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world:
 def test_the_names_of_runs_change_nothing_for_adjudicators(world: Any) -> None:
     first = world()
     second = world(names=renamed(tags(first)))
-    for one in (first, second):
-        judge(one, OTHER)
-        judge(one, "Ada")
+    for first_world in (first, second):
+        judge(first_world, OTHER)
+        judge(first_world, "Ada")
     same(crawl(first, "Cleo"), crawl(second, "Cleo"))
 
 
@@ -364,21 +371,22 @@ def test_readers_see_what_is_published_and_nothing_before(world: Any) -> None:
 
 def test_other_peoples_work_does_not_exist(world: Any) -> None:
     """Every address under an assignment, with the number of somebody else's: as if there were none."""
-    one = world()
-    with one.store.read() as connection:
+    served = world()
+    with served.store.read() as connection:
         found = all_assignments(connection)
         ada, _ = find_account(connection, "Ada")
         assert ada is not None
-        theirs = next(two for two in found if two.account != ada.id)
+        theirs = next(other for other in found if other.account != ada.id)
         number = items_of(connection, theirs.question)[0].id
-    browser = one.client("Ada")
+    browser = served.client("Ada")
     asked = 0
-    for route in one.app.routes:
+    for route in served.app.routes:
         if "{assignment}" not in route.path:
             continue
         for method in route.methods - {"HEAD"}:
             answers = [
-                seen(_ask(one, browser, method, route, str(assignment), number)) for assignment in (theirs.id, 999_999)
+                seen(_ask(served, browser, method, route, str(assignment), number))
+                for assignment in (theirs.id, 999_999)
             ]
             assert answers[0] == answers[1], route.path
             assert answers[0].startswith("404"), f"{route.path}: {answers[0][:300]}"
@@ -408,9 +416,9 @@ def _ask(world: World, browser: Any, method: str, route: Any, assignment: str, n
 def test_nobody_without_an_account_learns_anything(world: Any) -> None:
     from starlette.testclient import TestClient
 
-    one = world()
-    stranger = TestClient(one.app, follow_redirects=False)
-    words = [*tags(one), "Ada", OTHER, "Olga", "Cleo", "Rea"]
-    for route in one.app.routes:
+    answers = world()
+    stranger = TestClient(answers.app, follow_redirects=False)
+    words = [*tags(answers), "Ada", OTHER, "Olga", "Cleo", "Rea"]
+    for route in answers.app.routes:
         if "GET" in route.methods and PUBLIC in route.roles and "static" not in route.path:
             holds_none({route.path: seen(stranger.get(route.path))}, words)

@@ -38,7 +38,7 @@ def with_routes(site, **changes: object):
 
     @router.action("POST", "/upload", roles=ORGANISERS, upload=True)
     def upload(site: TheSite, files: Annotated[list[UploadFile], File()]) -> list[int]:
-        return [len(one.file.read()) for one in files]
+        return [len(file.file.read()) for file in files]
 
     settings = replace(site.app.state.site.settings, **changes)
     app = create_app(site.folder, settings, store=site.store)

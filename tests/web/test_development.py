@@ -53,7 +53,7 @@ def test_a_series_is_written_with_warnings_and_published(organiser: Any) -> None
     ask(organiser, series, "Was it founded in London?", answer="yes", doc="demo-curie-1")
     later = ask(organiser, series, "Where was its office?", answer="LONDON")
     [group] = drafts(organiser)
-    assert [(one["number"], one["type"]) for one in group["questions"]] == [
+    assert [(question["number"], question["type"]) for question in group["questions"]] == [
         ("17.1", "factoid"),
         ("17.2", "factoid"),
         ("17.3", "other"),
@@ -126,7 +126,7 @@ def test_a_document_of_blanks_is_none(organiser: Any) -> None:
     made(organiser.post("/api/development/question/answers", json=body))
     made(organiser.post("/api/development/question/answers/withdraw", json=body | {"reason": "no"}))
     answers = made(organiser.get("/api/development/question?id=1.1"))["question"]["answers"]
-    noted = [(one["doc"], one["withdrawn"]) for one in answers if one["answer"] == "somebody"]
+    noted = [(answer["doc"], answer["withdrawn"]) for answer in answers if answer["answer"] == "somebody"]
     assert noted == [(None, True)]
 
 
@@ -152,7 +152,7 @@ def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     made(organiser.post("/api/development/publish", json={"groups": [series]}))
     page = made(organiser.get("/api/development/question?id=17.1"))
     assert page["definition"] == "what the author thinks"
-    assert [one["text"] for one in page["nuggets"]] == ["another fact"]
+    assert [nugget["text"] for nugget in page["nuggets"]] == ["another fact"]
     gone = {"id": "17.1", "nugget": fact["nugget"], "version": 2}
     made(organiser.post("/api/development/question/nuggets/remove", json=gone))
     assert made(organiser.get("/api/development/question?id=17.1"))["nuggets"] == []
@@ -165,7 +165,7 @@ def test_what_stops_a_publication_is_reported_in_full(organiser: Any) -> None:
     ask(organiser, series, "  ")
     told = organiser.post("/api/development/publish", json={"groups": [series]})
     assert told.status_code == 422
-    assert [one["message"][:14] for one in told.json()["problems"]] == ["question 17.1 ", "question 17.2 "]
+    assert [problem["message"][:14] for problem in told.json()["problems"]] == ["question 17.1 ", "question 17.2 "]
     assert len(drafts(organiser)[0]["questions"]) == 3
 
 
@@ -247,7 +247,7 @@ def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: 
     number = made(client.post("/api/development/questions", json=body))["question"]
     assert made(client.post("/api/development/questions", json={"type": "pair", "text": "x"}))
     page = made(client.get("/api/development"))
-    assert [(one["questions"][0]["number"], one["id"]) for one in page["groups"]] == [("1", ""), ("2", "")]
+    assert [(group["questions"][0]["number"], group["id"]) for group in page["groups"]] == [("1", ""), ("2", "")]
     assert client.get("/development").status_code == 200
     assert client.get(f"/development/question?id={number}").status_code == 200
     assert client.post("/api/development/publish", json={"groups": [number]}).json()["questions"] == ["1"]

@@ -60,7 +60,9 @@ def decide(anywhere: Any) -> Decide:
     """`decide(place, label)`: the answer to a verdict of the assessor on an item of question 1.1."""
     client = anywhere.client("assessor")
     with anywhere.store.read() as connection:
-        work = {one.question: one.id for one in assignments_of(connection, 1 + ROLES.index("assessor"))}
+        work = {
+            assignment.question: assignment.id for assignment in assignments_of(connection, 1 + ROLES.index("assessor"))
+        }
         items = [item.id for item in items_of(connection, "1.1")]
 
     def send(place: int, label: str, *, expected: int = 0, key: str | None = None) -> Any:

@@ -12,19 +12,19 @@ from qassay.web.demonstration import give_out
 
 
 def steps(client: Any) -> dict[str, dict[str, str]]:
-    return {one["label"]: one for one in client.get("/api/").json()["steps"]}
+    return {step["label"]: step for step in client.get("/api/").json()["steps"]}
 
 
 def following(client: Any) -> tuple[str, str]:
-    (one,) = [one for one in steps(client).values() if one["state"] == "next"]
-    return one["act"], one["path"]
+    (step,) = [step for step in steps(client).values() if step["state"] == "next"]
+    return step["act"], step["path"]
 
 
 def emptied(site: Any, *names: str) -> None:
     for name in names:
         path = site.folder / name
-        for one in path.iterdir() if path.is_dir() else [path]:
-            one.unlink()
+        for file in path.iterdir() if path.is_dir() else [path]:
+            file.unlink()
 
 
 def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
@@ -45,7 +45,7 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     organiser = site.client("organiser")
     assert steps(organiser)["Questions"]["says"] == "109 questions in the test set."
     with site.store.write() as connection:
-        tags = [one.tag for one in list_runs(connection, limit=100)]
+        tags = [run.tag for run in list_runs(connection, limit=100)]
         for tag in tags:
             set_withdrawn(act(connection), tag, withdrawn=True, reason="late")
     assert following(organiser) == ("Add runs", "/runs")

@@ -42,7 +42,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     made.on("request", lambda request: None if request.url.startswith(address) else odd.append(request.url))
     yield made
     context.close()
-    assert [one for one in odd if "the server responded with a status of 4" not in one] == []
+    assert [message for message in odd if "the server responded with a status of 4" not in message] == []
 
 
 def sign_in(page: Page, name: str = "Some organiser", password: str = PASSWORD) -> None:
@@ -208,4 +208,6 @@ def test_axe_finds_nothing(site, browser: Browser, address: str, theme: str) -> 
 def _violations(page: Page, path: str | None) -> list[str]:
     if path is not None:
         page.goto(path)
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in Axe().run(page).response["violations"]]
+    return [
+        f"{violation['id']}: {violation['nodes'][0]['html']}" for violation in Axe().run(page).response["violations"]
+    ]

@@ -18,17 +18,17 @@ def number(site: Any, accounts: dict[str, int]) -> int:
 
 def judge_all(client: Any, number: int, name: Callable[[str], str] = str) -> None:
     """Call every element of every list right, in the class of its name."""
-    for one in client.get(f"/api/judge/{number}").json()["items"]:
-        view = client.get(f"/api/judge/{number}/items/{one['id']}").json()
+    for item in client.get(f"/api/judge/{number}").json()["items"]:
+        view = client.get(f"/api/judge/{number}/items/{item['id']}").json()
         for index, element in enumerate(view["body"]["elements"]):
-            sheets.decide(client, number, one["id"], str(index), {"judgment": "R", "answer": name(element["text"])})
+            sheets.decide(client, number, item["id"], str(index), {"judgment": "R", "answer": name(element["text"])})
 
 
 def classes(client: Any, number: int) -> dict[str, int]:
     """The classes that are offered, with the assessor's items in each."""
     answer = client.get(f"/api/judge/{number}/classes")
     assert answer.status_code == 200
-    return {one["name"]: one["items"] for one in answer.json()["classes"]}
+    return {list_class["name"]: list_class["items"] for list_class in answer.json()["classes"]}
 
 
 def test_classes_grow_with_judging_and_are_nobody_elses(

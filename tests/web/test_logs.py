@@ -21,13 +21,13 @@ def written() -> Iterator[io.StringIO]:
     """What is logged, as JSON lines."""
     stream = io.StringIO()
     changed = (logs.log, logging.getLogger("uvicorn.error"))
-    before = [(one.handlers[:], one.propagate, one.level) for one in changed]
+    before = [(logger.handlers[:], logger.propagate, logger.level) for logger in changed]
     logs.set_up("json", stream)
     yield stream
-    for one, (handlers, propagate, level) in zip(changed, before, strict=True):
-        one.handlers[:] = handlers
-        one.propagate = propagate
-        one.setLevel(level)
+    for logger, (handlers, propagate, level) in zip(changed, before, strict=True):
+        logger.handlers[:] = handlers
+        logger.propagate = propagate
+        logger.setLevel(level)
 
 
 def test_a_line_a_request(site, written: io.StringIO, accounts) -> None:

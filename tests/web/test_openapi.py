@@ -42,7 +42,9 @@ def described(site: Any) -> dict[str, Any]:
 
 
 def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    return [(path, method, one) for path, ways in described["paths"].items() for method, one in ways.items()]
+    return [
+        (path, method, operation) for path, ways in described["paths"].items() for method, operation in ways.items()
+    ]
 
 
 def test_no_two_models_share_a_name(described: dict[str, Any]) -> None:
@@ -68,35 +70,35 @@ def test_every_json_route_is_described(site: Any, described: dict[str, Any]) -> 
 
 
 def test_an_operation_says_what_it_is_and_who_may(described: dict[str, Any]) -> None:
-    tags = {one["name"] for one in described["tags"]}
+    tags = {tag["name"] for tag in described["tags"]}
     assert {"judging", "adjudication", "runs"} <= tags
     schemes = described["components"]["securitySchemes"]
     assert schemes["session"] == {"type": "apiKey", "in": "cookie", "name": "qassay"}
     assert (schemes["token"]["type"], schemes["token"]["scheme"]) == ("http", "bearer")
-    for path, method, one in operations(described):
+    for path, method, operation in operations(described):
         told = f"{method} {path}"
-        assert set(one["tags"]) <= tags, told
-        assert len(one["summary"]) > 5, told
-        assert one["operationId"], told
-        assert bool(one["security"]) == ("x-roles" in one), told
-        assert ("401" in one["responses"]) or not one["security"], told
+        assert set(operation["tags"]) <= tags, told
+        assert len(operation["summary"]) > 5, told
+        assert operation["operationId"], told
+        assert bool(operation["security"]) == ("x-roles" in operation), told
+        assert ("401" in operation["responses"]) or not operation["security"], told
 
 
 def test_bodies_and_answers_are_typed(described: dict[str, Any]) -> None:
-    for path, method, one in operations(described):
-        good = [status for status in one["responses"] if status.startswith("2")]
+    for path, method, operation in operations(described):
+        good = [status for status in operation["responses"] if status.startswith("2")]
         assert len(good) == 1, path
-        schema = one["responses"][good[0]]["content"]["application/json"]["schema"]
+        schema = operation["responses"][good[0]]["content"]["application/json"]["schema"]
         assert "$ref" in schema or path == "/api/openapi.json", f"{method} {path}"
-        for kind, body in one.get("requestBody", {}).get("content", {}).items():
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items():
             assert kind in ("application/json", "multipart/form-data")
             assert body["schema"], path
 
 
 def test_refusals_have_one_form(site: Any, described: dict[str, Any]) -> None:
     schema = {"$ref": f"#/components/schemas/{REFUSED}"}
-    for path, _, one in operations(described):
-        for status, answer in one["responses"].items():
+    for path, _, operation in operations(described):
+        for status, answer in operation["responses"].items():
             if not status.startswith("2"):
                 assert int(status) in MEANS, path
                 assert answer["content"]["application/json"]["schema"] == schema, path
@@ -159,8 +161,13 @@ _TAKEN = ("method", "url", "params", "headers", "json", "data", "files")
 def _known(site: Any, account: int) -> dict[str, list[Any]]:
     with site.store.read() as connection:
         own = assignments_of(connection, account)
-        items = [item.id for one in own for item in items_of(connection, one.question)]
-    return {"assignment": [one.id for one in own], "item": items, "question": ["1.6", "1.7"], "name": ["first", "x"]}
+        items = [item.id for assignment in own for item in items_of(connection, assignment.question)]
+    return {
+        "assignment": [assignment.id for assignment in own],
+        "item": items,
+        "question": ["1.6", "1.7"],
+        "name": ["first", "x"],
+    }
 
 
 def _sender(site: Any, accounts: dict[str, int], role: str) -> Sender:
@@ -186,7 +193,7 @@ def _faults(sender: Sender, case: Any) -> list[str]:
         case.validate_response(answer, checks=checks)
     except (Failure, FailureGroup) as error:
         why = getattr(error, "exceptions", [error])
-        told = "; ".join(f"{one.title}: {one.message[:400]}" for one in why)
+        told = "; ".join(f"{fault.title}: {fault.message[:400]}" for fault in why)
         return [f"{case.method} {answer.request.url} {answer.status_code}: {told}"]
     return []
 
@@ -211,7 +218,7 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
             def check(case: Any) -> None:
                 made = case.path_parameters, case.body
                 for sender in senders:
-                    case.path_parameters, case.body = (dict(one) if isinstance(one, dict) else one for one in made)
+                    case.path_parameters, case.body = (dict(part) if isinstance(part, dict) else part for part in made)
                     faults.extend(_faults(sender, case))
 
             # What takes nothing cannot be sent anything wrong.

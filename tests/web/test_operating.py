@@ -43,8 +43,8 @@ def program(name: str) -> str:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return int(one.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def wait_for(port: int) -> None:
@@ -224,7 +224,7 @@ def test_people_come_in_by_the_proxy(behind: Behind, proxy: str) -> None:
         # The proxy comes from a trusted address itself here; what the client says of its own is not believed by Caddy,
         # and nginx adds to it.
         seen = {"nginx": "203.0.113.9", "caddy": "127.0.0.1"}[proxy]
-        assert [one["address"] for one in account["sessions"]] == [seen]
+        assert [session["address"] for session in account["sessions"]] == [seen]
         large = {"files": ("run.jsonl", b"nonsense\n" * 2_000_000)}
         answer = site.ask(browser, "POST", "/api/runs", files=large)
         assert answer.status_code == 200, answer.text

@@ -83,7 +83,7 @@ def test_a_page_and_its_twin_have_the_same_roles(site) -> None:
 
 def test_the_map_of_the_application_names_every_module() -> None:
     named = set(re.findall(r"^([a-z_]+)/?  ", str(qassay.web.__doc__), re.MULTILINE))
-    assert named == {one.name for one in pkgutil.iter_modules(qassay.web.__path__)}
+    assert named == {module.name for module in pkgutil.iter_modules(qassay.web.__path__)}
 
 
 def test_no_page_changes_anything(site) -> None:
@@ -113,8 +113,8 @@ def test_pages_and_twins_show_the_same(client: Callable[..., TestClient]) -> Non
     browser = client("organiser")
     twin = browser.get("/api/people").json()
     page = browser.get("/people").text
-    assert [one["name"] for one in twin["people"]] == sorted(f"Some {role}" for role in ROLES)
-    assert all(one["name"] in page for one in twin["people"])
+    assert [person["name"] for person in twin["people"]] == sorted(f"Some {role}" for role in ROLES)
+    assert all(person["name"] in page for person in twin["people"])
 
 
 def test_the_navigation_goes_by_role(client: Callable[..., TestClient]) -> None:

@@ -193,10 +193,10 @@ def test_of_many_requests_with_one_link_one_succeeds(site) -> None:
         statuses.append(browser.post("/api/welcome", json=sent).status_code)
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(statuses) == [200, 400, 400, 400, 400, 400]
     with site.store.read() as connection:
         names = connection.execute(select(account.c.name).where(account.c.name.like("Number%"))).all()

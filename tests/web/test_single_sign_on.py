@@ -150,7 +150,7 @@ def test_an_invitation_binds_the_identity(served, provider: Provider) -> None:
     assert answer.status_code == 200
     assert 'content="0;url=/account"' in answer.text
     cookies = answer.headers.get_list("set-cookie")
-    assert any(one.startswith("qassay=") and "SameSite=strict" in one for one in cookies)
+    assert any(cookie.startswith("qassay=") and "SameSite=strict" in cookie for cookie in cookies)
     found = browser.get("/api/account").json()
     assert (found["name"], found["role"], found["has_password"]) == ("Ada", "assessor", False)
     assert found["subject"] == f"{provider.issuer}|ada-1"
@@ -178,7 +178,9 @@ def test_an_account_that_was_closed_stays_closed(served, provider: Provider) -> 
     browser = served.client()
     browser.get(provider.authorize(begin(browser, token=invitation(served))))
     number = next(
-        one["id"] for one in served.client("organiser").get("/api/people").json()["people"] if one["name"] == "Ada"
+        person["id"]
+        for person in served.client("organiser").get("/api/people").json()["people"]
+        if person["name"] == "Ada"
     )
     served.client("organiser").patch(f"/api/people/{number}", json={"active": False})
     assert browser.get(provider.authorize(begin(browser))).status_code == 403

@@ -337,7 +337,7 @@ def test_a_participant_is_invited_for_an_organisation(track: Track) -> None:
     assert visitor.post("/api/welcome", json=sent).json()["role"] == "participant"
     assert visitor.get("/api/submissions").json()["organisation"] == "West"
     people = organiser.get("/api/people").json()
-    assert {one["name"]: one["organisation"] for one in people["people"]}["wanda"] == "West"
+    assert {person["name"]: person["organisation"] for person in people["people"]}["wanda"] == "West"
     assert people["organisations"] == ["North", "South", "West"]
     assert "West" in organiser.get("/people").text
 

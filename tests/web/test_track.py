@@ -67,10 +67,10 @@ def adjudicate(track: Track, label_of: Callable[[str, str], str]) -> list[str]:
     """Rule on everything that is left; the answers that were ruled on."""
     client, ruled = track.client("carl"), []
     while (question := client.get("/api/adjudication").json()["next"]) is not None:
-        for one in client.get("/api/adjudication/question", params={"id": question}).json()["disagreements"]:
-            text = one["shown"]["text"]
-            sent = {"key": key(), "question": question, "item": one["item"], "part": one["part"]}
-            verdict = {"expected": one["version"], "verdict": {"judgment": label_of(question, text)}}
+        for disagreement in client.get("/api/adjudication/question", params={"id": question}).json()["disagreements"]:
+            text = disagreement["shown"]["text"]
+            sent = {"key": key(), "question": question, "item": disagreement["item"], "part": disagreement["part"]}
+            verdict = {"expected": disagreement["version"], "verdict": {"judgment": label_of(question, text)}}
             assert client.post("/api/adjudication/rulings", json=sent | verdict).status_code == 200
             ruled.append(text)
     return ruled

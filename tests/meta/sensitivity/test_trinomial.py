@@ -26,7 +26,7 @@ def test_fresh_units_by_enumeration():
     size, shares = 3, {1: 0.3, -1: 0.15, 0: 0.55}
     wanted = np.zeros((3, 21))
     for draws in product(shares, repeat=2 * size):
-        tally(wanted, sum(draws[:size]), sum(draws[size:]), size, np.prod([shares[one] for one in draws]))
+        tally(wanted, sum(draws[:size]), sum(draws[size:]), size, np.prod([shares[value] for value in draws]))
     moments = PairMoments(np.array([0.15]), np.array([0.4]), np.array([0.55]))
     assert Trinomial(size, 1.0, LIMITS).fresh(moments) == pytest.approx(wanted)
     # Half a point for a right answer: the same steps, half as wide, the smallest of them in bin 16.
@@ -65,8 +65,8 @@ def test_series_make_right_or_wrong_answers_agree_more_often():
     alone = PairMoments(np.array([0.05]), np.array([0.3]), np.array([0.7]))
     series = PairMoments(np.array([0.05]), np.array([0.3]), np.array([0.7]), np.array([0.6]))
     exact = Trinomial(5, 1.0, LIMITS)
-    one, other = (
+    first, other = (
         in_fresh_series(some, 5, 30, np.array(LIMITS), 0.2, compiled=False, exact=exact) for some in (alone, series)
     )
-    assert one.swaps == pytest.approx(Expected(*exact.fresh(alone)).swaps)
-    assert other.swaps.sum() < 0.95 * one.swaps.sum()
+    assert first.swaps == pytest.approx(Expected(*exact.fresh(alone)).swaps)
+    assert other.swaps.sum() < 0.95 * first.swaps.sum()

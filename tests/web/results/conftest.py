@@ -121,8 +121,8 @@ def serve(jobs: JobQueue) -> Iterator[Callable[[Path], Evaluated]]:
         return made[-1]
 
     yield start
-    for one in made:
-        one.store.close()
+    for evaluated in made:
+        evaluated.store.close()
 
 
 def copied(folder: Path) -> Path:

@@ -47,7 +47,7 @@ def own() -> Iterator[JobQueue]:
 
 
 def ours() -> list[multiprocessing.Process]:
-    return [one for one in multiprocessing.active_children() if one.name == "qassay-results"]
+    return [process for process in multiprocessing.active_children() if process.name == "qassay-results"]
 
 
 def test_the_same_state_is_computed_once(jobs) -> None:
@@ -120,9 +120,9 @@ def test_a_study_that_takes_too_much_memory_is_interrupted_and_the_next_one_is_n
 
 
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
-    before = {one.pid for one in ours()}
+    before = {process.pid for process in ours()}
     waited(own, own.submit(request(), "a"))
-    (mine,) = [one for one in ours() if one.pid not in before]
+    (mine,) = [process for process in ours() if process.pid not in before]
     os.kill(mine.pid or 0, signal.SIGKILL)
     job = waited(own, own.submit(request("spread"), "a"))
     assert job.condition == "broken"
@@ -184,10 +184,10 @@ def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monk
     import_folder(store, open_folder(folder))
     store.close()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
-    before = {one.pid for one in ours()}
+    before = {process.pid for process in ours()}
     brief = JobQueue()
     waited(brief, brief.submit(request(folder=str(folder)), "a"))
-    (mine,) = [one for one in ours() if one.pid not in before]
+    (mine,) = [process for process in ours() if process.pid not in before]
     assert list(room.glob("*/*/judgments/adjudicated.jsonl"))
     brief.close()
     mine.join(10)

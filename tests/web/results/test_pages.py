@@ -61,7 +61,7 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
-    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
+    needed = {name: "x" for name, field in view.parameters.model_fields.items() if field.is_required()}
     for path in (view.path, f"/api{view.path}", view.csv, view.figure):
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
@@ -97,7 +97,7 @@ def test_an_empty_field_of_a_form_is_as_if_it_were_not_there(demos) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_parameters_of_downloads_are_not_those_of_pages(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
-    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
+    needed = {name: "x" for name, field in view.parameters.model_fields.items() if field.is_required()}
     for query in ({"table": "x"}, {"figure": "x"}, {"form": "svg"}):
         for path in (view.path, f"/api{view.path}"):
             assert organiser.get(path, params={**needed, **query}).status_code == 422, (path, query)
@@ -110,7 +110,7 @@ def test_every_task_offers_its_measures(name: str) -> None:
     found = measures_of(task(name))
     assert found[0] == task(name).measure
     assert len(set(found)) == len(found)
-    assert all(one.split("(")[0] in MEASURES for one in found)
+    assert all(measure.split("(")[0] in MEASURES for measure in found)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def large(folder: Path, runs: int, questions: int) -> Path:
         {"id": str(i), "type": "factoid", "text": f"What is the answer to question {i}?"} for i in range(questions)
     ]
     judged = [
-        {"question": one["id"], "doc": "D", "text": text, "judgment": label}
-        for one in asked
+        {"question": question["id"], "doc": "D", "text": text, "judgment": label}
+        for question in asked
         for text, label in (("yes", "R"), ("no", "W"))
     ]
     for name, rows in (("questions.jsonl", asked), ("judgments/adjudicated.jsonl", judged)):
@@ -197,7 +197,7 @@ def large(folder: Path, runs: int, questions: int) -> Path:
         tag = f"run{number:03d}"
         right = (number + 1) / (runs + 1)
         answers = ("yes" if chance.random() < right else "no" for _ in asked)
-        text = "".join(f"{one['id']} {tag} D {answer}\n" for one, answer in zip(asked, answers, strict=True))
+        text = "".join(f"{question['id']} {tag} D {answer}\n" for question, answer in zip(asked, answers, strict=True))
         (folder / "runs" / f"{tag}.txt").write_text(text)
     return folder
 
@@ -257,16 +257,16 @@ def test_a_run_page_tells_right_from_wrong(demos) -> None:
 
 def test_a_question_page_has_all_judgments_side_by_side(demos) -> None:
     page = demos["series"].page("/results/question", question="1.6")
-    answers = next(one for one in page["tables"] if one["name"] == "answers")
+    answers = next(table for table in page["tables"] if table["name"] == "answers")
     assert [column["header"] for column in answers["columns"]] == [
         *("answer", "document", "adjudicated", "first", "second", "third", "run"),
     ]
     row = next(row for row in answers["rows"] if row[0] == "Frédéric" and row[6] == "badger")
     assert row[2:6] == ["X", "X", "R (Frédéric Joliot)", None]
     pair = demos["entailment"].page("/results/question", question="3")
-    assert [one["name"] for one in pair["tables"]] == ["about", "labels", "answers", "scores"]
+    assert [table["name"] for table in pair["tables"]] == ["about", "labels", "answers", "scores"]
     answer = demos["rag"].page("/results/question", question="r1")
-    support = next(one for one in answer["tables"] if one["name"] == "support")
+    support = next(table for table in answer["tables"] if table["name"] == "support")
     assert ["harbor", "1", "full", "full", "full"] in support["rows"]
 
 
@@ -280,15 +280,15 @@ def odd(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Any]) 
     shutil.copytree(demo_folder(), folder)
     strings = (SCRIPT, IMAGE, REVERSED, FORMULA, LONG, LONGEST)
     rows, judged = [], []
-    for number, one in enumerate(open_evaluation(folder).questions):
-        texts = strings if one.type != "factoid" else (strings[number % len(strings)],)
+    for number, question in enumerate(open_evaluation(folder).questions):
+        texts = strings if question.type != "factoid" else (strings[number % len(strings)],)
         items = [{"doc": "demo-curie-1", "text": text} for text in texts]
-        rows.append({"run": TAG, "question": one.id, "items": items})
-        if one.type == "other":
-            judged.append({"question": one.id, "run": TAG, "nuggets": []})
+        rows.append({"run": TAG, "question": question.id, "items": items})
+        if question.type == "other":
+            judged.append({"question": question.id, "run": TAG, "nuggets": []})
         else:
-            owner = {"run": TAG} if one.type == "list" else {}
-            judged += [{"question": one.id, **owner, **item, "judgment": "W"} for item in items]
+            owner = {"run": TAG} if question.type == "list" else {}
+            judged += [{"question": question.id, **owner, **item, "judgment": "W"} for item in items]
     (folder / "runs" / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with (folder / "judgments" / "adjudicated.jsonl").open("a") as target:
         target.writelines(json.dumps(row) + "\n" for row in judged)
@@ -316,7 +316,7 @@ def test_hostile_answers_are_text(odd, asked: dict[str, str]) -> None:
 def test_long_tags_lead_to_their_pages(odd) -> None:
     shown = odd.html("/results")
     assert "<b>&?" not in shown
-    address = next(one for one in re.findall(r'href="(/results/run\?run=tag-[^"]*)"', shown))
+    address = next(link for link in re.findall(r'href="(/results/run\?run=tag-[^"]*)"', shown))
     assert odd.client("organiser").get(address).status_code == 200
     assert odd.page("/results/run", run=TAG)["heading"] == f"Run {TAG}"
 

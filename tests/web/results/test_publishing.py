@@ -53,7 +53,7 @@ def test_published_results_are_seen_by_all(rag) -> None:
     )
     board = rag.page("/results")["tables"][0]
     for role in ("organiser", *OTHERS):
-        assert [one["id"] for one in rag.page("/results", role)["published"]] == [number]
+        assert [result["id"] for result in rag.page("/results", role)["published"]] == [number]
         page = rag.page(f"/results/published/{number}", role)
         assert page["tables"][0]["rows"] == board["rows"]
         assert "matrix" not in page["document"]
@@ -92,7 +92,7 @@ def test_what_changes_later_does_not_leak(rag) -> None:
     assert [row[1] for row in rag.page("/results", fresh=1)["tables"][0]["rows"]] == ["lantern*", "meadow*"]
     assert rag.page(f"/results/published/{number}", "reader") == before
     again = publish(rag).json()["id"]
-    assert [one["id"] for one in rag.page("/results", "reader")["published"]] == [again]
+    assert [result["id"] for result in rag.page("/results", "reader")["published"]] == [again]
     assert "harbor" not in rag.client("reader").get(f"/results/published/{again}").text
     assert rag.client("reader").get(f"/results/published/{number}").status_code == 404
 

@@ -38,7 +38,7 @@ def sentences(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         text = ""
         if isinstance(node, ast.JoinedStr):
-            text = "".join(one.value if isinstance(one, ast.Constant) else "word" for one in node.values)
+            text = "".join(value.value if isinstance(value, ast.Constant) else "word" for value in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described | within:
             text = node.value
         if OPTION.search(text):

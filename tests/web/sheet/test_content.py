@@ -85,7 +85,7 @@ def test_documents_are_there_once_or_left_out(folder: Path, tmp_path: Path) -> N
     ids = [text["id"] for text in with_.texts]
     assert len(ids) == len(set(ids)) > 50
     assert without.texts == []
-    sizes = [write_page(one, tmp_path / f"{len(one.texts)}.html") for one in (with_, without)]
+    sizes = [write_page(content, tmp_path / f"{len(content.texts)}.html") for content in (with_, without)]
     assert sizes[0] > sizes[1]
 
 
@@ -96,7 +96,10 @@ def test_a_string_with_characters_beyond_the_basic_plane_is_found_as_the_page_as
     asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
     for path in (folder / "runs").iterdir():
         path.unlink()
-    rows = [{"run": "own", "question": one["id"], "items": [{"doc": "demo-curie-1", "text": text}]} for one in asked]
+    rows = [
+        {"run": "own", "question": question["id"], "items": [{"doc": "demo-curie-1", "text": text}]}
+        for question in asked
+    ]
     run.write_text("".join(json.dumps(row) + "\n" for row in rows))
     content = make_content(open_evaluation(folder), Wanted("ada", ["1.1"]), seed="s")
     [shown] = content.questions[0]["documents"]
