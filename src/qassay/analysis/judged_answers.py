@@ -36,8 +36,8 @@ def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) 
     lookup = lookup_of_key(evaluation, key, ids)
     tables = {}
     for run in runs:
-        own = question_scores(scores, run)
-        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), own, lookup)
+        by_question = question_scores(scores, run)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), by_question, lookup)
         rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
         tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
     return tables

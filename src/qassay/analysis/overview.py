@@ -215,8 +215,8 @@ def _key(evaluation: Evaluation, name: str | None) -> Key:
     if chosen is not None:
         return evaluation.key(chosen)
     lists = evaluation.folder.nugget_lists()
-    own = next((list_name for list_name in (ADJUDICATED, DEVELOPMENT) if list_name in lists), ADJUDICATED)
-    nuggets = evaluation.nugget_list(own) if lists else no_nuggets()
+    settled_list = next((list_name for list_name in (ADJUDICATED, DEVELOPMENT) if list_name in lists), ADJUDICATED)
+    nuggets = evaluation.nugget_list(settled_list) if lists else no_nuggets()
     return Key(JudgmentSet(ADJUDICATED, {}), nuggets, evaluation.answers)
 
 

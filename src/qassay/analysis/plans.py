@@ -75,7 +75,7 @@ def plan(
         return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
     matrix = as_matrix(cast("ScoresLike | Evaluation", scores))
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
-    pilot_plan = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
+    pilot_plan = plan_from_pilot(matrix, [as_matrix(table) for table in by_assessor], wanted=wanted, costs=costs)
     return replace(pilot_plan, details=details)
 
 

@@ -304,7 +304,7 @@ def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets, 
     opened, store = writable(evaluation.folder.path)
     listed: tuple[dict[str, Any], ...] = ()
     if nuggets and list_of_key(name, opened.nugget_lists()) is None and _has_nuggets(journal):
-        listed = tuple(_nugget_row(nugget) for own in nuggets.values() for nugget in own)
+        listed = tuple(_nugget_row(nugget) for rows in nuggets.values() for nugget in rows)
     target = opened.judgment_sets().get(name) or opened.judgment_file(name)
     if store is None and new and target.suffix == ".jsonl":
         if listed:

@@ -233,9 +233,9 @@ def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = Fals
             counts = {tag: count + unique.get(tag, 0) for tag, count in counts.items()}
         elif responses and "run" in record.identity and record.name != "list" and record.name in kinds:
             judged = kinds[record.name]
-            own = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
+            judged_counts = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
             kinds[record.name] = judged.filter(~pl.col("run").is_in(tags))
-            counts = {tag: count + dict(own.iter_rows()).get(tag, 0) for tag, count in counts.items()}
+            counts = {tag: count + dict(judged_counts.iter_rows()).get(tag, 0) for tag, count in counts.items()}
     return replace(key, judgments=JudgmentSet(key.name, kinds)), counts
 
 

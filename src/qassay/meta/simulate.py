@@ -41,8 +41,8 @@ def simulate_runs(
     _check(true, units, scores, spread, zeros, correlation)
     rng = np.random.default_rng(seed)
     unit_effects = rng.standard_normal(units)
-    own = rng.standard_normal((len(true), units))
-    latent = np.sqrt(correlation) * unit_effects + np.sqrt(1 - correlation) * own
+    noise = rng.standard_normal((len(true), units))
+    latent = np.sqrt(correlation) * unit_effects + np.sqrt(1 - correlation) * noise
     make: dict[str, Callable[[], Floats]] = {
         "normal": lambda: true + spread * latent,
         "zero-inflated": lambda: _zero_inflated(true, latent, zeros),

@@ -65,13 +65,13 @@ class Showing:
     def works(self, cases: Iterable[Case]) -> Iterator[Work]:
         """The decisions in groups, each with its calls."""
         for _, group in groupby(cases, key=lambda case: (id(case.item), case.kind)):
-            own = tuple(group)
-            prompt = self.prompts(own[0].kind)
+            together = tuple(group)
+            prompt = self.prompts(together[0].kind)
             if prompt is None:
-                yield Work(own, ())
+                yield Work(together, ())
                 continue
             # A case that is asked about alone is a work of its own, so that it fails or succeeds alone.
-            for cases_together in (own,) if prompt.batch > 1 else ((case,) for case in own):
+            for cases_together in (together,) if prompt.batch > 1 else ((case,) for case in together):
                 yield Work(cases_together, tuple(self._calls(cases_together, prompt)))
 
     def _calls(self, cases: Sequence[Case], prompt: Prompt) -> Iterator[Call]:

@@ -130,10 +130,10 @@ def _series_weights(joined: Tally, ids: Sequence[str], series: Sequence[str]) ->
         members.setdefault(name, []).append(place)
     weights = np.zeros(len(ids))
     for places in members.values():
-        own = [types[place] for place in places]
-        share = weights_for(frozenset(own), joined.task.weights, joined.task.without)
+        types_there = [types[place] for place in places]
+        share = weights_for(frozenset(types_there), joined.task.weights, joined.task.without)
         for place in places:
-            weights[place] = len(places) * share[types[place]] / own.count(types[place])
+            weights[place] = len(places) * share[types[place]] / types_there.count(types[place])
     return weights
 
 

@@ -93,8 +93,8 @@ def weights(stems: Iterable[str], sentences: Iterable[Sentence]) -> dict[str, fl
     distinct = set(stems)
     seen: Counter[str] = Counter()
     texts = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
-    for own in texts:
-        seen.update(distinct & own)
+    for text in texts:
+        seen.update(distinct & text)
     return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(distinct)}
 
 

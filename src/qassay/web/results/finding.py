@@ -348,7 +348,7 @@ def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
     """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
     blocks = {block_of(task, kind) for kind in types}
     names = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
-    own = {str(parse_measure(name)) for name in names}
+    task_measures = {str(parse_measure(name)) for name in names}
 
     def fits(name: str) -> bool:
         measure = parse_measure(name)
@@ -356,7 +356,7 @@ def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
             return len(types) > 1
         if measure.needs is None:
             return True
-        return measure.needs in blocks and (name in own or _says_something(measure, task))
+        return measure.needs in blocks and (name in task_measures or _says_something(measure, task))
 
     return tuple(name for name in measures_of(task) if fits(name))
 

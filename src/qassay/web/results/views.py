@@ -59,12 +59,12 @@ class Parameters(Input):
 
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
-        own = {
+        changed = {
             name: getattr(self, name)
             for name, field in type(self).model_fields.items()
             if name not in ONCE and getattr(self, name) != field.get_default(call_default_factory=True)
         }
-        return query({**own, **changes})
+        return query({**changed, **changes})
 
 
 def query(values: dict[str, Any]) -> str:
@@ -132,8 +132,8 @@ class View:
     @cached_property
     def parameters(self) -> type[Parameters]:
         """The parameters of the page: those of all pages, and the options of its study."""
-        own = {name: option for name, option in self.options.items() if name != "whole"}
-        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
+        options = {name: option for name, option in self.options.items() if name != "whole"}
+        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **options)
 
     @cached_property
     def table_parameters(self) -> type[Parameters]:
@@ -143,8 +143,8 @@ class View:
     @cached_property
     def figure_parameters(self) -> type[Parameters]:
         """The parameters of a saved figure: those of the page, the name of the figure, and the form of the file."""
-        own: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
-        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **own)
+        options: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
+        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **options)
 
     def request(
         self,

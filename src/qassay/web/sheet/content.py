@@ -157,8 +157,8 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
         return None
     fields = ("nugget", "text", "vital") if any(KINDS[item.kind].linked for item, _ in items) else ("nugget", "text")
     known = making.answers.get(question.id, [])
-    named = [doc for item, _ in items for doc in documents_shown(item.body)]
-    titles = making.documents.titles([*named, *(doc for _, doc in known if doc)])
+    shown_docs = [doc for item, _ in items for doc in documents_shown(item.body)]
+    titles = making.documents.titles([*shown_docs, *(doc for _, doc in known if doc)])
     return {
         "question": _view(making.evaluation.questions.shown[question.id]),
         "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
