@@ -210,7 +210,7 @@ def test_the_store_decides_nothing() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_is_recorded_is_an_act() -> None:
+def test_only_acts_are_recorded() -> None:
     """Nobody else writes into the record of actions, and no other function of the store takes who acts as a number."""
     wrong = []
     for path in [*_modules("store"), PACKAGE / "web" / "results" / "publishing.py"]:

@@ -193,7 +193,7 @@ def test_a_second_tab_gets_the_current_list(ada: Any, saved: Make) -> None:
     assert nuggets(evaluation)[0][0] == "found radium"
 
 
-def test_what_is_written_while_the_server_is_away_is_sent_later(ada: Any, saved: Make) -> None:
+def test_nuggets_written_while_the_server_is_away_are_sent_later(ada: Any, saved: Make) -> None:
     evaluation, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED", "Failed to fetch"))
     page.context.set_offline(True)

@@ -161,7 +161,7 @@ def test_wrong_usage_with_a_pilot(call: Call, pilot: str) -> None:
     assert "larger than 0" in call(pilot, "-d", "0")[2]
 
 
-def test_too_little_is_said(call: Call, tmp_path: Path) -> None:
+def test_too_little_data_is_reported(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("A\n1\n0\n", encoding="utf-8")
     status, out, _ = call(str(path), "--json")

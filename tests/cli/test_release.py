@@ -112,8 +112,8 @@ def test_the_address_of_a_database_is_not_given_out(demo: Path) -> None:
     configuration = demo / "qassay.toml"
     address = 'database = "postgresql://me:pa55word@db/x"\n'
     configuration.write_text(address + configuration.read_text())
-    made = make_release(open_folder(demo))
-    assert b"pa55word" not in b"".join(made.contents.values())
+    release = make_release(open_folder(demo))
+    assert b"pa55word" not in b"".join(release.contents.values())
     with pytest.raises(InputError, match="must not be in a release"):
         without_database('task = "qa"\n"database" = "postgresql://me:pa55word@db/x"\n')
 
@@ -217,14 +217,14 @@ def test_any_text_survives_the_xml(asked: list[tuple[str, str]], target: str) ->
     if not flat or "\ufffe" in target or "\uffff" in target or any({"\ufffe", "\uffff"} & set(t) for t, _ in asked):
         return
     questions = [Question(f"1.{n}", kind, text, "1", flat) for n, (text, kind) in enumerate(asked)]
-    made = gather(questions)
-    again = parse_questions(series_xml(made, name="a & b", file="x").encode(), file="x").questions
+    gathered = gather(questions)
+    again = parse_questions(series_xml(gathered, name="a & b", file="x").encode(), file="x").questions
     # XML makes one line end of every kind of it, but for those that are written as references.
-    assert [q.text for q in again] == [q.text for q in made]
-    assert [(q.id, q.type, q.series, q.target) for q in again] == [(q.id, q.type, q.series, q.target) for q in made]
+    assert [q.text for q in again] == [q.text for q in gathered]
+    assert [(q.id, q.type, q.series, q.target) for q in again] == [(q.id, q.type, q.series, q.target) for q in gathered]
 
 
-def test_what_the_forms_cannot_hold_is_an_error_with_the_question() -> None:
+def test_content_that_no_form_can_express_is_an_error_with_the_question() -> None:
     bell = TestSet((Question("1.1", "factoid", "ring \x07", "1", "t"),))
     with pytest.raises(InputError, match=r"question 1\.1: a control character"):
         series_xml(bell, name="x", file="questions.xml")

@@ -262,7 +262,7 @@ def test_lists_keep_their_classes_and_nuggets_are_voted_on(tmp_path: Path) -> No
     # With lists of their own there is nothing to vote on: the nugget question is then unjudged.
     write_rows(folder / "nuggets" / "first.jsonl", marks[:2])
     write_rows(folder / "nuggets" / "second.jsonl", marks)
-    made = qassay.open(folder).score("majority", component="list")
-    assert made.vote is not None
-    assert made.vote.nugget_judgments_left_out == 3
-    assert "3 nugget judgments are left out" in " ".join(made.notes_for_output())
+    list_scores = qassay.open(folder).score("majority", component="list")
+    assert list_scores.vote is not None
+    assert list_scores.vote.nugget_judgments_left_out == 3
+    assert "3 nugget judgments are left out" in " ".join(list_scores.notes_for_output())

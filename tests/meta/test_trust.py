@@ -48,7 +48,7 @@ def test_labels_are_folded_and_the_unfolded_ones_kept() -> None:
     assert result.labels["nugget support"].matrix["none"] == {"none": 1, "partial": 1, "full": 1}
 
 
-def test_without_a_common_judgment_nothing_is_said() -> None:
+def test_without_a_common_judgment_there_is_no_result() -> None:
     result = trust("p", "h", [], None)
     assert (result.items, result.kappa) == (0, None)
     assert "nothing can be said" in result.sentence()

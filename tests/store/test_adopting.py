@@ -83,23 +83,26 @@ def test_own_lists_are_one_disagreement_settled_by_adopting_one(desk: Any) -> No
     with desk.store.write() as connection:
         own_lists(desk, connection)
         assert desk.settled(connection, "1.3") == (0, 1, 1)
-        (found,) = desk.disagreements(connection, "1.3")
-        assert (found.kind, found.item, found.ruling, found.version, found.left) == ("lists", None, None, 0, True)
-        texts = [verdict["list"][-1]["text"] for verdict in found.verdicts]
-        assert texts == [f"seen by {set_of_list(connection, '1.3', verdict['name'])}" for verdict in found.verdicts]
+        (disagreement,) = desk.disagreements(connection, "1.3")
+        assert (disagreement.kind, disagreement.item, disagreement.ruling) == ("lists", None, None)
+        assert (disagreement.version, disagreement.left) == (0, True)
+        texts = [verdict["list"][-1]["text"] for verdict in disagreement.verdicts]
+        assert texts == [
+            f"seen by {set_of_list(connection, '1.3', verdict['name'])}" for verdict in disagreement.verdicts
+        ]
         numbers = {str(item.id) for item in items_of(connection, "1.3")}
-        assert all(set(verdict["responses"]) == numbers for verdict in found.verdicts)
-        assert not any(name in str(found) for name in ("north", "south", "who wrote"))
+        assert all(set(verdict["responses"]) == numbers for verdict in disagreement.verdicts)
+        assert not any(name in str(disagreement) for name in ("north", "south", "who wrote"))
         item = items_of(connection, "1.3")[0]
         with pytest.raises(InputError, match="adopt one of the lists first"):
             desk.rule(connection, desks.Disagreement(item, "", "match", (), None, 0, True), {"nuggets": []})
-        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen)
+        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=disagreement.seen)
         assert (done.nuggets, done.judgments) == (3, 4)
-        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen) == done
+        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=disagreement.seen) == done
         with pytest.raises(KeyReusedError):
             adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(ConflictError, match="have changed since they were shown"):
-            adopt(act(connection, who=desk.judge, key="l"), "1.3", "first", seen=found.seen)
+            adopt(act(connection, who=desk.judge, key="l"), "1.3", "first", seen=disagreement.seen)
         assert [nugget.text for nugget in nuggets_of(connection, ADJUDICATED, "1.3")] == [
             "chess",
             "plays",
@@ -131,7 +134,7 @@ def change_a_match(desk: Any, connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("change", [add_an_assessor, change_a_nugget, change_a_match])
-def test_what_is_adopted_is_what_was_seen(desk: Any, change: Any) -> None:
+def test_the_adopted_list_is_the_one_that_was_shown(desk: Any, change: Any) -> None:
     """A page that was left open while the lists changed adopts none of them; the lists seen now can be adopted."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
@@ -154,14 +157,14 @@ def test_the_names_of_lists_tell_nothing(desk: Any) -> None:
     """Digests with a secret of the store: neither those of another question nor guessing gives a set away."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
-        (found,) = desk.disagreements(connection, "1.3")
-        names = [verdict["name"] for verdict in found.verdicts]
+        (disagreement,) = desk.disagreements(connection, "1.3")
+        names = [verdict["name"] for verdict in disagreement.verdicts]
         guessed = [digest(*some, "verdicts", "lists", "1.3", name) for some in ((), ("",)) for name in SLOTS]
         assert len(set(names)) == 2
-        assert not {*names, found.seen} & {*guessed, *SLOTS}
+        assert not {*names, disagreement.seen} & {*guessed, *SLOTS}
 
 
-def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
+def test_rulings_change_the_adopted_list(desk: Any) -> None:
     """A ruling on a response is on all its strings; undoing it brings their links back."""
     with desk.store.write() as connection:
         own_lists(desk, connection)

@@ -58,10 +58,10 @@ def lay_out(connection: Connection, sizes: Sequence[tuple[str | None, int]]) -> 
 
 
 def loads(connection: Connection) -> Counter[int]:
-    found: Counter[int] = Counter()
+    totals: Counter[int] = Counter()
     for row in all_assignments(connection):
-        found[row.account] += row.total
-    return found
+        totals[row.account] += row.total
+    return totals
 
 
 SIZES = st.lists(st.tuples(st.sampled_from([None, "a", "b", "c", "d"]), st.integers(0, 9)), max_size=25)
@@ -79,10 +79,10 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
             connection.execute(delete(item))
             connection.execute(delete(assignment))
             questions = lay_out(connection, sizes)
-            made = assign(act(connection), questions, assessors=assessors, accounts=people[:number])
+            count = assign(act(connection), questions, assessors=assessors, accounts=people[:number])
             rows = all_assignments(connection)
             asked = {question.id for question, (_, size) in zip(questions, sizes, strict=True) if size}
-            assert made == len(rows) == assessors * len(asked)
+            assert count == len(rows) == assessors * len(asked)
             for question in asked:
                 mine = [row for row in rows if row.question == question]
                 assert [assignment.slot for assignment in mine] == list(range(1, assessors + 1))
@@ -227,8 +227,8 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
 
 
 def _first(connection: Connection, assignment: Any) -> Any:
-    found = items_of(connection, assignment.question)[0]
-    return found, parts_for(connection, assignment.set, found, None)[0]
+    item = items_of(connection, assignment.question)[0]
+    return item, parts_for(connection, assignment.set, item, None)[0]
 
 
 def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
@@ -254,11 +254,11 @@ def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
 def test_ratings_of_the_earlier_assessor_are_done(store: Store, tmp_path: Path) -> None:
     """A rating belongs to its judge; the work of a set is done when somebody has done it."""
     questions = [{"id": "p", "type": "pair", "text": "T", "hypothesis": "H"}]
-    made = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
     for run in "abc":
         line = f'{{"run": "{run}", "question": "p", "decision": "YES", "justification": "because"}}\n'
         (tmp_path / "evaluation" / "runs" / f"{run}.jsonl").write_text(line, encoding="utf-8")
-    desk = desks.make_desk(store, tmp_path, made=made, development=False, assessors=1)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False, assessors=1)
     with store.write() as connection:
         assignment = desk.assigned(connection, "p")
         for place in (0, 1):
@@ -288,8 +288,8 @@ def test_a_run_for_a_run_opens_the_question_though_the_number_is_the_same(store:
     """One judged item goes and an unjudged one comes: as many as before, and not done."""
     runs = {"a": "q Q0 D1 1 1 a old\n", "b": "q Q0 D1 1 1 b kept\n"}
     questions = [{"id": "q", "type": "factoid", "text": "?"}]
-    made = desks.write_evaluation(tmp_path / "one", task="ranked5", questions=questions, runs=runs)
-    desk = desks.make_desk(store, tmp_path, made=made, development=False)
+    evaluation = desks.write_evaluation(tmp_path / "one", task="ranked5", questions=questions, runs=runs)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
     with store.write() as connection:
         for set_name in ("first", "second"):
             assert desk.judge_all(connection, "q", set_name).closed
@@ -330,10 +330,10 @@ def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path
             desk.judge_all(connection, "1.2", set_name)
         assert desk.settled(connection, "1.2") == (3, 0, 0)
         runs = {**desks.RUNS, "south": desks.RUNS["south"].replace("Ann", "Cem")}
-        made = desks.write_evaluation(tmp_path / "two", runs=runs)
-        items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
+        evaluation = desks.write_evaluation(tmp_path / "two", runs=runs)
+        items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
         options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}
-    assert store_pool(store, items, made.questions, made.task, **options).touched == {"1.2"}
+    assert store_pool(store, items, evaluation.questions, evaluation.task, **options).touched == {"1.2"}
     with store.read() as connection:
         desk.check_counts(connection)
         assignment = desk.assigned(connection, "1.2")

@@ -28,14 +28,14 @@ Serve = Callable[[Path], Store]
 
 
 def ask(connection: Any, series: str, text: str, kind: str = "factoid", rules: Task = SERIES) -> str:
-    made = drafts.new_question(act(connection, task=rules), Question("", kind, text, series))
-    return made.question.id
+    draft = drafts.new_question(act(connection, task=rules), Question("", kind, text, series))
+    return draft.question.id
 
 
 def begin(connection: Any, target: str) -> str:
-    made = drafts.new_series(act(connection), target=target)
-    assert made.question.type == "other"
-    return str(made.question.series)
+    draft = drafts.new_series(act(connection), target=target)
+    assert draft.question.type == "other"
+    return str(draft.question.series)
 
 
 def texts(connection: Any) -> list[list[str]]:
@@ -116,9 +116,9 @@ def test_a_draft_joins_a_series_of_the_test_set_before_its_other_question(served
     with served(small).write() as connection:
         ask(connection, "1", "Where does it meet?")
         assert publish(act(connection), ["1"]) != {}
-        found = published_set(connection)
-        assert found.ids == ("1.1", "1.2", "1.4", "1.3")
-        assert found.by_id["1.4"].target == "club"
+        published = published_set(connection)
+        assert published.ids == ("1.1", "1.2", "1.4", "1.3")
+        assert published.by_id["1.4"].target == "club"
 
 
 def test_nothing_is_published_where_something_is_missing(served: Serve, small: Path) -> None:
@@ -134,7 +134,7 @@ def test_nothing_is_published_where_something_is_missing(served: Serve, small: P
 
 
 def test_numbers_skip_what_is_taken() -> None:
-    there = TestSet(
+    published = TestSet(
         (Question("7", "factoid"), Question("3.2", "factoid", series="3"), Question("3.3", "other", series="3"))
     )
     groups = [
@@ -142,8 +142,8 @@ def test_numbers_skip_what_is_taken() -> None:
         [Question("draft-c", "factoid", series="draft-s")],
         [Question("draft-d", "factoid")],
     ]
-    found = {name: (place.id, place.series) for name, place in numbered(there, groups).items()}
-    assert found == {
+    places = {name: (place.id, place.series) for name, place in numbered(published, groups).items()}
+    assert places == {
         "draft-a": ("3.4", "3"),  # 3.3 is taken
         "draft-b": ("3.5", "3"),
         "draft-c": ("8.1", "8"),
@@ -162,9 +162,9 @@ def test_a_change_of_a_published_question_is_recorded_and_its_type_stays(served:
             drafts.change_question(act(connection), "1.1", {"type": "list"}, expected=2)
         with pytest.raises(UsageError, match="has judgments"):
             drafts.remove_question(act(connection), "1.1")
-        with pytest.raises(drafts.ChangedError) as told:
+        with pytest.raises(drafts.ChangedError) as caught:
             drafts.change_question(act(connection), "1.1", {"text": "x"}, expected=1)
-        assert told.value.current.question.text == "Founded when?"
+        assert caught.value.current.question.text == "Founded when?"
 
 
 def test_a_published_question_goes_only_while_no_run_answers_it(
@@ -221,11 +221,14 @@ def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path)
     plain = task("main2003")
     with served(small).write() as connection:
         asked = Question("", "definition", "Who was she?")
-        made = drafts.new_question(act(connection, task=plain), asked)
+        draft_row = drafts.new_question(act(connection, task=plain), asked)
         other = drafts.new_question(act(connection, task=plain), Question("", "factoid", "When?"))
         drafts.move_question(connection, other.question.id, -1)
         assert texts(connection) == [["When?"], ["Who was she?"]]
-        found = numbered(TestSet(()), [[draft.question] for draft in drafts.read_drafts(connection)])
-        assert {name: place.id for name, place in found.items()} == {other.question.id: "1", made.question.id: "2"}
+        places = numbered(TestSet(()), [[draft.question] for draft in drafts.read_drafts(connection)])
+        assert {name: place.id for name, place in places.items()} == {
+            other.question.id: "1",
+            draft_row.question.id: "2",
+        }
         with pytest.raises(UsageError, match="asks in series"):
             drafts.new_question(act(connection), Question("", "factoid", "When?"))

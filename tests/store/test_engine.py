@@ -129,15 +129,15 @@ def test_another_process_is_waited_for(folder: Path) -> None:
 def test_sqlite_is_set_up_to_lose_nothing(folder: Path) -> None:
     store = open_store(folder, create=True)
     with store.read() as connection:
-        found = {
+        pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
-    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 15_000}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 15_000}
     store.close()
 
 
-def test_what_refers_to_nobody_is_refused(store: Store) -> None:
+def test_rows_with_unknown_accounts_or_roles_are_refused(store: Store) -> None:
     values = {"digest": "x", "account": 99, "created": now(), "seen": now(), "expires": now()}
     with store.engine.connect() as connection, connection.begin(), pytest.raises(IntegrityError):
         connection.execute(insert(session).values(values))

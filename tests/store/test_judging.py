@@ -28,9 +28,9 @@ store, desk = desks.store, desks.desk
 def test_a_decision_is_counted_once(desk: Any) -> None:
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
-        made = desks.save(desk, connection, where, seconds=7)
-        assert (made.saved.version, made.complete, made.done, made.total, made.closed) == (1, True, 1, 2, False)
-        assert desks.save(desk, connection, where, seconds=7) == made
+        saved = desks.save(desk, connection, where, seconds=7)
+        assert (saved.saved.version, saved.complete, saved.done, saved.total, saved.closed) == (1, True, 1, 2, False)
+        assert desks.save(desk, connection, where, seconds=7) == saved
         changed = desks.save(desk, connection, where, "W", expected=1, key="l", seconds=1000)
         assert (changed.saved.version, changed.done) == (2, 1)
         assert desk.assigned(connection, "1.1").seconds == 307
@@ -40,7 +40,7 @@ def test_a_decision_is_counted_once(desk: Any) -> None:
         assert "run" not in row
 
 
-def test_what_is_refused_changes_nothing(desk: Any) -> None:
+def test_refused_judgments_change_nothing(desk: Any) -> None:
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
         with pytest.raises(InputError):
@@ -62,9 +62,9 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
         who = desk.who(where[0])
-        made = desks.save(desk, connection, where)
+        saved = desks.save(desk, connection, where)
         reassign(act(connection), where[0].id, desk.judge.id)
-        assert desks.save(desk, connection, where, who=who).saved == made.saved
+        assert desks.save(desk, connection, where, who=who).saved == saved.saved
         assignment, item, part = desks.first_part(desk, connection, "1.3")
         first = act(connection, task=desk.evaluation.task, who=desk.who(assignment), key="n")
         linked = decide(first, assignment, item, part, {"nuggets": ["2"]}, expected=0)
@@ -77,10 +77,10 @@ def test_a_save_sent_again_counts_once_whatever_version_it_expects(desk: Any) ->
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
         assignment, _, part = where
-        made = desks.save(desk, connection, where, "R", expected=0, key="first-0", seconds=7)
+        saved = desks.save(desk, connection, where, "R", expected=0, key="first-0", seconds=7)
         for expected in (0, 1, 2):
             again = desks.save(desk, connection, where, "R", expected=expected, key="first-0", seconds=7)
-            assert (again.saved, again.done) == (made.saved, made.done)
+            assert (again.saved, again.done) == (saved.saved, saved.done)
             with pytest.raises(judgments.KeyReusedError):
                 desks.save(desk, connection, where, "W", expected=expected, key="first-0")
         assert len(judgments.history(connection, assignment.set, part.subject)) == 1
@@ -108,8 +108,10 @@ def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
             undo(act(connection, **how, key="u4"), assignment, item, part, expected=6, to=9)
         with pytest.raises(ConflictError):
             undo(act(connection, **how, key="u5"), assignment, item, part, expected=5, to=0)
-        said = [saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.subject)]
-        assert said == ["R", "X", "W", "X", None, "X"]
+        labels = [
+            saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.subject)
+        ]
+        assert labels == ["R", "X", "W", "X", None, "X"]
         desk.check_counts(connection)
 
 
@@ -186,8 +188,8 @@ def test_assignments_count_decisions_and_a_store_that_counted_items_is_counted_a
     with desk.store.write() as connection:
         judged, pooled, part = desks.first_part(desk, connection, "1.2")
         elements = sum(len(item.body["elements"]) for item in items_of(connection, "1.2"))
-        made = desk.say(connection, judged, pooled, part, desks.usual(pooled, part))
-        assert (made.done, made.total, made.closed) == (1, elements, False)
+        saved = desk.say(connection, judged, pooled, part, desks.usual(pooled, part))
+        assert (saved.done, saved.total, saved.closed) == (1, elements, False)
         undone = desk.take_back(connection, judged, pooled, part)
         assert (undone.done, undone.total) == (0, elements)
         desk.say(connection, judged, pooled, part, desks.usual(pooled, part))

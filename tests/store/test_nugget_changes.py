@@ -30,18 +30,20 @@ KEYS = count()
 @pytest.fixture
 def desk(store: Store, tmp_path: Path) -> Any:
     """Two assessors of 1.3; the first has begun the list: 1 chess (vital), 2 plays."""
-    made = desks.make_desk(store, tmp_path)
+    desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        assignment = made.assigned(connection, "1.3")
-        begin_list(act(connection, account=made.who(assignment).id), assignment)
-    return made
+        assignment = desk.assigned(connection, "1.3")
+        begin_list(act(connection, account=desk.who(assignment).id), assignment)
+    return desk
 
 
 def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> NuggetChange:
     """A new change of an assessor's list."""
     assignment = desk.assigned(connection, "1.3", set_name)
-    made = act(connection, task=desk.evaluation.task, who=desk.who(assignment), key=key or f"change-{next(KEYS):010}")
-    return NuggetChange(made, assignment)
+    change_act = act(
+        connection, task=desk.evaluation.task, who=desk.who(assignment), key=key or f"change-{next(KEYS):010}"
+    )
+    return NuggetChange(change_act, assignment)
 
 
 def texts(connection: Connection, list_name: str = "first") -> list[tuple[str, str]]:
@@ -88,7 +90,7 @@ def test_a_list_begins_as_a_copy_of_development_once(store: Store, desk: Any) ->
 
 
 def test_a_set_judged_from_files_takes_the_list_it_went_by_along(store: Store, tmp_path: Path) -> None:
-    made = desks.make_desk(store, tmp_path, development=False)
+    desk = desks.make_desk(store, tmp_path, development=False)
     with store.write() as connection:
         for question in ("1.3", "9.9"):
             write_nugget(act(connection), "given", question, "a", {"text": "x"})
@@ -96,15 +98,15 @@ def test_a_set_judged_from_files_takes_the_list_it_went_by_along(store: Store, t
             ("match", f'{{"question": "{question}", "run": "north", "nuggets": ["a"]}}') for question in ("1.3", "9.9")
         ]
         desks.judgments.append_many(connection, set_name="first", rows=rows, at="2026-01-01T00:00:00Z")
-        assignment = made.assigned(connection, "1.3")
-        begin_list(act(connection, account=made.who(assignment).id), assignment)
+        assignment = desk.assigned(connection, "1.3")
+        begin_list(act(connection, account=desk.who(assignment).id), assignment)
         assert [len(nuggets_of(connection, "first", question)) for question in ("1.3", "9.9")] == [1, 1]
 
 
-def test_nuggets_are_written_marked_and_told_apart_from_older_ones(store: Store, desk: Any) -> None:
+def test_nuggets_are_written_marked_and_distinct_from_older_ones(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        made = change(connection, desk).add("  meets\n on   Mondays ", vital=False)
-        assert (made.nugget, made.text, made.vital) == ("3", "meets on Mondays", False)
+        view = change(connection, desk).add("  meets\n on   Mondays ", vital=False)
+        assert (view.nugget, view.text, view.vital) == ("3", "meets on Mondays", False)
         change(connection, desk).rewrite("3", "meets on Mondays", vital=True, expected=1)
         with pytest.raises(NuggetConflictError) as caught:
             change(connection, desk).rewrite("3", "other", vital=True, expected=1)
@@ -234,14 +236,14 @@ def test_responses_to_look_at_again_are_open_until_looked_through(
 
 
 def test_matching_begins_when_there_is_a_nugget(store: Store, tmp_path: Path) -> None:
-    made = desks.make_desk(store, tmp_path, development=False)
+    desk = desks.make_desk(store, tmp_path, development=False)
     with store.write() as connection:
-        assignment = made.assigned(connection, "1.3")
+        assignment = desk.assigned(connection, "1.3")
         with pytest.raises(InputError, match="at least one nugget"):
             begin_matching(act(connection), assignment)
-        change(connection, made).add("a fact", vital=True)
+        change(connection, desk).add("a fact", vital=True)
         begin_matching(act(connection), assignment)
-        assert made.assigned(connection, "1.3").step == 2
+        assert desk.assigned(connection, "1.3").step == 2
 
 
 def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:

@@ -24,8 +24,8 @@ store = desks.store
 
 def write(connection: Any, list_name: str, text: str | None, nugget: str | None = None, **options: Any) -> Any:
     body = None if text is None else {"vital": True, "text": text}
-    made = act(connection, key=options.pop("key", None), account=options.pop("account", None))
-    return write_nugget(made, list_name, "q", nugget, body, **options)
+    change_act = act(connection, key=options.pop("key", None), account=options.pop("account", None))
+    return write_nugget(change_act, list_name, "q", nugget, body, **options)
 
 
 def texts(connection: Any, list_name: str, question: str = "q") -> list[str]:

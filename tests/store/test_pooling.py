@@ -30,15 +30,15 @@ def pool(desk: Any, evaluation: Any, **options: Any) -> Pooled:
     """Store the pool of an evaluation, whose runs are its mark."""
     with desk.store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
-    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
+    pooled = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
     how = {"mark": mark, "wanted": Wanted(), "person": None, **options}
-    return store_pool(desk.store, made, evaluation.questions, evaluation.task, **how)
+    return store_pool(desk.store, pooled, evaluation.questions, evaluation.task, **how)
 
 
 def is_current(store: Store) -> bool:
     with store.read() as connection:
-        found = pool_summary(connection)
-        return found is not None and found.mark == pool_mark(connection)
+        summary = pool_summary(connection)
+        return summary is not None and summary.mark == pool_mark(connection)
 
 
 def between(monkeypatch: pytest.MonkeyPatch, turn: Callable[[float], object]) -> None:
@@ -99,7 +99,7 @@ def test_little_is_stored_at_once_and_nothing_where_nothing_changed(desk: Any, l
     assert is_current(desk.store)
 
 
-def test_what_another_server_stores_as_we_begin_is_not_stored_twice(desk: Any, larger: Any) -> None:
+def test_items_of_another_server_are_not_stored_twice(desk: Any, larger: Any) -> None:
     with desk.store.read() as connection:
         seed = order_seed(connection)
 

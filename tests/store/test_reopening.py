@@ -64,13 +64,13 @@ def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
         assignment = desk.assigned(connection, "1.1", "second")
-        found = desk.disagreements(connection, "1.1")
-        desk.rule(connection, found[0], {"judgment": "R"})
-        (part,) = parts_for(connection, assignment.set, found[0].item, None)
+        disagreements = desk.disagreements(connection, "1.1")
+        desk.rule(connection, disagreements[0], {"judgment": "R"})
+        (part,) = parts_for(connection, assignment.set, disagreements[0].item, None)
         with pytest.raises(LockedError):
-            desk.say(connection, assignment, found[0].item, part, {"judgment": "X"})
+            desk.say(connection, assignment, disagreements[0].item, part, {"judgment": "X"})
         with pytest.raises(LockedError):
-            desk.take_back(connection, assignment, found[0].item, part)
+            desk.take_back(connection, assignment, disagreements[0].item, part)
         assert judgments.version_of(connection, "second", part.subject) == 1
 
 
@@ -79,12 +79,12 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        for found in desk.disagreements(connection, "1.1"):
-            desk.rule(connection, found, {"judgment": "U"})
+        for disagreements in desk.disagreements(connection, "1.1"):
+            desk.rule(connection, disagreements, {"judgment": "U"})
         reopen(act(connection, account=desk.judge.id), "1.1", reason="a document was missing")
         assert desk.settled(connection, "1.1") is None
         with pytest.raises(NotClosedError):
-            desk.rule(connection, found, {"judgment": "R"})
+            desk.rule(connection, disagreements, {"judgment": "R"})
         first, second = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         items = items_of(connection, "1.1")
         parts = [parts_for(connection, first.set, item, None)[0] for item in items]
@@ -111,17 +111,17 @@ def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        found = desk.disagreements(connection, "1.1")[0]
-        desk.rule(connection, found, {"judgment": "U"})
+        disagreement = desk.disagreements(connection, "1.1")[0]
+        desk.rule(connection, disagreement, {"judgment": "U"})
         reopen(act(connection), "1.1", reason="")
         first, second = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
-        (part,) = parts_for(connection, second, found.item, None)
-        desk.say(connection, second, found.item, part, {"judgment": "R"})
+        (part,) = parts_for(connection, second, disagreement.item, None)
+        desk.say(connection, second, disagreement.item, part, {"judgment": "R"})
         recount(act(connection), first)
         recount(act(connection), second)
         left = {each.item.id: each for each in desk.disagreements(connection, "1.1", only_left=True)}
         assert len(left) == 2
-        asked = left[found.item.id]
+        asked = left[disagreement.item.id]
         assert asked.ruling == {"judgment": "U"}
         assert asked.verdicts == ({"judgment": "R"}, {"judgment": "R"})
         desk.rule(connection, asked, {"judgment": "R"})
@@ -141,7 +141,7 @@ def test_a_third_assessor_later_opens_what_two_had_settled(store: Store, tmp_pat
         assert desk.rows(connection) == []
 
 
-def test_what_came_from_elsewhere_is_a_ruling(desk: Any) -> None:
+def test_imported_adjudications_count_as_rulings(desk: Any) -> None:
     """Adjudicated judgments of a file are a person's, unless they say that they were unanimous."""
     with desk.store.write() as connection:
         item = items_of(connection, "1.1")[0]

@@ -33,8 +33,8 @@ def pooled(folder: Path, store: Store) -> None:
     evaluation = qassay.open(folder)
     with store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
-    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    store_pool(store, made, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), person=None)
+    pooled = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
+    store_pool(store, pooled, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), person=None)
 
 
 def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_description_keeps_what_else_the_row_says(served: Serve, small: Path) 
             describe_run(act(connection), "z", NOTHING)
 
 
-def test_what_was_said_of_a_run_before_it_came_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
+def test_a_description_that_came_before_its_run_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
     rows = [{"run": "c", "organisation": "waiting"}]
     write(small, "runs.jsonl", rows)
     with served(small).write() as connection:
@@ -93,12 +93,12 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
     store = served(small)
     pooled(small, store)
     with store.write() as connection:
-        found = pool_summary(connection)
-        assert found is not None
-        assert found.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
-        assert (found.items, found.questions, found.nothing) == (5, 3, 0)
+        summary = pool_summary(connection)
+        assert summary is not None
+        assert summary.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
+        assert (summary.items, summary.questions, summary.nothing) == (5, 3, 0)
         assert pool_sizes(connection) == {"1.1": 1, "1.2": 3, "1.3": 2}
-        assert found.mark == pool_mark(connection)
+        assert summary.mark == pool_mark(connection)
         ada = add_account(connection, "Ada", "assessor").id
         assign(act(connection), qassay.open(small).questions, assessors=1, accounts=[ada])
         # All of it was judged in the file of the first assessor.
@@ -111,7 +111,7 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         }
         assert all(assignment.closed for assignment in all_assignments(connection))
         keep_run(act(connection), "c", NEW, called="c.txt", information=NOTHING)
-        assert found.mark != pool_mark(connection)
+        assert summary.mark != pool_mark(connection)
     pooled(small, store)
     with store.write() as connection:
         assert {

@@ -94,13 +94,13 @@ def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk:
     (folder / "judgments" / "first.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     with store.read() as connection:
         assignment = desk.assigned(connection, "1.1")
-        found = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
-        (part,) = parts_for(connection, assignment.set, found, None)
+        item = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
+        (part,) = parts_for(connection, assignment.set, item, None)
     behind(
         store,
         lambda connection: lock_assignments(connection, "1.1"),
         lambda: import_folder(store, Folder(folder)),
-        lambda connection: desk.say(connection, assignment, found, part, {"judgment": "R"}),
+        lambda connection: desk.say(connection, assignment, item, part, {"judgment": "R"}),
     )
     with store.read() as connection:
         assert sorted(each["judgment"] for each in desk.rows(connection, "first")) == ["R", "W"]
@@ -154,16 +154,16 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
         {"id": "10.1", "type": "other", "text": "", "series": "10", "target": "town"},
     ]
     runs = {"north": "2.1 north D1 a club\n10.1 north D1 a town\n"}
-    made = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
-    desk = desks.make_desk(store, tmp_path, assessors=1, made=made, development=False)
-    import_folder(store, Folder(made.folder.path))
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
+    desk = desks.make_desk(store, tmp_path, assessors=1, made=evaluation, development=False)
+    import_folder(store, Folder(evaluation.folder.path))
     with store.write() as connection:
-        drafts.new_question(act(connection, task=made.task), Question("", "factoid", "When?", "2"))
+        drafts.new_question(act(connection, task=evaluation.task), Question("", "factoid", "When?", "2"))
         early, late = (desk.assigned(connection, name) for name in ("2.1", "10.1"))
 
     def publish_all() -> dict[str, str]:
         with store.write() as connection:
-            return publish(act(connection, task=made.task), ["2"])
+            return publish(act(connection, task=evaluation.task), ["2"])
 
     names = behind(
         store,
@@ -213,8 +213,8 @@ def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
             import_folder(store, Folder(folder))
 
     def keep(connection: Connection) -> None:
-        said = RunInformation(None, None, False, None)
-        uploads.keep_run(act(connection), "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said)
+        information = RunInformation(None, None, False, None)
+        uploads.keep_run(act(connection), "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=information)
 
     behind(
         store,
@@ -231,10 +231,10 @@ def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: 
     barrier, real = Barrier(len(ways)), getattr(module, name)
 
     def looked(*arguments: Any) -> Any:
-        found = real(*arguments)
+        result = real(*arguments)
         with suppress(BrokenBarrierError):
             barrier.wait(0.5)
-        return found
+        return result
 
     monkeypatch.setattr(module, name, looked)
     with ThreadPoolExecutor(len(ways)) as pool:
@@ -292,9 +292,9 @@ def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: St
         barrier.wait()
         for place in range(3):
             with store.write() as connection:
-                made = drafts.new_series(act(connection, task=desk.evaluation.task), target=f"{number} {place}")
+                draft = drafts.new_series(act(connection, task=desk.evaluation.task), target=f"{number} {place}")
             with store.write() as connection:
-                drafts.move_series(connection, made.group, -2)
+                drafts.move_series(connection, draft.group, -2)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))

@@ -53,8 +53,8 @@ def people(organiser: Any) -> dict[str, int]:
 def make_pool(client: Any, site: Any, **options: Any) -> dict[str, Any]:
     assert client.post("/api/assignments/pool", json=options).status_code == 200
     assert site.app.state.site.memory["job pool"].ended.wait(30)
-    found: dict[str, Any] = client.get("/api/assignments/pool").json()
-    return found
+    pool: dict[str, Any] = client.get("/api/assignments/pool").json()
+    return pool
 
 
 def test_options_asked_for_while_the_pool_is_made_are_not_lost(
@@ -82,21 +82,21 @@ def test_options_asked_for_while_the_pool_is_made_are_not_lost(
 def give(client: Any, assessors: int, *accounts: int) -> dict[str, Any]:
     answer = client.post("/api/assignments", json={"assessors": assessors, "accounts": accounts})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def progress(client: Any, **wanted: Any) -> dict[str, Any]:
     answer = client.get("/api/assignments", params=wanted)
     assert answer.status_code == 200, answer.text
     assert client.get("/assignments", params=wanted).status_code == 200
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def test_work_begins_with_a_pool(organiser: Any, site: Any, people: dict[str, int]) -> None:
-    told = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
-    assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
+    answer = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
+    assert (answer.status_code, "no pool yet" in answer.json()["message"]) == (400, True)
     pool = make_pool(organiser, site)
     sizes = {(pool_type["type"], pool_type["judged"]): pool_type["items"] for pool_type in pool["types"]}
     assert set(sizes) == {
@@ -129,15 +129,15 @@ def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, site:
         ("first", 106),
         ("second", 106),
     ]
-    told = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
-    assert (told.status_code, "need as many people" in told.json()["message"]) == (422, True)
+    answer = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
+    assert (answer.status_code, "need as many people" in answer.json()["message"]) == (422, True)
 
 
 def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 2, people["Ada"], people["Ben"])
-    told = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
-    assert (told.status_code, "which is 2" in told.json()["message"]) == (400, True)
+    answer = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
+    assert (answer.status_code, "which is 2" in answer.json()["message"]) == (400, True)
     assert organiser.post("/api/assignments/slots/withdraw", json={"slot": 2}).json() == {"done": 106, "kept": 0}
     assert [slot["set"] for slot in progress(organiser)["slots"]] == ["first"]
 
@@ -155,14 +155,14 @@ def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, p
     assert organiser.post("/api/assignments/999/reassign", json={"account": None}).status_code == 404
     assert organiser.post(address, json={"account": 4}).status_code == 422  # a reader
     assert organiser.post(address, json={"account": 999}).status_code == 422
-    told = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
-    assert told == {"done": 105, "kept": 0}
+    counts = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
+    assert counts == {"done": 105, "kept": 0}
     page = progress(organiser, person="nobody")
     assert (page["found"], page["people"][-1]["name"]) == (105, "open to anyone who asks")
-    told = organiser.post(
+    counts = organiser.post(
         "/api/assignments/hand-over", json={"source": None, "accounts": [people["Ada"], people["Ben"]]}
     ).json()
-    assert told["done"] == 105
+    assert counts["done"] == 105
     with site.store.read() as connection:
         actions = connection.execute(record.select().where(record.c.action == "hand-over")).all()
     assert len(actions) == 2
@@ -356,15 +356,15 @@ PAGES = {
 def measured(site: Any, questions: int, each: int) -> dict[str, tuple[int, int, float]]:
     began = time.perf_counter()
     fill(site, questions, each)
-    made = time.perf_counter() - began
+    elapsed = time.perf_counter() - began
     served = site.with_settings()
     meter = Meter(site.store.engine)
     client = served.client("organiser")
-    found = {address: meter.of(client, address) for address in PAGES}
-    print(f"\n{questions:,} questions, {questions * each:,} items (made in {made:.0f} s)")
-    for address, (queries, rows, seconds) in found.items():
+    queries_of = {address: meter.of(client, address) for address in PAGES}
+    print(f"\n{questions:,} questions, {questions * each:,} items (made in {elapsed:.0f} s)")
+    for address, (queries, rows, seconds) in queries_of.items():
         print(f"{address:42} {queries:3} queries {rows:7,} rows {seconds * 1000:7.1f} ms")
-    return found
+    return queries_of
 
 
 def plain(site: Any) -> None:
@@ -373,9 +373,9 @@ def plain(site: Any) -> None:
 
 def test_a_page_reads_what_it_shows(site: Any) -> None:
     plain(site)
-    found = measured(site, 400, 2)
+    numbers = measured(site, 400, 2)
     for address, few_rows in PAGES.items():
-        queries, rows, _ = found[address]
+        queries, rows, _ = numbers[address]
         assert queries <= 22, address
         assert rows <= (300 if few_rows else 300 + 3 * 400), address
 
@@ -384,9 +384,9 @@ def test_a_page_reads_what_it_shows(site: Any) -> None:
 @pytest.mark.parametrize(("questions", "each"), [(500, 32), (10_000, 100)])
 def test_many_items_are_as_quick_as_few(site: Any, questions: int, each: int) -> None:
     plain(site)
-    found = measured(site, questions, each)
+    numbers = measured(site, questions, each)
     for address, few_rows in PAGES.items():
-        queries, rows, _ = found[address]
+        queries, rows, _ = numbers[address]
         assert queries <= 22, address  # as many as for few: see the test before
         assert rows <= (300 if few_rows else 300 + 3 * questions), address
 
@@ -397,10 +397,10 @@ def test_an_assignment_without_names_is_explicit_and_can_be_corrected(site: Any,
     organiser = site.client("organiser")
     organiser.post("/api/assignments/pool", json={})
     assert organiser.post("/api/assignments", json={"assessors": 1}).status_code == 422  # nobody by mistake
-    made = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []}).json()["done"]
-    assert made > 100
+    count = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []}).json()["done"]
+    assert count > 100
     named = {"assessors": 1, "accounts": [accounts["assessor"]]}
-    assert organiser.post("/api/assignments", json=named).json()["done"] == made
+    assert organiser.post("/api/assignments", json=named).json()["done"] == count
     with site.store.read() as connection:
         assert set(connection.execute(select(assignment.c.account)).scalars()) == {accounts["assessor"]}
     assert organiser.post("/api/assignments", json=named).json()["done"] == 0

@@ -145,17 +145,17 @@ def world(tmp_path: Path) -> Iterator[Any]:
 
 def _cut_down(folder: Path, keep: set[str]) -> None:
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
-    kept = {row["id"] for row in rows} & keep
+    ids = {row["id"] for row in rows} & keep
     for path in [folder / "questions.jsonl", *folder.glob("answers.jsonl"), *folder.glob("*/*.jsonl")]:
         if "collection" not in path.parts:
-            path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if _asks(line) in kept))
+            path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if _asks(line) in ids))
     for path in sorted(folder.glob("runs/*"))[RUNS:]:
         path.unlink()
     (folder / "runs.jsonl").unlink()
     for path in folder.glob("runs/*.txt"):
-        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if line.split()[0] in kept))
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if line.split()[0] in ids))
     text = (folder / "qassay.toml").read_text()
-    chosen = f"justified = {json.dumps(sorted(kept))}"
+    chosen = f"justified = {json.dumps(sorted(ids))}"
     (folder / "qassay.toml").write_text(re.sub(r"justified = \[[^]]*\]", chosen, text))
 
 
@@ -183,15 +183,15 @@ def crawl(world: World, name: str) -> dict[str, str]:
         assignments = [*own, *[assignment for assignment in given if assignment not in own][:1]]
         items = {assignment.id: items_of(connection, assignment.question) for assignment in assignments}
         questions = list(dict.fromkeys(assignment.question for assignment in given))
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     with world.client(name) as browser:
         for route in world.app.routes:
             # What is not for a role is refused before anything is looked at (test_routes).
             if "GET" not in route.methods or "static" in route.path or not route.roles & {PUBLIC, dict(PEOPLE)[name]}:
                 continue
             for path in _addresses(route.path, assignments, items, questions):
-                found[path] = seen(browser.get(path))
-    return found
+                by_name[path] = seen(browser.get(path))
+    return by_name
 
 
 def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) -> Iterator[str]:
@@ -216,25 +216,25 @@ def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) ->
 
 def judge(world: World, name: str, *, but: int = 0) -> list[str]:
     """Judge all that somebody has, but for the last few questions; everything that was answered on the way."""
-    told: list[str] = []
+    answers: list[str] = []
     with world.client(name) as browser:
         pieces = browser.get("/api/work").json()["pieces"]
         for piece in pieces[: len(pieces) - but]:
             at = f"/judge/{piece['assignment']}"
             sheet = browser.get(f"/api{at}").json()
             if sheet["screen"] == "nuggets":
-                told += _write_nuggets(world, browser, at, name)
+                answers += _write_nuggets(world, browser, at, name)
             for answer in ("an  answer that both know", *([SECRET] if name == OTHER else [])):
-                told.append(world.send(browser, f"{at}/answers", answer=answer))
+                answers.append(world.send(browser, f"{at}/answers", answer=answer))
             for stage in sheet["stages"]:
                 for entry in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
                     shown = browser.get(f"/api{at}/items/{entry['id']}")
                     needed = [part for part in shown.json()["parts"] if part["required"]]
-                    told += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
-    assert all(answer.startswith("200") for answer in told), [
-        answer for answer in told if not answer.startswith("200")
+                    answers += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
+    assert all(answer.startswith("200") for answer in answers), [
+        answer for answer in answers if not answer.startswith("200")
     ][:3]
-    return told
+    return answers
 
 
 def _write_nuggets(world: World, browser: Any, at: str, name: str) -> list[str]:
@@ -259,10 +259,10 @@ def same(first: dict[str, str], second: dict[str, str]) -> None:
         assert answer == second[path], path
 
 
-def holds_none(found: dict[str, str], words: list[str]) -> None:
-    for path, answer in found.items():
-        held = [word for word in words if re.search(rf"\b{re.escape(word)}\b", answer)]
-        assert not held, f"{path}: {held}"
+def holds_none(answers: dict[str, str], words: list[str]) -> None:
+    for path, answer in answers.items():
+        leaked = [word for word in words if re.search(rf"\b{re.escape(word)}\b", answer)]
+        assert not leaked, f"{path}: {leaked}"
 
 
 # The other built-in evaluations take the same ways; `make soak` goes them.
@@ -279,19 +279,19 @@ def test_the_names_of_runs_change_nothing_for_assessors(world: Any, which: Which
     assert judge(first, "Ada") == judge(second, "Ada")
     same(after := crawl(first, "Ada"), crawl(second, "Ada"))
     assert before != after
-    for found in (before, after):
-        holds_none(found, ["Olga", OTHER, "Cleo", "Rea"])
+    for answers in (before, after):
+        holds_none(answers, ["Olga", OTHER, "Cleo", "Rea"])
 
 
 @pytest.mark.parametrize("which", ["series", *LATER])
-def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> None:
+def test_judgments_of_another_assessor_change_nothing(world: Any, which: Which) -> None:
     first, second = world(which), world(which)
     judge(second, OTHER)
     same(crawl(first, "Ada"), crawl(second, "Ada"))
-    told = judge(first, "Ada", but=1)
-    assert told == judge(second, "Ada", but=1)
-    same(crawl(first, "Ada"), found := crawl(second, "Ada"))
-    holds_none(found, [SECRET, OTHER])
+    answers = judge(first, "Ada", but=1)
+    assert answers == judge(second, "Ada", but=1)
+    same(crawl(first, "Ada"), pages := crawl(second, "Ada"))
+    holds_none(pages, [SECRET, OTHER])
 
 
 def _judged_by_model(world: World) -> None:
@@ -320,8 +320,8 @@ def test_judgments_of_a_model_change_nothing_for_assessors(world: Any, which: Wh
     same(crawl(first, "Ada"), crawl(second, "Ada"))
     assert judge(first, "Ada", but=1) == judge(second, "Ada", but=1)
     for name in ("Ada", "Cleo"):
-        same(crawl(first, name), found := crawl(second, name))
-        holds_none(found, [SECRET, "gpt-x"])
+        same(crawl(first, name), pages := crawl(second, name))
+        holds_none(pages, [SECRET, "gpt-x"])
 
 
 @pytest.mark.parametrize("which", ["series", LATER[0]])
@@ -347,11 +347,11 @@ def test_the_names_of_runs_change_nothing_for_adjudicators(world: Any) -> None:
 
 def _publish(world: World) -> str:
     board = table("Leaderboard", ["run", Column("score", ".3f")], [[tag, 0.5] for tag in tags(world)])
-    found = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
+    finding = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
     with world.store.write() as connection:
         olga = act(connection, who=Assessor(1, "Olga"))
-        made = publish(olga, found, Choice(), title="", provisional=None)
-    return made.id
+        number = publish(olga, finding, Choice(), title="", provisional=None)
+    return number.id
 
 
 def test_readers_see_what_is_published_and_nothing_before(world: Any) -> None:
@@ -373,10 +373,10 @@ def test_other_peoples_work_does_not_exist(world: Any) -> None:
     """Every address under an assignment, with the number of somebody else's: as if there were none."""
     served = world()
     with served.store.read() as connection:
-        found = all_assignments(connection)
+        assignments = all_assignments(connection)
         ada, _ = find_account(connection, "Ada")
         assert ada is not None
-        theirs = next(other for other in found if other.account != ada.id)
+        theirs = next(other for other in assignments if other.account != ada.id)
         number = items_of(connection, theirs.question)[0].id
     browser = served.client("Ada")
     asked = 0

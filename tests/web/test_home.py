@@ -39,7 +39,7 @@ def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
     assert steps(organiser)["Questions"]["says"] == "1 draft to publish."
 
 
-def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, int]) -> None:
+def test_the_next_step_is_named_with_its_page(site: Any, accounts: dict[str, int]) -> None:
     emptied(site, "judgments", "nuggets")
     import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
@@ -62,10 +62,10 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     assert organiser.patch(person, json={"active": True}).status_code == 200
     give_out(site.store, site.folder, [accounts["assessor"]], assessors=1)
     assert following(organiser) == ("See the progress", "/assignments#questions")
-    found = steps(organiser)
-    assert found["Assignment"]["says"] == "1 assessor at work."
-    assert found["Judging"]["says"].startswith("0 of ")
-    assert found["Results"]["state"] == "later"
+    shown_steps = steps(organiser)
+    assert shown_steps["Assignment"]["says"] == "1 assessor at work."
+    assert shown_steps["Judging"]["says"].startswith("0 of ")
+    assert shown_steps["Results"]["state"] == "later"
     page = organiser.get("/").text
     assert 'id="next-step" href="/assignments#questions">See the progress</a>' in page
     with site.store.write() as connection:

@@ -77,10 +77,10 @@ def _try_fragments(site: Any, fragments: tuple[str, ...]) -> int:
                         name: fragment
                     }
                     answer = client.get(filled, params=given)
-                    told = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
-                    assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), told
+                    context = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
+                    assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), context
                     for internal in ("Traceback", "sqlite", "argon2"):
-                        assert internal not in answer.text, told
+                        assert internal not in answer.text, context
                     tried += 1
     return tried
 
@@ -104,7 +104,7 @@ def test_sorts_and_filters_are_from_lists(organiser: Any, path: str) -> None:
             assert organiser.get(path, params={name: "password"}).status_code == 422
 
 
-def test_what_an_address_does_not_take_changes_nothing(organiser: Any) -> None:
+def test_unknown_words_of_an_address_change_nothing(organiser: Any) -> None:
     plain = organiser.get("/api/people").json()
     assert organiser.get("/api/people", params={"sort": "password", "role": "'"}).json() == plain
 
@@ -154,10 +154,10 @@ def test_a_stranger_gets_little_read(site: Any) -> None:
 def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
     answer = client.post("/api/runs", files=[("files", (name, content))])
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()["files"][0]
-    assert found["tag"] is None
-    assert found["faults"] > 0
-    return found
+    report: dict[str, Any] = answer.json()["files"][0]
+    assert report["tag"] is None
+    assert report["faults"] > 0
+    return report
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
@@ -196,10 +196,10 @@ def test_a_hostile_run_is_refused_with_a_word(site: Any, organiser: Any) -> None
     sent = [("files", (f"{name}.xml", content)) for name, content in HOSTILE.items()]
     answer = organiser.post("/api/runs", files=sent)
     assert answer.status_code == 200, answer.text
-    for found in answer.json()["files"]:
-        assert (found["tag"], found["faults"] > 0) == (None, True), found["file"]
-        assert "root:" not in json.dumps(found)
-        assert len(json.dumps(found)) < 1_000_000, found["file"]
+    for reports in answer.json()["files"]:
+        assert (reports["tag"], reports["faults"] > 0) == (None, True), reports["file"]
+        assert "root:" not in json.dumps(reports)
+        assert len(json.dumps(reports)) < 1_000_000, reports["file"]
     assert len(answer.json()["files"]) == len(HOSTILE)
     with site.store.read() as connection:
         assert count_runs(connection) == before
@@ -215,8 +215,8 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(site: Any, org
         member.size = 3
         archive2.addfile(member, io.BytesIO(b"abc"))
     for content in (packed.getvalue(), tarred.getvalue(), gzip.compress(tarred.getvalue())):
-        told = send(organiser, "a.zip", content)["first"][0]["message"]
-        assert "archive; unpack it" in told or "NUL bytes" in told
+        message = send(organiser, "a.zip", content)["first"][0]["message"]
+        assert "archive; unpack it" in message or "NUL bytes" in message
     assert not list(site.folder.parent.rglob("climbed*"))
 
 
@@ -308,8 +308,10 @@ def test_guessing_is_limited_by_address_whatever_headers_say(site: Any) -> None:
 
 def test_forwarded_headers_make_no_other_address(site: Any) -> None:
     forged = {"X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "//example.org"}
-    made = site.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
-    assert made["link"].startswith("http://testserver/welcome#")
+    invitation = (
+        site.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
+    )
+    assert invitation["link"].startswith("http://testserver/welcome#")
     moved = site.client().get("/people", headers={**forged, "X-Original-URL": "/api/account"})
     assert (moved.status_code, moved.headers["location"]) == (303, "/sign-in?then=/people")
 

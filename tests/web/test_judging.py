@@ -129,7 +129,7 @@ def test_a_second_save_gets_both_values(judging: Any) -> None:
     assert judging["mine"].post(path, json=_decision(number, "W", expected=1)).json()["version"] == 2
 
 
-def test_what_an_imported_row_says_besides_its_verdict_is_not_told(judging: Any) -> None:
+def test_other_fields_of_an_imported_row_are_not_shown(judging: Any) -> None:
     assignment, item = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0]
     row = {"question": "1.1", **{name: item.body[name] for name in ("doc", "text")}, "judgment": "R"}
     row |= {"system": "hobby", "assessor": "somebody", "trace": {"run": "hobby"}, "note": "sure"}

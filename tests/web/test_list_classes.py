@@ -80,7 +80,7 @@ def test_a_decision_made_before_a_merge_meets_the_new_version(client: Callable[.
     ("before", "after", "status"),
     [("Zoe", "Zoey", 400), ("nobody", "Bob", 409), ("Ann", " ", 422), ("Ann", "x" * 501, 422)],
 )
-def test_what_cannot_be_renamed_is_refused(
+def test_impossible_renamings_are_refused(
     client: Callable[..., Any], number: int, before: str, after: str, status: int
 ) -> None:
     mine = client("assessor")

@@ -108,9 +108,9 @@ def test_buckets_grow() -> None:
     counted = logs.Metrics()
     for seconds in (0.004, 0.02, 3.0, 60.0):
         counted.request("GET", "/x", 200, seconds)
-    found = [int(line.rsplit(" ", 1)[1]) for line in counted.lines() if "_bucket" in line]
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (1, 4)
+    buckets = [int(line.rsplit(" ", 1)[1]) for line in counted.lines() if "_bucket" in line]
+    assert buckets == sorted(buckets)
+    assert (buckets[0], buckets[-1]) == (1, 4)
 
 
 def test_health_reads_the_store(site) -> None:

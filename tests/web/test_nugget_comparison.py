@@ -80,7 +80,7 @@ def test_empty_lists_and_texts_without_words() -> None:
     assert corresponding([[], ["the"]]) == [[None, 0]]
 
 
-def test_what_is_too_long_to_compare_word_by_word_differs_as_a_whole() -> None:
+def test_very_long_texts_differ_as_a_whole() -> None:
     long = "word " * 500
     assert [word.differs for word in differences([long, long])[0]] == [False]
     assert [word.differs for word in differences([long, long + "more"])[0]] == [True]

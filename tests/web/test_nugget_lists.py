@@ -56,9 +56,9 @@ LINKS = {NORTH: {"0": ["1"], "1": ["2"]}, SOUTH: {"0": ["2"]}}
 def sheet(site: Any, client: Callable[..., Any], accounts: dict[str, int]) -> Sheet:
     """The assessor's list, begun."""
     sheets.give_out(site, accounts)
-    made = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
-    made.list()
-    return made
+    opened_sheet = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
+    opened_sheet.list()
+    return opened_sheet
 
 
 def test_all_strings_are_shown_once_in_an_order_that_tells_of_no_run(sheet: Sheet) -> None:
@@ -83,9 +83,7 @@ def test_the_series_so_far_is_in_view_with_answers(sheet: Sheet) -> None:
     assert [(question["id"], question["answers"]) for question in earlier] == [("1.6", ["Zoe"])]
 
 
-def test_what_an_assessor_called_right_joins_the_answers_of_the_series(
-    site: Any, sheet: Sheet, accounts: dict[str, int]
-) -> None:
+def test_answers_judged_right_join_the_answers_of_the_series(site: Any, sheet: Sheet, accounts: dict[str, int]) -> None:
     lists = sheets.assignment(site, accounts["assessor"], "1.6")
     items = sheet.client.get(f"/api/judge/{lists}").json()["items"]
     for item in items:
@@ -123,8 +121,8 @@ def test_a_list_is_written_ordered_split_and_merged(sheet: Sheet) -> None:
     assert sheet.texts() == ["third", "won a prize", "radium"]
     answer = sheet.send("split", nugget="3", expected=2, texts=["one", "two"])
     assert [nugget["text"] for nugget in answer.json()["nuggets"]] == ["one", "two", "won a prize", "radium"]
-    found = {nugget["text"]: nugget for nugget in answer.json()["nuggets"]}
-    first, second = found["one"], found["two"]
+    by_text = {nugget["text"]: nugget for nugget in answer.json()["nuggets"]}
+    first, second = by_text["one"], by_text["two"]
     merged = sheet.send(
         "merge",
         nugget=first["nugget"],
@@ -243,9 +241,9 @@ def test_no_answer_to_an_assessor_names_a_run(sheet: Sheet) -> None:
 
 def test_similar_strings_stand_together_whatever_order_they_come_in() -> None:
     strings = ["radium was found", "he was born in Rome", "they found radium in 1898", "born in Rome", "", "!!!"]
-    made = grouped(strings)
-    assert made == grouped(reversed(strings))
-    assert {frozenset(group) for group in made} == {
+    groups = grouped(strings)
+    assert groups == grouped(reversed(strings))
+    assert {frozenset(group) for group in groups} == {
         frozenset({"radium was found", "they found radium in 1898"}),
         frozenset({"he was born in Rome", "born in Rome"}),
         frozenset({""}),

@@ -37,8 +37,8 @@ CHECKED = (
 def described(site: Any) -> dict[str, Any]:
     answer = site.client("reader").get("/api/openapi.json")
     assert answer.status_code == 200
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -76,12 +76,12 @@ def test_an_operation_says_what_it_is_and_who_may(described: dict[str, Any]) -> 
     assert schemes["session"] == {"type": "apiKey", "in": "cookie", "name": "qassay"}
     assert (schemes["token"]["type"], schemes["token"]["scheme"]) == ("http", "bearer")
     for path, method, operation in operations(described):
-        told = f"{method} {path}"
-        assert set(operation["tags"]) <= tags, told
-        assert len(operation["summary"]) > 5, told
-        assert operation["operationId"], told
-        assert bool(operation["security"]) == ("x-roles" in operation), told
-        assert ("401" in operation["responses"]) or not operation["security"], told
+        context = f"{method} {path}"
+        assert set(operation["tags"]) <= tags, context
+        assert len(operation["summary"]) > 5, context
+        assert operation["operationId"], context
+        assert bool(operation["security"]) == ("x-roles" in operation), context
+        assert ("401" in operation["responses"]) or not operation["security"], context
 
 
 def test_bodies_and_answers_are_typed(described: dict[str, Any]) -> None:
@@ -144,11 +144,13 @@ class Sender:
         case.headers = {"Authorization": f"Bearer {self.token}"}
         case.cookies = {}
         sent = case.as_transport_kwargs(base_url="http://testserver")
-        made = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
+        prepared = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
         # An empty list leaves nothing in the address, a longer one repeats the name, of which the last value is read.
-        sent_names = [name for name, _ in parse_qsl(urlsplit(str(made.url)).query, keep_blank_values=True)]
+        sent_names = [name for name, _ in parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True)]
         self.harmless |= any(sent_names.count(name) != 1 for name in case.query or {})
-        answer = self.client.request(made.method, made.url, headers=dict(made.headers), content=made.body)
+        answer = self.client.request(
+            prepared.method, prepared.url, headers=dict(prepared.headers), content=prepared.body
+        )
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         if answer.status_code == 403:
             self.forbidden.add(answer.json()["message"])
@@ -193,8 +195,8 @@ def _faults(sender: Sender, case: Any) -> list[str]:
         case.validate_response(answer, checks=checks)
     except (Failure, FailureGroup) as error:
         why = getattr(error, "exceptions", [error])
-        told = "; ".join(f"{fault.title}: {fault.message[:400]}" for fault in why)
-        return [f"{case.method} {answer.request.url} {answer.status_code}: {told}"]
+        context = "; ".join(f"{fault.title}: {fault.message[:400]}" for fault in why)
+        return [f"{case.method} {answer.request.url} {answer.status_code}: {context}"]
     return []
 
 
@@ -202,8 +204,8 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
     """Send what is generated with every sender: to make it up takes longer than to send it."""
     load_all_checks()
     faults: list[str] = []
-    for found in schemathesis.openapi.from_dict(described).get_all_operations():
-        operation = found.ok()
+    for result in schemathesis.openapi.from_dict(described).get_all_operations():
+        operation = result.ok()
         for mode in GenerationMode:
 
             @hypothesis.settings(
@@ -216,9 +218,11 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
             )
             @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
             def check(case: Any) -> None:
-                made = case.path_parameters, case.body
+                generated = case.path_parameters, case.body
                 for sender in senders:
-                    case.path_parameters, case.body = (dict(part) if isinstance(part, dict) else part for part in made)
+                    case.path_parameters, case.body = (
+                        dict(part) if isinstance(part, dict) else part for part in generated
+                    )
                     faults.extend(_faults(sender, case))
 
             # What takes nothing cannot be sent anything wrong.
@@ -227,7 +231,7 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
     assert not faults, "\n".join(faults)
 
 
-def test_what_is_documented_holds(sites: Any, accounts: dict[str, int], described: dict[str, Any]) -> None:
+def test_answers_are_as_documented(sites: Any, accounts: dict[str, int], described: dict[str, Any]) -> None:
     # Each in a place of its own: what one changes is not what the other finds.
     senders = {role: _sender(sites(role), accounts, role) for role in ("organiser", "assessor")}
     _fuzz(list(senders.values()), described, examples=1)
@@ -242,7 +246,7 @@ def test_what_is_documented_holds(sites: Any, accounts: dict[str, int], describe
 
 @pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
-def test_what_is_documented_holds_for_much_more(
+def test_many_more_answers_are_as_documented(
     site: Any, accounts: dict[str, int], described: dict[str, Any], role: str
 ) -> None:
     _fuzz([_sender(site, accounts, role)], described, examples=20)

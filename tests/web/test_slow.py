@@ -95,8 +95,8 @@ def trickle(connection: socket.socket, data: bytes) -> bytes:
             connection.sendall(data[at : at + 1])
             connection.settimeout(0.05)
             try:
-                if said := connection.recv(65536):
-                    return said
+                if answer := connection.recv(65536):
+                    return answer
                 break
             except TimeoutError:
                 continue

@@ -69,10 +69,10 @@ def meeting(of: Callable[..., Any]) -> Callable[..., Any]:
     barrier = threading.Barrier(2)
 
     def together(*given: Any, **named: Any) -> Any:
-        found = of(*given, **named)
+        result = of(*given, **named)
         with suppress(threading.BrokenBarrierError):
             barrier.wait(0.5)
-        return found
+        return result
 
     return together
 
@@ -156,7 +156,7 @@ def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeyp
 
 
 @pytest.mark.parametrize("change", ["publish", "series/remove"])
-def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch: Any, change: str) -> None:
+def test_notes_on_a_removed_draft_are_removed_too(anywhere: Any, monkeypatch: Any, change: str) -> None:
     take_in_questions(anywhere)
     author, other = (anywhere.client("organiser") for _ in range(2))
     begun = author.post("/api/development/series", json={"target": "a river"}).json()
@@ -257,16 +257,16 @@ def test_a_store_that_another_program_writes_is_busy_and_not_broken(site: Any, m
     invited = {"role": "reader", "name": "Eve"}
     with closing(sqlite3.connect(site.folder / "qassay.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        told = organiser.post("/api/people/invitations", json=invited)
-        assert told.status_code == 503
-        assert int(told.headers["Retry-After"]) > 0
-        assert "busy" in told.json()["message"]
+        answer = organiser.post("/api/people/invitations", json=invited)
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "busy" in answer.json()["message"]
         assert organiser.get("/api/people").status_code == 200
         other.execute("ROLLBACK")
     assert organiser.post("/api/people/invitations", json=invited).status_code == 201
 
 
-def test_what_is_busy_may_be_tried_again_and_nothing_else_is_busy() -> None:
+def test_a_busy_store_and_nothing_else_asks_to_try_again() -> None:
     assert is_busy(OperationalError("", {}, psycopg.errors.DeadlockDetected()))
     assert not is_busy(OperationalError("", {}, psycopg.errors.UndefinedTable()))
     assert not is_busy(ValueError())

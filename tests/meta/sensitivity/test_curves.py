@@ -77,12 +77,12 @@ def test_predicted_size_is_the_smallest_that_is_enough(curves):
 def test_minimum_difference_and_what_follows(curves):
     minimum = curves.minimum_difference()
     assert isinstance(minimum, Both)
-    for name, found in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
+    for name, column in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
         rates = [(curve.low, getattr(curve, name)) for curve in curves.bins[1:]]
-        beyond = [rate for low, rate in rates if low >= found and rate is not None]
+        beyond = [rate for low, rate in rates if low >= column and rate is not None]
         assert beyond
         assert max(beyond) <= 0.05
-        assert max(rate for low, rate in rates if low == pytest.approx(found - 0.01)) > 0.05
+        assert max(rate for low, rate in rates if low == pytest.approx(column - 0.01)) > 0.05
     scores = curves.scores
     differences = np.abs(scores[:, None] - scores[None, :])[np.triu_indices(20, 1)]
     assert curves.pairs_at_least_minimum == pytest.approx((differences >= minimum.predicted).mean())
@@ -91,7 +91,7 @@ def test_minimum_difference_and_what_follows(curves):
     assert curves.minimum_difference(0.2).fit < minimum.fit
 
 
-def test_what_follows_is_there_by_either_way(curves):
+def test_findings_follow_by_either_way(curves):
     minimum, by = curves.minimum_difference(), curves.as_json()["by"]
     assert by["fit"]["minimum_difference"] == minimum.fit
     assert by["predicted"]["minimum_difference"] == minimum.predicted

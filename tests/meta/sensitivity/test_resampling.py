@@ -87,7 +87,7 @@ def test_effective_comparisons_follow_from_the_squares_of_whole_trials():
     rng = np.random.default_rng(4)
     trials = rng.integers(0, 6, (30, 3, 4))
     for ties, weight in (("stay", 0.0), ("half", 0.5)):
-        found = effective(counts_of(trials), ties, 30)[0, :4]
+        effective_counts = effective(counts_of(trials), ties, 30)[0, :4]
         for k in range(4):
             neither, swaps, tied = trials[:, :, k].T.astype(float)
             s, n = swaps + weight * tied, neither + swaps + tied
@@ -95,7 +95,7 @@ def test_effective_comparisons_follow_from_the_squares_of_whole_trials():
             whole = ((s - rate * n) ** 2).sum() * 30 / 29
             values = np.repeat([0.0, 1.0, weight], [int(x.sum()) for x in (neither, swaps, tied)])
             single = ((values - rate) ** 2).sum()
-            assert found[k] == pytest.approx(n.sum() ** 2 * rate * (1 - rate) / max(whole, single))
+            assert effective_counts[k] == pytest.approx(n.sum() ** 2 * rate * (1 - rate) / max(whole, single))
 
 
 def test_a_bin_without_swaps_varies_as_the_others_do():
@@ -133,19 +133,19 @@ def test_plausible_shares_of_equal_units_spread_like_the_truth():
     many = simulate_runs(np.linspace(0.1, 0.6, 12), 40_000, scores="binary", seed=1)
     truth = plausible(many, 2, 0).measured.equal
     few = [simulate_runs(np.linspace(0.1, 0.6, 12), 60, scores="binary", seed=seed) for seed in range(30)]
-    found = [plausible(matrix, 30, 0) for matrix in few]
-    assert np.mean([truths.measured.equal.var() for truths in found]) > 1.2 * truth.var()
-    assert np.mean([truths.equal.var(axis=1).mean() for truths in found]) == pytest.approx(truth.var(), rel=0.12)
+    moments = [plausible(matrix, 30, 0) for matrix in few]
+    assert np.mean([truths.measured.equal.var() for truths in moments]) > 1.2 * truth.var()
+    assert np.mean([truths.equal.var(axis=1).mean() for truths in moments]) == pytest.approx(truth.var(), rel=0.12)
     # What all pairs have in common varies as it does from one set of units to another.
-    levels = np.std([truths.measured.equal.mean() for truths in found])
-    assert np.mean([truths.equal.mean(axis=1).std() for truths in found]) == pytest.approx(levels, rel=0.3)
+    levels = np.std([truths.measured.equal.mean() for truths in moments])
+    assert np.mean([truths.equal.mean(axis=1).std() for truths in moments]) == pytest.approx(levels, rel=0.3)
 
 
 def test_plausible_variances_are_those_of_the_units_on_average():
     matrix = simulate_runs(np.linspace(0.3, 0.4, 5), 40, seed=3)
     truths = plausible(matrix, 2000, 0)
-    found = np.mean([truths.moments(b).variances for b in range(2000)], axis=0)
-    assert found == pytest.approx(truths.measured.variances, rel=0.03)
+    mean_variances = np.mean([truths.moments(b).variances for b in range(2000)], axis=0)
+    assert mean_variances == pytest.approx(truths.measured.variances, rel=0.03)
 
 
 def test_runs_that_never_vary_against_each_other_do_so_in_no_resample(matrix_of):

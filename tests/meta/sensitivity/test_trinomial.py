@@ -15,11 +15,11 @@ from qassay.meta.simulate import simulate_runs
 LIMITS = tuple(k / 100 for k in range(21))
 
 
-def tally(found, d_base, d_test, size, weight):
+def tally(counts, d_base, d_test, size, weight):
     k = min(abs(d_base) * 100 // size, 20)
-    found[0, k] += weight
-    found[1, k] += weight * (d_base * d_test < 0)
-    found[2, k] += weight * (d_base * d_test > 0)
+    counts[0, k] += weight
+    counts[1, k] += weight * (d_base * d_test < 0)
+    counts[2, k] += weight * (d_base * d_test > 0)
 
 
 def test_fresh_units_by_enumeration():
@@ -50,9 +50,9 @@ def test_dealt_units_by_enumeration():
 def test_dealt_units_are_what_the_study_shows(size):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary", seed=4)
     counts = sensitivity(matrix, sizes=[size], trials=4000, intervals=0).counts
-    found = Trinomial(size, 1.0, LIMITS).dealt(plausible(matrix, 2, 0).measured, 40)
-    assert found[0] * 4000 == pytest.approx(counts.comparisons[0], rel=0.04, abs=100)
-    assert found[1] * 4000 == pytest.approx(counts.swaps[0], rel=0.04, abs=100)
+    dealt = Trinomial(size, 1.0, LIMITS).dealt(plausible(matrix, 2, 0).measured, 40)
+    assert dealt[0] * 4000 == pytest.approx(counts.comparisons[0], rel=0.04, abs=100)
+    assert dealt[1] * 4000 == pytest.approx(counts.swaps[0], rel=0.04, abs=100)
 
 
 def test_pairs_that_never_or_always_differ():

@@ -41,9 +41,9 @@ def waited(jobs: JobQueue, job: Job) -> Job:
 @pytest.fixture
 def own() -> Iterator[JobQueue]:
     """A queue that a test may break."""
-    made = JobQueue()
-    yield made
-    made.close()
+    queue = JobQueue()
+    yield queue
+    queue.close()
 
 
 def ours() -> list[multiprocessing.Process]:
@@ -81,7 +81,7 @@ def test_a_refusal_holds_for_its_state_alone(jobs, tmp_path: Path, missing: str)
     assert jobs.submit(asked, "b") is not first, "the cause may be gone"
 
 
-def test_what_cannot_be_computed_is_said_with_what_there_is_to_choose(jobs) -> None:
+def test_a_page_that_cannot_be_computed_says_why_and_offers_choices(jobs) -> None:
     job = waited(jobs, jobs.submit(request("run", run="nobody"), "a"))
     result = job.result()
     assert result.finding is None

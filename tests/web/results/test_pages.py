@@ -44,7 +44,7 @@ TAG = "tag-" + "0123456789" * 17 + "<b>&?#%2e"
 # ---- what can be asked ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_not_on_the_list_is_refused(demos) -> None:
+def test_values_that_are_not_on_the_list_are_refused(demos) -> None:
     organiser = demos["series"].client("organiser")
     for query in (
         *("sort=text", "sort=mean;drop", "by=run", "kind=riddle", "page=0", "page=x", "across=-1", "unjudged=maybe"),
@@ -107,10 +107,10 @@ def test_parameters_of_downloads_are_not_those_of_pages(demos, view: View) -> No
 
 @pytest.mark.parametrize("name", names())
 def test_every_task_offers_its_measures(name: str) -> None:
-    found = measures_of(task(name))
-    assert found[0] == task(name).measure
-    assert len(set(found)) == len(found)
-    assert all(measure.split("(")[0] in MEASURES for measure in found)
+    measures = measures_of(task(name))
+    assert measures[0] == task(name).measure
+    assert len(set(measures)) == len(measures)
+    assert all(measure.split("(")[0] in MEASURES for measure in measures)
 
 
 @pytest.mark.parametrize(
@@ -214,18 +214,18 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
         StudyRequest(str(folder), QUESTION.study, options=(("question", "1"),)),
     ]
     for way in ways:
-        found = way.compute(evaluation, lambda done, total: None)
-        size = len(json.dumps(found.document)) + sum(len(json.dumps(part.table.rows)) for part in found.parts)
+        finding = way.compute(evaluation, lambda done, total: None)
+        size = len(json.dumps(finding.document)) + sum(len(json.dumps(part.table.rows)) for part in finding.parts)
         assert size < 3_000_000, way
-        assert all(len(part.table.rows) <= 500 for part in found.parts)
+        assert all(len(part.table.rows) <= 500 for part in finding.parts)
         if way.study is UNITS.study:
-            assert found.columns is not None
-            assert (found.columns.size, found.columns.total) == (20, runs)
-            assert found.parts[0].window is not None
-            assert (found.parts[0].window.size, found.parts[0].window.total) == (100, questions)
+            assert finding.columns is not None
+            assert (finding.columns.size, finding.columns.total) == (20, runs)
+            assert finding.parts[0].window is not None
+            assert (finding.parts[0].window.size, finding.parts[0].window.total) == (100, questions)
         if way.study == "leaderboard":
-            assert "matrix" not in found.document
-            assert found.left_out is not None
+            assert "matrix" not in finding.document
+            assert finding.left_out is not None
 
 
 def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
@@ -322,8 +322,10 @@ def test_long_tags_lead_to_their_pages(odd) -> None:
 
 
 def test_cells() -> None:
-    made = table("t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)])
-    view = table_view("t", made, csv="/t.csv", provisional=None)
+    cells = table(
+        "t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)]
+    )
+    view = table_view("t", cells, csv="/t.csv", provisional=None)
     shown = view.shown()
     assert [cell.text for cell in shown[0]] == ["a", "0.123"]
     assert [cell.text for cell in shown[1]] == ["–", "–"]
@@ -334,9 +336,9 @@ def test_cells() -> None:
 
 
 def test_sheets() -> None:
-    made = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
-    assert "".join(csv_lines(made)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
-    assert "".join(csv_lines(made, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
+    cells = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
+    assert "".join(csv_lines(cells)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
+    assert "".join(csv_lines(cells, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
 
 
 def test_cutting() -> None:

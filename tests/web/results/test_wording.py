@@ -68,5 +68,5 @@ def test_there_are_options_to_say_otherwise() -> None:
 
 
 def test_questions_that_are_not_published_are_not_published_by_a_command() -> None:
-    told = Folder(Path("/x"), drafts=2).unpublished()
-    assert on_page(str(told)) == "2 drafts that are not published yet; publish them on the page Questions"
+    sentence = Folder(Path("/x"), drafts=2).unpublished()
+    assert on_page(str(sentence)) == "2 drafts that are not published yet; publish them on the page Questions"
