@@ -242,7 +242,7 @@ class Journal:
 
 
 def _sent(rows: Iterable[Row], send: Callable[[list[Row]], object]) -> None:
-    """Send rows in batches, and what there is every few seconds; also what came before a failure."""
+    """Send rows in batches, incomplete ones every few seconds; rows that came before a failure are sent too."""
     batch: list[Row] = []
     last = time.monotonic()
     try:

@@ -75,7 +75,7 @@ class Recall:
 
 @dataclass(frozen=True)
 class Learned:
-    """Judges strings by the shipped model, and nuggets by what people decided elsewhere (`nuggets`)."""
+    """Judges strings by the shipped model, and nuggets by people's decisions elsewhere (`nuggets`)."""
 
     gold: Gold
     nuggets: LearnedNuggets | None = None

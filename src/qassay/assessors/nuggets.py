@@ -1,4 +1,4 @@
-"""Nuggets judged by what people decided elsewhere: on other questions, or on other runs.
+"""Nuggets judged by people's decisions elsewhere: on other questions, or on other runs.
 
 A logistic model over features of a response and a nugget, most of them relative to the other responses of the pool,
 is fitted to people's judgments. It never sees the judgments of the question it judges: where there are many questions
@@ -203,7 +203,7 @@ def learned_nuggets(
 def _fitted(
     names: Sequence[str], rows: Sequence[Floats], labels: Sequence[Floats], subject: str
 ) -> tuple[Logistic, float]:
-    """A model of what is judged, and the probability that splits it in the shares that people did."""
+    """A model of the judged responses, and the probability that splits them in the same shares as people did."""
     table = np.concatenate([part.reshape(-1, len(names)) for part in rows]) if rows else np.empty((0, len(names)))
     judged = np.concatenate([part.reshape(-1) for part in labels]) if labels else np.empty(0)
     known = np.isfinite(judged)

@@ -152,7 +152,7 @@ class WrittenPattern:
     documents: frozenset[str]
 
     def as_row(self) -> dict[str, Any]:
-        """As patterns.txt has it."""
+        """The row of patterns.txt."""
         return {"question": self.question, "pattern": self.pattern, "docs": sorted(self.documents)}
 
 
@@ -174,7 +174,7 @@ def written_patterns(
 def checked_patterns(
     patterns: Sequence[WrittenPattern], rows: Iterable[Mapping[str, Any]], *, right: str = RIGHT, wrong: str = WRONG
 ) -> str:
-    """What patterns find among the strings that they were written from, in a sentence; each string counts once."""
+    """A sentence on the matches of patterns among the strings that they were written from; each string counts once."""
     by_question: dict[str, list[re.Pattern[str]]] = {}
     for pattern in patterns:
         by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))

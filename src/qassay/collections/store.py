@@ -126,7 +126,7 @@ class Store:
 
 
 class Writer:
-    """Adds the documents of one file after the other; after a break, whole files are there or nothing of them."""
+    """Adds the documents of one file after the other; after a break, each file is there as a whole or not at all."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -217,7 +217,7 @@ def _bin_name(curve: BinCurve) -> str:
 
 
 def _mark(curve: BinCurve, gap: float | None) -> str:
-    """What the name of a line adds where its differences are repeatable."""
+    """The addition to the name of a line whose differences are repeatable."""
     return ", repeatable" if gap is not None and curve.low >= gap - TIE else ""
 
 

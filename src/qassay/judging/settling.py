@@ -82,7 +82,7 @@ class Unit:
         return {name: row for name, row in rows.items() if row is not None}
 
     def row(self, bodies: Mapping[str, Row]) -> Row | None:
-        """One row of what some rows (by subject) say about the unit."""
+        """One row for the unit, from the rows of its subjects."""
         links = [bodies[part.subject] for part in self.links if part.subject in bodies]
         return KINDS[self.part.kind].combined(bodies.get(self.part.subject), links)
 
@@ -167,7 +167,7 @@ def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) ->
 def states(
     units: Sequence[Unit], sets: Sequence[str], task: Task, nuggets: Collection[str], changed: Collection[str]
 ) -> list[State]:
-    """Where each unit is on its way; `changed` are the subjects whose verdicts changed since a person ruled on them.
+    """The state of each unit; `changed` are the subjects whose verdicts changed since a person ruled on them.
 
     A part that needs no verdict and has none is left out.
     """

@@ -12,7 +12,7 @@ MANY_NEEDED = 1_000_000
 
 
 def headline(material: Material) -> str:
-    """Who is ahead, in one sentence without a term of statistics."""
+    """The leader, in one sentence without a term of statistics."""
     pairs = material.pairs
     if not pairs.runs:
         return "There are no runs."

@@ -145,7 +145,7 @@ def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units:
 
 
 def _judges(tally: Tally, measure: Measure) -> tuple[str, ...]:
-    """Who rated the justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
+    """The judges of justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
     ratings = tally.key.ratings
     if ratings is None or measure.name not in ("correctness", "understandability"):
         return ()

@@ -203,7 +203,7 @@ class Scores(Result):
         )
 
     def _judged_by(self) -> str:
-        """Whose judgments count: those of the key, or of all judges of justifications."""
+        """The judges whose judgments count: those of the key, or all judges of justifications."""
         return f"judges: {', '.join(self.judges)}" if self.judges else f"judgments: {self.key}"
 
     def _beside(self) -> tuple[list[str], list[str]]:
@@ -302,7 +302,7 @@ class Scores(Result):
 
     @staticmethod
     def _judged_by_note(judged_by: Mapping[str, Mapping[str, int]]) -> str:
-        """Who judged how much of each run: a run with more judgments by a program is measured with another ruler."""
+        """The share of each judge in each run: more judgments by a program make another ruler."""
         groups: dict[str, list[str]] = {}
         for run, counts in judged_by.items():
             counts_in_words = " + ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"

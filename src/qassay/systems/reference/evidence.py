@@ -1,4 +1,4 @@
-"""The sentences that are found for a question, and the candidates in them, ranked by what speaks for them.
+"""The sentences found for a question, and the candidates in them, ranked by the evidence for them.
 
 Every reference system begins with the sentences; factoid and list go on with the candidates of the wanted kind. The
 score of a mention is between 0 and 1:

@@ -135,7 +135,7 @@ def candidates(
 
 
 def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[int, int]:
-    """Where the extract begins and ends: the sentence, or as much of it around the answer as may be, by whole words."""
+    """Begin and end of the extract: the sentence, or the longest allowed part around the answer, by whole words."""
     begin, end = sentence.start, sentence.end
     if end - begin <= length:
         return begin, end

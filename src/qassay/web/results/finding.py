@@ -345,7 +345,7 @@ def measures_of(task: Task) -> tuple[str, ...]:
 
 
 def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
-    """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
+    """The measures that fit the types of the questions; of measures of opinions, those that the task names."""
     blocks = {block_of(task, kind) for kind in types}
     names = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
     task_measures = {str(parse_measure(name)) for name in names}

@@ -337,7 +337,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
 
 
 def _suggestions(page: ResultsPage, view: View, parameters: Parameters) -> list[Suggestion]:
-    """What there is to do where a page cannot be computed: the page that the message names, or another choice."""
+    """Suggestions where a page cannot be computed: the page that the message names, or another choice."""
     message = page.message
     pages = [
         Suggestion(label=f"Open {name}", address=path) for name, path in _PAGES.items() if f"the page {name}" in message

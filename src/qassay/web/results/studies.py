@@ -97,7 +97,7 @@ def corrected_by_people(
     *,
     pair: tuple[str, str] | None = None,
 ) -> Corrected | str | None:
-    """What follows from the scores of a program, corrected by the people who judged its sample.
+    """The result of scores of a program that are corrected by the people who judged its sample.
 
     Why not, where nobody judged it so far; None where no program judged, or no sample is drawn.
     """

@@ -101,17 +101,17 @@ class View:
 
     @property
     def path(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return "/results" if self.name == "leaderboard" else f"/results/{self.name}"
 
     @property
     def csv(self) -> str:
-        """Where the CSV of its tables is."""
+        """The address of the CSV of its tables."""
         return f"/results/{self.name}.csv"
 
     @property
     def figure(self) -> str:
-        """Where its figures can be saved from."""
+        """The address from which its figures are saved."""
         return f"/results/{self.name}/figure"
 
     @cached_property
