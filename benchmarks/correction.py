@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.assessors import ASSIGNMENTS, NQ, nq301, rag24
-from qassay.matrix import Floats, Integers
+from qassay.arrays import Floats, Integers
 from qassay.meta.correction.estimates import (
     Estimate,
     Target,

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.rows import Row
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity import SensitivityCurves, sensitivity
 from qassay.meta.simulate import simulate_runs
+from qassay.summaries import ConfidenceWeighted
 
 Scores = list[list[float]]
 Score = Callable[[int, list[int]], float]

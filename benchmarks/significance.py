@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rows import Row
+from qassay.arrays import Floats
 from qassay.formats.matrix import write_matrix
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.significance import Method, compare_all
 
 WORK = Path(__file__).parent / ".work"

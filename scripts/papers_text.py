@@ -13,9 +13,9 @@ import numpy as np
 
 import qassay
 from qassay.evaluation import Evaluation
-from qassay.matrix import confidence_weighted_score
 from qassay.measures.nugget_f import f_measure, length_precision
 from qassay.meta.sensitivity import PRESETS
+from qassay.summaries import confidence_weighted_score
 
 PRINTED, BUILT_IN = "printed numbers", "built-in"
 Row = tuple[str, str, str, str, str]

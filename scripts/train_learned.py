@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.assessors.embeddings import Embedder, embedder
 from qassay.assessors.features import FEATURES, closest
 from qassay.assessors.learned import COSINES, cosines
 from qassay.assessors.logistic import Logistic, fit
-from qassay.matrix import Floats
 from qassay.meta.agreement.coefficients import cohen_kappa
 
 ROOT = Path(__file__).resolve().parent.parent

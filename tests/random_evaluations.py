@@ -138,13 +138,13 @@ class Maker:
         rng = self.rng
         tags = rng.sample(["alpha", "beta_2", "γάμμα", "d:4", "run%20", "E", "f.g"], rng.randint(1, 4))
         for tag in tags:
-            made = {q["id"]: self._response(q["type"]) for q in self.questions if not self.chance(self.untidy / 2)}
-            if not made:
-                made = {self.questions[0]["id"]: self._response(self.questions[0]["type"])}
-            names = list(made)
+            responses = {q["id"]: self._response(q["type"]) for q in self.questions if not self.chance(self.untidy / 2)}
+            if not responses:
+                responses = {self.questions[0]["id"]: self._response(self.questions[0]["type"])}
+            names = list(responses)
             if self.chance(0.7):
                 rng.shuffle(names)
-            self.runs[tag] = {name: made[name] for name in names}
+            self.runs[tag] = {name: responses[name] for name in names}
             self._write_run(tag)
         if self.chance(0.5):
             rows = [
@@ -177,7 +177,7 @@ class Maker:
         return item
 
     def _write_run(self, tag: str) -> None:
-        rng, made = self.rng, self.runs[tag]
+        rng, responses = self.rng, self.runs[tag]
         forms = {
             "ranked5": ["trec7", "trec4", "jsonl"],
             "passages": ["extract", "jsonl"],
@@ -187,7 +187,7 @@ class Maker:
             "nuggets": ["rag24", "jsonl"],
         }.get(self.task, ["trec4", "jsonl"])
         form = rng.choice(forms)
-        lines = list(getattr(self, f"_{form}")(tag, made))
+        lines = list(getattr(self, f"_{form}")(tag, responses))
         end = rng.choice(("\n", "\n", "\r\n"))
         data = (end.join(lines) + rng.choice((end, ""))).encode()
         if self.chance(0.1):
@@ -205,9 +205,9 @@ class Maker:
     def _gap(self) -> str:
         return self.rng.choice((" ", " ", " ", "  ", "\t", " \t "))
 
-    def _trec4(self, tag: str, made: dict[str, Any]) -> Any:
+    def _trec4(self, tag: str, responses: dict[str, Any]) -> Any:
         tidy = self.chance(0.5)
-        for question, response in made.items():
+        for question, response in responses.items():
             parts = [(item["doc"], item["text"]) for item in response["items"]] or [("NIL",)]
             for part in parts:
                 yield " ".join((question, tag, *part)) if tidy else self._loose(question, tag, *part)
@@ -218,9 +218,9 @@ class Maker:
             line += self._gap() + part
         return line + self.rng.choice(("", " ", "\t "))
 
-    def _trec7(self, tag: str, made: dict[str, Any]) -> Any:
+    def _trec7(self, tag: str, responses: dict[str, Any]) -> Any:
         lines = []
-        for question, response in made.items():
+        for question, response in responses.items():
             for rank, item in enumerate(response["items"], 1):
                 score = str(self.rng.random())
                 lines.append(self._loose(question, "Q0", item["doc"], str(rank), score, tag, item["text"]))
@@ -228,19 +228,19 @@ class Maker:
             self.rng.shuffle(lines)
         return lines
 
-    def _extract(self, tag: str, made: dict[str, Any]) -> Any:
-        for question, response in made.items():
+    def _extract(self, tag: str, responses: dict[str, Any]) -> Any:
+        for question, response in responses.items():
             parts = [(i["doc"], str(i["start"]), str(i["length"])) for i in response["items"]] or [("NIL",)]
             yield self._loose(question, tag, *parts[0])
 
-    def _rte(self, tag: str, made: dict[str, Any]) -> Any:
+    def _rte(self, tag: str, responses: dict[str, Any]) -> Any:
         yield self.rng.choice(("ranked: no", "ranked: yes"))
-        for question, response in made.items():
+        for question, response in responses.items():
             yield self._loose(question, response["decision"])
 
-    def _jsonl(self, tag: str, made: dict[str, Any]) -> Any:
+    def _jsonl(self, tag: str, responses: dict[str, Any]) -> Any:
         confidence = self.chance(0.5)
-        for number, (question, response) in enumerate(made.items()):
+        for number, (question, response) in enumerate(responses.items()):
             row = {"run": tag, "question": question, **response}
             if confidence:
                 row["confidence"] = 1.0 / (1 + number // 2)
@@ -251,8 +251,8 @@ class Maker:
                 yield ""
             yield json.dumps(row, ensure_ascii=self.chance(0.5))
 
-    def _rag24(self, tag: str, made: dict[str, Any]) -> Any:
-        for question, response in made.items():
+    def _rag24(self, tag: str, responses: dict[str, Any]) -> Any:
+        for question, response in responses.items():
             docs = sorted({doc for item in response["items"] for doc in item["citations"]})
             answer = [
                 {"text": item["text"], "citations": [docs.index(doc) for doc in item["citations"]]}
@@ -349,9 +349,9 @@ class Maker:
     def _judge_factoid(self, question: str) -> list[dict[str, Any]]:
         items = {
             json.dumps(i, sort_keys=True): i
-            for made in self.runs.values()
-            if question in made
-            for i in made[question]["items"]
+            for responses in self.runs.values()
+            if question in responses
+            for i in responses[question]["items"]
         }
         stale = {"doc": "GONE", "text": "gone"} if self.task != "passages" else {"doc": "GONE", "start": 1, "length": 2}
         rows = [{"question": question, **item} for item in items.values() if not self.chance(self.untidy / 3)]
@@ -391,8 +391,8 @@ class Maker:
     def _judge_nuggets(self, question: str) -> list[dict[str, Any]]:
         listed = self._listed(question)
         rows: list[dict[str, Any]] = []
-        for tag, made in self.runs.items():
-            response = made.get(question, {"items": []})
+        for tag, responses in self.runs.items():
+            response = responses.get(question, {"items": []})
             if self.task == "nuggets":
                 rows += self._support(question, tag, response, listed)
                 continue
@@ -437,9 +437,9 @@ class Maker:
             rows.append({"question": question, "judgment": self.rng.choice(labels)})
         if self.task != "justification" or self.chance(0.2):
             return rows
-        for tag, made in self.runs.items():
+        for tag, responses in self.runs.items():
             for judge in self.some((None, "ann", "bob"), 0.6) or [None]:
-                if question not in made or self.chance(self.untidy / 4):
+                if question not in responses or self.chance(self.untidy / 4):
                     continue
                 row = {"question": question, "run": tag, "understandability": self.rng.randint(1, 5)}
                 if judge:

@@ -385,7 +385,7 @@ class Scorer:
     def lacking(self, question: str) -> list[Any]:
         """What is unjudged of a question; one thing where the key does not know the question at all."""
         kind = self.folder.questions[question]["type"]
-        responses = {run: made[question] for run, made in self.folder.runs.items() if question in made}
+        responses = {run: responses[question] for run, responses in self.folder.runs.items() if question in responses}
         unjudged: dict[Any, None] = {}
         if kind == "factoid":
             for response in responses.values():
@@ -459,7 +459,7 @@ class Scorer:
         """Whether the measure can say anything about the question."""
         if self.folder.questions[question]["type"] == "pair":
             return True
-        answers = [(tag, made[question]) for tag, made in self.folder.runs.items() if question in made]
+        answers = [(tag, responses[question]) for tag, responses in self.folder.runs.items() if question in responses]
         values = [self._value(measure, question, tag, response) for tag, response in answers]
         optional = measure.startswith(("citation", "content", "organization", "holistic"))
         return any(value is not None for value in values) or not (answers or optional)
@@ -621,8 +621,8 @@ class Scorer:
         self.applied = ("wrong", len(unjudged)) if unjudged else ("drop", number) if number else None
         self.gaps = {
             run: gap
-            for run, made in self.folder.runs.items()
-            if (gap := sum(question not in made for question in scored))
+            for run, responses in self.folder.runs.items()
+            if (gap := sum(question not in responses for question in scored))
         }
         if self.gaps and self.missing == "stop":
             raise RefusalError("missing")
@@ -714,7 +714,7 @@ class Scorer:
         """A question undefined for all who answered is left out; one that is undefined for some is not judged."""
         for questions in scored.values():
             for question in list(questions):
-                answered = [run for run, made in self.folder.runs.items() if question in made]
+                answered = [run for run, responses in self.folder.runs.items() if question in responses]
                 holes = [run for run in answered if values[run][question] is None]
                 if answered and len(holes) == len(answered):
                     questions.remove(question)
@@ -760,8 +760,8 @@ class Scorer:
 
     def cws(self, run: str, questions: list[str], values: dict[str, Score]) -> Score:
         """CWS over the questions that have a value, in the run's order; those it lacks stand at the end."""
-        made = self.folder.runs[run]
-        order = sorted(questions, key=lambda q: made[q].place if q in made else len(made))
+        responses = self.folder.runs[run]
+        order = sorted(questions, key=lambda q: responses[q].place if q in responses else len(responses))
         ranked = [values[q] for q in order if values[q] is not None]
         if not ranked:
             return None
@@ -797,9 +797,9 @@ class Scorer:
             document["organisation"] = about["organisation"]
         if about.get("manual"):
             document["manual"] = True
-        made = self.folder.runs[run]
+        responses = self.folder.runs[run]
         if "factoid" in scored and self.task != "ranked5":
-            answered_nil = [q for q in scored["factoid"] if q in made and made[q].nil]
+            answered_nil = [q for q in scored["factoid"] if q in responses and responses[q].nil]
             wanted_nil = [q for q in scored["factoid"] if self.key.nil_is_right(q)]
             both = len(set(answered_nil) & set(wanted_nil))
             document["nil_precision"] = Fraction(both, len(answered_nil)) if answered_nil else None
@@ -807,7 +807,7 @@ class Scorer:
         long = [k for k in scored if k in ("definition", "other")]
         if long:
             questions = [q for q, row in self.folder.questions.items() if row["type"] in long]
-            document["mean_length"] = mean([Fraction(size_of(made[q])) for q in questions if q in made])
+            document["mean_length"] = mean([Fraction(size_of(responses[q])) for q in questions if q in responses])
         if self.task == "series2004" and len(scored) > 1:
             document["by_type"] = self.weighted(self.means(run, scored), printed=False)
         return document
@@ -875,11 +875,11 @@ class Scorer:
 
     def contingency(self, run: str, scored: list[str]) -> dict[str, dict[str, int]]:
         labels = ["YES", "NO"] if self.key.two_way or self.task == "entailment2" else ["YES", "NO", "UNKNOWN"]
-        made = self.folder.runs[run]
+        responses = self.folder.runs[run]
         table = {row: dict.fromkeys(labels, 0) for row in labels}
         for q in scored:
-            if q in made and q in self.key.pairs:
-                table[self.key.pairs[q]][self.decision(made[q])] += 1  # type: ignore[index]
+            if q in responses and q in self.key.pairs:
+                table[self.key.pairs[q]][self.decision(responses[q])] += 1  # type: ignore[index]
         return table
 
 

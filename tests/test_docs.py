@@ -63,8 +63,8 @@ def _without_blocks(text: str) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_a_page_shows_what_its_commands_print(path: Path) -> None:
-    made = _script("generate_docs").regenerate(path)
-    assert made == path.read_text(encoding="utf-8"), "not current; run: python scripts/generate_docs.py"
+    page = _script("generate_docs").regenerate(path)
+    assert page == path.read_text(encoding="utf-8"), "not current; run: python scripts/generate_docs.py"
 
 
 def test_the_pictures_are_current() -> None:
@@ -144,9 +144,9 @@ def test_the_client_of_the_page_does_what_the_page_says(tmp_path: Path) -> None:
 
 def test_every_screen_has_its_pictures() -> None:
     """What is shown of the application is what scripts/screens.py makes, in light and dark, and not too large."""
-    made = sorted(path.name for path in (DOCS / "pictures").iterdir())
-    assert made == sorted(_script("screens").names())
-    assert sum((DOCS / "pictures" / name).stat().st_size for name in made) < 4_000_000
+    pictures = sorted(path.name for path in (DOCS / "pictures").iterdir())
+    assert pictures == sorted(_script("screens").names())
+    assert sum((DOCS / "pictures" / name).stat().st_size for name in pictures) < 4_000_000
 
 
 # Everything there is is in it

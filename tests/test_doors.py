@@ -642,11 +642,11 @@ def _checked(house: House, outcome: str, verdict: Verdict, before: int) -> str:
 def sheet_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     """What comes back from a sheet."""
     folder = house.copy(f"sheet-{kind}")
-    status, made = run(
+    status, output = run(
         "sheet", folder, "--assessor", "ada", "--to", house.place / f"{kind}.html", *house.evaluation.options
     )
-    assert status == 0, made
-    key = json.loads((folder / made["key"]).read_text())
+    assert status == 0, output
+    key = json.loads((folder / output["key"]).read_text())
     question = house.evaluation.kinds[kind][0]
     item, part = next(
         (int(number), name)

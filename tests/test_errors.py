@@ -26,10 +26,10 @@ def test_a_problem_as_json_has_every_key() -> None:
 
 
 def test_an_input_error_holds_all_problems() -> None:
-    first, two = Problem("syntax", "x", "a", 1), Problem("encoding", "y", "b", 2)
+    first, second = Problem("syntax", "x", "a", 1), Problem("encoding", "y", "b", 2)
     assert InputError(first).problems == (first,)
-    error = InputError(iter([first, two]))
-    assert error.problems == (first, two)
+    error = InputError(iter([first, second]))
+    assert error.problems == (first, second)
     assert str(error) == "a:1: x\nb:2: y"
 
 

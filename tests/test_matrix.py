@@ -8,19 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Mean, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
+from qassay.summaries import ConfidenceWeighted, Mean, TypeWeighted
 
 
 def matrix(**changes: object) -> ScoreMatrix:
-    made: dict[str, object] = {
+    fields: dict[str, object] = {
         "runs": ("a", "b", "c"),
         "units": ("1", "2", "3", "4"),
         "values": np.array([[1.0, 0.0, 1.0, 0.5], [0.0, 0.0, 1.0, 1.0], [0.25, 0.5, 0.75, 1.0]]),
     }
-    return ScoreMatrix(**(made | changes))  # type: ignore[arg-type]
+    return ScoreMatrix(**(fields | changes))  # type: ignore[arg-type]
 
 
-def test_scores_are_means_unless_told() -> None:
+def test_scores_are_means_by_default() -> None:
     scores = matrix()
     assert scores.scores().tolist() == [0.625, 0.5, 0.625]
     assert scores.scores_on(np.array([0, 2])).tolist() == [1.0, 0.5, 0.5]
@@ -29,7 +30,7 @@ def test_scores_are_means_unless_told() -> None:
     assert scores.pairs == 3
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_unfit_matrices_are_refused() -> None:
     with pytest.raises(UsageError, match="do not fit"):
         matrix(values=np.zeros((3, 3)))
     with pytest.raises(UsageError, match="same tag"):

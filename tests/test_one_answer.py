@@ -16,11 +16,12 @@ import pytest
 
 import qassay
 from qassay.analysis.reporting import of_matrix
+from qassay.arrays import Floats
 from qassay.cli import main
 from qassay.demo import demo_folder
 from qassay.errors import QassayError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.significance import AllPairs, PairComparison, compare, compare_all
 from qassay.meta.simulate import simulate_runs
 from qassay.reports import answers

@@ -104,27 +104,29 @@ def test_trec_2004_is_scored_as_it_was(data: Data, tmp_path: Path, capsys: pytes
     capsys.readouterr()
     refused = command(capsys, "score", folder, status=1)
     assert {row["rule"] for row in refused["errors"]} == {"unjudged"}
-    made = command(capsys, "score", folder, "--unjudged", "drop")
-    assert len(made["units"]) == 64
+    document = command(capsys, "score", folder, "--unjudged", "drop")
+    assert len(document["units"]) == 64
     # The question and the series that TREC 2004 left out.
-    assert made["dropped"] == [
+    assert document["dropped"] == [
         {"question": "25.4", "reason": "never judged"},
         {"unit": "7", "question": "7.4", "reason": "never judged"},
     ]
     # 55 of 56 list questions have a key; one of them is in series 7.
     lists = {question.id for question in questions if question.type == "list"}
-    assert sum(made["questions"]["nil"][name] is not None for name in lists) == 54
+    assert sum(document["questions"]["nil"][name] is not None for name in lists) == 54
     has_list = {series.id: any(q.type == "list" for q in series.questions) for series in questions.series}
-    for unit, score in zip(made["units"], made["matrix"]["nil"], strict=True):
+    for unit, score in zip(document["units"], document["matrix"]["nil"], strict=True):
         assert score == pytest.approx(0.5 if has_list[unit] and unit != "25" else 0.67)
-    assert made["runs"][0]["nil_recall"] == 1.0
+    assert document["runs"][0]["nil_recall"] == 1.0
     # TREC 2004 scored 64 series, and 230, 55 and 64 questions: those of series 7 stay in the means by type.
     with (folder / "qassay.toml").open("a") as file:
         file.write('[drop]\n"7" = {reason = "not judged whole", from = "series"}\n')
         file.write('"7.4" = "never judged"\n"25.4" = "never judged"\n')
-    made = command(capsys, "score", folder)
-    assert (len(made["units"]), "7" in made["units"]) == (64, False)
-    types = Counter(questions.by_id[name].type for name, value in made["questions"]["nil"].items() if value is not None)
+    document = command(capsys, "score", folder)
+    assert (len(document["units"]), "7" in document["units"]) == (64, False)
+    types = Counter(
+        questions.by_id[name].type for name, value in document["questions"]["nil"].items() if value is not None
+    )
     assert types == {"factoid": 230, "list": 55, "other": 64}
 
 
@@ -134,12 +136,12 @@ def test_rte_3(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytes
     text = "".join(f"{question.id} YES\n" for question in qassay.open(folder).questions)
     (folder / "runs" / "yes.txt").write_text("ranked: no\n" + text)
     capsys.readouterr()
-    made = command(capsys, "score", folder)
+    document = command(capsys, "score", folder)
     # 410 of 800 pairs are YES; [RTE08] 2.
-    assert made["key"] == "reference"
-    assert made["runs"][0]["score"] == golden["RTE08"]["key"]["YES"] / 800
-    assert made["contingency"] == {"YES": {"YES": 410, "NO": 0}, "NO": {"YES": 390, "NO": 0}}
-    assert made["runs"][0]["components"] == {"YES": 1.0, "NO": 0.0}
+    assert document["key"] == "reference"
+    assert document["runs"][0]["score"] == golden["RTE08"]["key"]["YES"] / 800
+    assert document["contingency"] == {"YES": {"YES": 410, "NO": 0}, "NO": {"YES": 390, "NO": 0}}
+    assert document["runs"][0]["components"] == {"YES": 1.0, "NO": 0.0}
 
 
 # ---------------------------------------------------------------- TREC RAG 2024
@@ -153,9 +155,9 @@ def rag(data: Data, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pat
 
 def test_rag_2024_scores(rag: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     folder, source = rag
-    made = command(capsys, "score", folder, "--missing", "skip")
-    assert (len(made["runs"]), len(made["units"]), made["measure"]) == (45, 21, "vital_strict")
-    best = made["runs"][0]
+    document = command(capsys, "score", folder, "--missing", "skip")
+    assert (len(document["runs"]), len(document["units"]), document["measure"]) == (45, 21, "vital_strict")
+    best = document["runs"][0]
     # README of the data: best vital_strict over the topics a run has.
     assert (best["run"], round(best["score"], 4)) == ("ldilab_gpt_4o", 0.6666)
     # The same from the raw file, by the definitions.
@@ -175,20 +177,20 @@ def test_rag_2024_scores(rag: tuple[Path, Path], capsys: pytest.CaptureFixture[s
             weights = [vital if n["importance"] == "vital" else okay for n in row["nuggets"]]
             got = sum(w * credit[n["assignment"]] for w, n in zip(weights, row["nuggets"], strict=True))
             sums[row["run_id"]][name].append(got / sum(weights))
-    for row in made["runs"]:
+    for row in document["runs"]:
         own = {name: sum(values) / len(values) for name, values in sums[row["run"]].items()}
         assert row["components"] == pytest.approx(own, abs=1e-12)
         assert row["score"] == pytest.approx(own["vital_strict"], abs=1e-12)
     gaps = {run: 21 - len(values["all"]) for run, values in sums.items() if len(values["all"]) < 21}
-    assert made["missing"] == {"rule": "skip", "questions": gaps}
+    assert document["missing"] == {"rule": "skip", "questions": gaps}
 
 
 def test_rag_2024_with_missing_answers_as_zero(rag: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     folder, _ = rag
     skipped = {row["run"]: row["score"] for row in command(capsys, "score", folder, "--missing", "skip")["runs"]}
-    made = command(capsys, "score", folder, "--missing", "zero")
-    gaps = made["missing"]["questions"]
-    for row in made["runs"]:
+    document = command(capsys, "score", folder, "--missing", "zero")
+    gaps = document["missing"]["questions"]
+    for row in document["runs"]:
         answered = 21 - gaps.get(row["run"], 0)
         assert row["score"] == pytest.approx(skipped[row["run"]] * answered / 21, abs=1e-12)
     command(capsys, "score", folder, status=1)
@@ -234,9 +236,9 @@ def test_rag_2024_against_nuggetizer(
         "vital": "vital_score",
         "all": "all_score",
     }
-    made = command(capsys, "score", folder, "--missing", "skip")
-    assert len(theirs) == len(made["runs"]) == 45
-    for row in made["runs"]:
+    document = command(capsys, "score", folder, "--missing", "skip")
+    assert len(theirs) == len(document["runs"]) == 45
+    for row in document["runs"]:
         for ours, name in names.items():
             assert row["components"][ours] == pytest.approx(theirs[row["run"]][name], abs=1e-12)
 

@@ -38,9 +38,9 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_schemas(name: str) -> None:
-    made = schema(name)
-    jsonschema_rs.meta.validate(made)
-    assert made["title"]
+    document = schema(name)
+    jsonschema_rs.meta.validate(document)
+    assert document["title"]
     assert _faults(name, {}), "an empty document is refused"
     assert _faults(name, [])
 
@@ -227,8 +227,8 @@ def test_a_gate_a_backup_and_errors_are_as_described(workplace: Path, call: Call
     store = open_store(open_folder(workplace / "series"), create=True)
     import_folder(store, open_folder(workplace / "series"))
     store.close()
-    made = call("backup", "series", "--to", "kept.db")
-    assert _faults("backup", made) == []
+    document = call("backup", "series", "--to", "kept.db")
+    assert _faults("backup", document) == []
     assert _faults("restore", call("restore", "series", "kept.db")) == []
 
 

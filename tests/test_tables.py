@@ -56,8 +56,8 @@ def test_markdown() -> None:
 
 
 def test_long_headers_break_and_stand_at_the_bottom() -> None:
-    made = table("", [Column("series_score", ".1f"), Column("NIL recall", ".1f"), "x"], [[0.5, None, "y"]])
-    assert str(made).splitlines() == [
+    shown_table = table("", [Column("series_score", ".1f"), Column("NIL recall", ".1f"), "x"], [[0.5, None, "y"]])
+    assert str(shown_table).splitlines() == [
         "series_     NIL",
         "  score  recall  x",
         "    0.5       –  y",
@@ -80,8 +80,8 @@ def test_a_row_of_the_wrong_length_is_a_bug_and_shows() -> None:
     )
 )
 def test_columns_line_up(rows: list[list[str | int | bool | None]]) -> None:
-    made = table("t", [Column("first"), "second", Column("x y z")], rows)
-    header, body = made.lines()
+    shown_table = table("t", [Column("first"), "second", Column("x y z")], rows)
+    header, body = shown_table.lines()
     assert len(body) == len(rows)
     assert all(line == line.rstrip() for line in (*header, *body))
     for line, row in zip(body, rows, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.coverage.populations import Population, tally
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.meta.sensitivity.prediction import predict
 from qassay.tables import Column, Table, table
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.coverage.populations import SERIES_LENGTH, Kind, Population
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.arrays import Floats
+from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import Agreement, agreement
 from qassay.meta.intervals import blocks, flip_test, score_intervals
 from qassay.meta.significance import compare_all

@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, Mean, ScoreMatrix, Summary, TypeWeighted
+from qassay.arrays import Floats, Integers
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Ties
 from qassay.meta.simulate import Scores, simulate_runs
+from qassay.summaries import ConfidenceWeighted, Mean, Summary, TypeWeighted
 
 Kind: TypeAlias = Literal["mean", "confidence", "types", "series"]
 Means: TypeAlias = Literal["spread", "even", "equal", "two groups"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.populations import WIDTH, Population
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.meta.sensitivity import sensitivity
 
 NOMINAL = 0.95

@@ -5,6 +5,7 @@ The map, in the order data flows; a module imports only modules above it:
     errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
     display       safe text, tables as HTML        frames      polars, pandas, Arrow
     tables        results as tables of all forms   results     what every result offers
+    arrays        types of numbers, ties, sums     summaries   from unit scores to the score of a run
     matrix        runs x units: the input of every analysis
     questions     the test set                     tasks/      the rules of one kind of evaluation, as data
     runs          responses of the systems         nuggets     atomic facts
@@ -18,7 +19,7 @@ The map, in the order data flows; a module imports only modules above it:
     formats/      files read, recognised, imported, exported
     direct        HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
-    evaluation    an opened folder                 checking    all errors of an evaluation at once
+    evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
     analysis/     meta on an opened evaluation     systems/    reference systems, the harness
     client        to use a served evaluation       assessors/  automatic assessors
     web/          the assessors' application       cli/        one file per command

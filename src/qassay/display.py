@@ -80,15 +80,15 @@ def shortened(name: str, letters: int, *, start: int) -> str:
     return name if len(name) <= letters else f"{name[:start]}…{name[start + 1 - letters :]}"
 
 
-def telling_part(names: Iterable[str], letters: int, *, start: int) -> int | None:
-    """Where the part begins by which long names can be told apart, if they differ in their middle alone; else None.
+def distinctive_part(names: Iterable[str], letters: int, *, start: int) -> int | None:
+    """Where the distinctive part of long names begins, if they differ in their middle alone; else None.
 
     Without their middle such names would look alike. Of each, `letters` are shown, from shortly before they differ.
 
     >>> names = [f"university-of-somewhere_group-{number}_with-a-reranker" for number in (7, 8)]
-    >>> telling_part(names, 20, start=8), [name[26:44] for name in names]
+    >>> distinctive_part(names, 20, start=8), [name[26:44] for name in names]
     (26, ['oup-7_with-a-reran', 'oup-8_with-a-reran'])
-    >>> telling_part(["university-bm25-top5", "university-bm25-top8"], 12, start=4)
+    >>> distinctive_part(["university-bm25-top5", "university-bm25-top8"], 12, start=4)
     """
     long_names = {name for name in names if len(name) > letters}
     ends = {shortened(name, letters, start=start) for name in long_names}

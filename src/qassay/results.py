@@ -6,7 +6,8 @@ A record gives `sentence()`, `tables()` and `as_json()`. From these follow what 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from qassay.display import html_block, safe_text
@@ -66,3 +67,20 @@ class Result(Framed, Figured):
 
     def _repr_html_(self) -> str:
         return html_block([table.html() for table in self.tables()], lead=self.sentence())
+
+
+def document(record: object, *names: str) -> dict[str, object]:
+    """These fields and properties of a result as JSON has them, or all its fields; records within it likewise."""
+    if not names and is_dataclass(record):
+        names = tuple(field.name for field in fields(record))
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: Any) -> object:
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if is_dataclass(value):
+        return document(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

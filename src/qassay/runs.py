@@ -127,7 +127,7 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
     if unknown.height:
         rows = rows.filter(pl.col("question").is_not_null())
         once = unknown.unique(["run", "line"], maintain_order=True)
-        yield from _tell(batch, once, "unknown-question", "is not in the test set; remove the line or correct the id")
+        yield from _faults(batch, once, "unknown-question", "is not in the test set; remove the line or correct the id")
     if batch.objects:
         yield from _second_responses(batch, rows)
     if task.ordered and "confidence" in rows.columns:
@@ -232,7 +232,7 @@ def _check_items(
     if rules.max_length is not None and "length" in rows.columns:
         long = rows.filter(pl.col("length") > rules.max_length)
         advice = f"has an extract of more than {rules.max_length} characters; shorten it"
-        yield from _tell(batch, long, "extract-too-long", advice)
+        yield from _faults(batch, long, "extract-too-long", advice)
 
 
 def _check_nil(
@@ -244,15 +244,15 @@ def _check_nil(
     beside = counts[empty["run"].to_numpy(), empty["question"].to_physical().to_numpy()] > 1
     if batch.objects:  # one line is one response: another line is a second response
         beside = np.zeros_like(beside)
-    yield from _tell(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; keep one or the other")
+    yield from _faults(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; keep one or the other")
     alone = empty.filter(~beside)
     if rules.response == "ranked":
         advice = f"is given nothing; this task has no NIL, {_noun(kind)} takes 1 to {rules.max_items} items"
-        yield from _tell(batch, alone, "nil-with-items", advice)
+        yield from _faults(batch, alone, "nil-with-items", advice)
     elif rules.response in ("one", "extract"):
         silent = alone if not rules.nil else alone.filter(~pl.col("nil")) if "nil" in alone.columns else alone.clear()
         no_nil = " (this task has no NIL; nil = true would allow it)"
-        yield from _tell(
+        yield from _faults(
             batch, silent, "one-answer", f"has no answer; {_noun(kind)} takes one{', or NIL' if rules.nil else no_nil}"
         )
 
@@ -261,29 +261,29 @@ def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionR
     """Faults that line forms cannot have: doc-ids that are absent or span lines, and strings without a character."""
     if kind in ("factoid", "list"):
         bare = rows.filter((pl.col("doc").is_null() | (pl.col("doc") == "")) & pl.col("text").is_not_null())
-        yield from _tell(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')
+        yield from _faults(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')
     broken = rows.filter(pl.col("doc").str.contains("\n", literal=True))
-    yield from _tell(batch, broken, "syntax", "has a doc-id with a line break in it")
+    yield from _faults(batch, broken, "syntax", "has a doc-id with a line break in it")
     if rules.response != "answer":
-        yield from _tell(batch, rows.filter(pl.col("text") == ""), "syntax", "has an item with an empty string")
+        yield from _faults(batch, rows.filter(pl.col("text") == ""), "syntax", "has an item with an empty string")
 
 
 def _second_responses(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
     lines = rows.unique(["run", "line"], maintain_order=True)
     second = lines.filter(pl.int_range(pl.len()).over("run", "question") > 0)
-    yield from _tell(batch, second, "duplicate-question", "has a second response; a run answers every question once")
+    yield from _faults(batch, second, "duplicate-question", "has a second response; a run answers every question once")
 
 
 def _confidence_order(batch: Batch, rows: pl.DataFrame) -> Iterator[Problem]:
-    """Where a confidence is given, every line has one and none is higher than the one before it."""
+    """Confidences that only some lines of a run have, or that are higher than on the line before."""
     with_confidence = rows.filter(pl.col("confidence").is_not_null().any().over("run"))
     advice = "has no confidence, but other lines of the run have; give it on every line or on none"
-    yield from _tell(batch, with_confidence.filter(pl.col("confidence").is_null()), "confidence-order", advice)
+    yield from _faults(batch, with_confidence.filter(pl.col("confidence").is_null()), "confidence-order", advice)
     rising = with_confidence.filter(pl.col("confidence") > pl.col("confidence").shift(1).over("run"))
     advice = "is more confident than the line before it; the most confident comes first"
-    yield from _tell(batch, rising, "confidence-order", advice)
+    yield from _faults(batch, rising, "confidence-order", advice)
 
 
-def _tell(batch: Batch, rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+def _faults(batch: Batch, rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
     for run, line, question in rows.select("run", "line", "asked").iter_rows():
         yield Problem(rule, f"question {question} {message}", batch.files[run], line, question)

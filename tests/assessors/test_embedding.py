@@ -93,19 +93,19 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_onnx_model_gives_the_mean_of_its_tokens(model: Path, offline: None) -> None:
     texts = ["paris is in france", "rome", "paris", "rome is in italy"]
-    made = embedder(str(model))
-    np.testing.assert_allclose(made.vectors(texts), _expected(*texts), atol=1e-6)
+    embed = embedder(str(model))
+    np.testing.assert_allclose(embed.vectors(texts), _expected(*texts), atol=1e-6)
     np.testing.assert_allclose(embedder(str(model / "model.onnx")).vectors(["Rome"]), _expected("rome"), atol=1e-6)
-    assert made.vectors([]).shape[0] == 0
+    assert embed.vectors([]).shape[0] == 0
 
 
 def test_wordllama_is_read_from_its_wheel(offline: None) -> None:
-    made = embedder(None)
-    vectors = made.vectors(["The cat sat on the mat.", "A kitten was sitting on a rug.", "Interest rates rose.", ""])
+    embed = embedder(None)
+    vectors = embed.vectors(["The cat sat on the mat.", "A kitten was sitting on a rug.", "Interest rates rose.", ""])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 1, 1, 0], atol=1e-5)
     near, far = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
     assert near > far + 0.2
-    contrast = made.contrast(vectors[:3] @ vectors[:3].T)
+    contrast = embed.contrast(vectors[:3] @ vectors[:3].T)
     np.testing.assert_allclose(np.diag(contrast), 1, atol=1e-5)
     assert contrast[0, 2] < near
 
@@ -125,11 +125,11 @@ def test_a_direction_is_taken_out() -> None:
 
 
 def test_cosines_of_answers_against_their_definition(model: Path) -> None:
-    made = embedder(str(model))
+    embed = embedder(str(model))
     question, answer, golds = "is in france", "rome", ("italy", "paris")
-    row = cosines(made, [(question, answer, "paris", golds), (question, "paris", "paris", golds)])
+    row = cosines(embed, [(question, answer, "paris", golds), (question, "paris", "paris", golds)])
     asked, answered, *known = _expected(question, answer, *golds)
-    largest = made.contrast(np.array([max(answered @ gold for gold in known)]))[0]
+    largest = embed.contrast(np.array([max(answered @ gold for gold in known)]))[0]
     rest = [side - (side @ asked) * asked for side in (answered, known[1])]
     new = rest[0] @ rest[1] / (np.linalg.norm(rest[0]) * np.linalg.norm(rest[1]))
     np.testing.assert_allclose(row[0], [largest, new], atol=1e-5)

@@ -290,7 +290,7 @@ def test_votes_are_counted_and_ties_decide_nothing(folder: Path, capsys: pytest.
 # ---- money and patience ---------------------------------------------------------------------------------------------
 
 
-def test_what_was_paid_for_is_never_asked_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paid_answers_are_never_asked_for_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with serving(by_gold) as server:
         assert judge(folder, server) == 0
         assert judge(folder, server, "--again") == 0
@@ -700,7 +700,7 @@ def test_unusable_nuggets_make_no_list(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["judge", str(place), "--with", "overlap", "--nuggets", "create"]) == 2
 
 
-def test_what_is_printed_and_written_is_as_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_and_written_results_are_as_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = nuggets(tmp_path / "rag")
     described = jsonschema_rs.validator_for(schema("judge"))
 

@@ -100,7 +100,7 @@ def test_nuggets_of_a_response_and_the_support_of_one() -> None:
     assert levels == {"1": "full", "2": "none"}
 
 
-def test_nothing_is_said_without_nuggets_or_of_other_kinds() -> None:
+def test_no_opinion_without_nuggets_or_of_other_kinds() -> None:
     overlap = Overlap.from_items(ITEMS)
     part = Part("", "match", {"question": "q", "run": "a"})
     assert overlap.judge(Case(QUESTION, ITEMS[0], part)) is None
@@ -124,7 +124,7 @@ def test_an_assessor_is_shown_every_nugget_of_the_built_in_answers(tmp_path: Pat
     assert all(row["trace"]["assessor"] == "overlap" for row in rows)
 
 
-def test_what_it_judges_is_scored_like_any_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_judgments_are_scored_like_any_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "rag"
     assert main(["demo", "--which", "rag", "--to", str(folder)]) == 0
     assert main(["judge", str(folder), "--with", "overlap(threshold=0.4)", "--set", "words"]) == 0

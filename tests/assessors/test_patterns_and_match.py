@@ -153,7 +153,7 @@ def test_the_rows_are_a_judgment_set() -> None:
     assert json.loads(json.dumps(rows)) == rows
 
 
-def test_what_is_known_is_not_judged_again() -> None:
+def test_known_judgments_are_not_made_again() -> None:
     evaluation = open_evaluation(qassay.demo_folder())
     assessor = open_assessor("patterns", evaluation)
     pool = list(pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=""))

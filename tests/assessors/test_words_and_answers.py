@@ -60,7 +60,7 @@ def test_recall_asks_for_half_of_a_gold_answers_words(text: str, *, right: bool)
     assert label(Recall(GOLD).judge(answer(text))) == ("correct" if right else "incorrect")
 
 
-def test_without_a_gold_answer_nothing_is_said() -> None:
+def test_no_opinion_without_a_gold_answer() -> None:
     assert Recall(Gold()).judge(answer("x")) is None
     assert Learned(Gold()).judge(answer("x")) is None
 

@@ -102,8 +102,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(place), str(ROOT)]
     subprocess.run(build, check=True, stderr=subprocess.DEVNULL)
-    made = next(place.glob("qassay-*.whl"))
-    install = [*pip, "install", "--no-deps", "--no-index", "--target", str(place / "site"), str(made)]
+    wheel = next(place.glob("qassay-*.whl"))
+    install = [*pip, "install", "--no-deps", "--no-index", "--target", str(place / "site"), str(wheel)]
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
     return place / "site"
 

@@ -90,7 +90,7 @@ def test_a_label_of_two_kinds_of_judgment_has_one_key(
     judging = desks.Desk(evaluation.store, open_evaluation(evaluation.folder, store=evaluation.store), people)
     with evaluation.store.write() as connection:
         for name, support in (("first", "full"), ("second", "none")):
-            judging.judge_all(connection, "r1", name, lambda _, part, said=support: {"support": said})
+            judging.judge_all(connection, "r1", name, lambda _, part, support=support: {"support": support})
     server = serve(evaluation.folder)
     page: Page = visit(server, evaluation, "Cleo")
     page.goto(f"{server.url}/adjudication/question?id=r1")

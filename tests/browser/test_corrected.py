@@ -96,6 +96,6 @@ def test_sixty_labels_in_small(
     corrected = page.locator("#table-corrected")
     expect(corrected).to_be_visible(timeout=60_000)
     assert main(["compare", folder, "new", "old", "--key", "judge", "--correct-with", "first", "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    expect(corrected).to_contain_text(f"{made['difference']:+.3f}")
-    expect(page.locator("#table-compare-1")).to_contain_text(f"{made['judge_difference']:+.3f}")
+    document = json.loads(capsys.readouterr().out)
+    expect(corrected).to_contain_text(f"{document['difference']:+.3f}")
+    expect(page.locator("#table-compare-1")).to_contain_text(f"{document['judge_difference']:+.3f}")

@@ -141,7 +141,7 @@ def test_a_known_answer_is_withdrawn_with_a_reason(olga: Any, accessible: Make) 
     expect(page.locator(".answer-list")).not_to_contain_text("withdrawn")
 
 
-def test_what_somebody_else_changed_is_not_overwritten(olga: Any) -> None:
+def test_changes_by_somebody_else_are_not_overwritten(olga: Any) -> None:
     _, _, go = olga
     page = go("/development/question?id=1.1", expected=("409",))
     other = page.context.new_page()

@@ -185,9 +185,9 @@ class HostileEvaluation:
         """A program with a token of this person."""
         with self.store.write() as connection:
             token = make_token(connection, self.people[role], "program")
-        made = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
-        self.programs.append(made)
-        return made
+        client = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+        self.programs.append(client)
+        return client
 
 
 ROLES = ("organiser", "adjudicator", "assessor", "second", "reader", "participant")

@@ -53,13 +53,17 @@ def ada(make_evaluation: Make, serve: Make, visit: Make) -> tuple[Any, Callable[
 def assigned(evaluation: Any, question: str) -> int:
     """The number of Ada's assignment on a question."""
     with evaluation.store.read() as connection:
-        return next(two.id for two in assignments_of(connection, evaluation.account["Ada"]) if two.question == question)
+        return next(
+            assignment.id
+            for assignment in assignments_of(connection, evaluation.account["Ada"])
+            if assignment.question == question
+        )
 
 
 def nuggets(evaluation: Any) -> list[tuple[str, bool]]:
     """Ada's list as it is stored."""
     with evaluation.store.read() as connection:
-        return [(two.text, two.vital) for two in nuggets_of(connection, "first", "1.7")]
+        return [(nugget.text, nugget.vital) for nugget in nuggets_of(connection, "first", "1.7")]
 
 
 def write(page: Page, text: str, key: str = "Enter") -> None:
@@ -189,7 +193,7 @@ def test_a_second_tab_gets_the_current_list(ada: Any, saved: Make) -> None:
     assert nuggets(evaluation)[0][0] == "found radium"
 
 
-def test_what_is_written_while_the_server_is_away_is_sent_later(ada: Any, saved: Make) -> None:
+def test_nuggets_written_while_the_server_is_away_are_sent_later(ada: Any, saved: Make) -> None:
     evaluation, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED", "Failed to fetch"))
     page.context.set_offline(True)

@@ -206,7 +206,7 @@ def rulings(make_evaluation: Make, serve: Make, visit: Make, tmp_path: Path) -> 
     judging = desks.Desk(evaluation.store, open_evaluation(evaluation.folder, store=evaluation.store), people)
     with evaluation.store.write() as connection:
         for name, label in (("first", "W"), ("second", "R")):
-            judging.judge_all(connection, "1.1", name, lambda _, part, said=label: {"judgment": said})
+            judging.judge_all(connection, "1.1", name, lambda _, part, label=label: {"judgment": label})
     server = serve(evaluation.folder)
 
     def sit_down() -> Page:

@@ -65,13 +65,13 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
 def checked(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, Any]]:
     status, out, err = printed(capsys, "check", *arguments, "--json")
     assert err == ""
-    made = json.loads(out)
-    assert set(made) == KEYS
-    for row in (*made["errors"], *made["warnings"]):
+    report = json.loads(out)
+    assert set(report) == KEYS
+    for row in (*report["errors"], *report["warnings"]):
         assert set(row) == {"file", "line", "question", "rule", "message"}
         assert row["rule"] in RULES
-    assert status == (1 if made["errors"] else 0)
-    return status, made
+    assert status == (1 if report["errors"] else 0)
+    return status, report
 
 
 def test_the_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,9 +253,9 @@ def test_faults(
     wrong: list[tuple[str, int | None, str | None, str]],
 ) -> None:
     write(folder, change)
-    status, made = checked(capsys, folder)
+    status, report = checked(capsys, folder)
     assert status == 1
-    errors = [(row["file"], row["line"], row["question"], row["rule"]) for row in made["errors"]]
+    errors = [(row["file"], row["line"], row["question"], row["rule"]) for row in report["errors"]]
     assert sorted(errors, key=str) == sorted(wrong, key=str)
     # People get the same on stderr, and the count at the end of stdout.
     status, out, err = printed(capsys, "check", folder)
@@ -267,17 +267,17 @@ def test_faults(
 def test_faults_everywhere_are_reported_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _, change, _ in FAULTS[1], FAULTS[3], FAULTS[11]:
         write(folder, change)
-    _, made = checked(capsys, folder)
-    assert {row["file"] for row in made["errors"]} == {"runs/a.txt", "judgments/first.jsonl", "answers.jsonl"}
-    assert len(made["errors"]) == 12
+    _, report = checked(capsys, folder)
+    assert {row["file"] for row in report["errors"]} == {"runs/a.txt", "judgments/first.jsonl", "answers.jsonl"}
+    assert len(report["errors"]) == 12
 
 
 def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "runs" / "a.txt").rename(folder / "runs" / "b.txt")
     write(folder, {"runs.jsonl": rows({"run": "nobody"})})
-    status, made = checked(capsys, folder)
+    status, report = checked(capsys, folder)
     assert status == 0
-    assert [(row["file"], row["rule"]) for row in made["warnings"]] == [
+    assert [(row["file"], row["rule"]) for row in report["warnings"]] == [
         ("runs/b.txt", "configuration"),
         ("runs.jsonl", "configuration"),
     ]
@@ -289,8 +289,8 @@ def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str
 
 def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder, {"runs/a.txt": "".join(f"x{n} a D x\n" for n in range(100))})
-    _, made = checked(capsys, folder)
-    assert len(made["errors"]) == 103
+    _, report = checked(capsys, folder)
+    assert len(report["errors"]) == 103
     _, out, err = printed(capsys, "check", folder)
     assert err.count("is not in the test set") == 10
     assert "... and 90 more of rule unknown-question" in err
@@ -311,11 +311,11 @@ def test_runs_in_an_evaluation(folder: Path, tmp_path: Path, capsys: pytest.Capt
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text("1.1 good D x\n1.2 good NIL\n1.3 good NIL\n")
     bad.write_text("1.1 bad\n1.2 bad NIL\n1.3 bad NIL\n")
-    status, made = checked(capsys, good, "--in", folder)
-    assert (status, made["runs"], made["judgments"]) == (0, ["good"], {})
-    status, made = checked(capsys, good, bad, "--in", folder)
-    assert (status, made["runs"]) == (1, ["good"])
-    assert [(row["file"], row["line"], row["rule"]) for row in made["errors"]] == [(str(bad), 1, "syntax")]
+    status, report = checked(capsys, good, "--in", folder)
+    assert (status, report["runs"], report["judgments"]) == (0, ["good"], {})
+    status, report = checked(capsys, good, bad, "--in", folder)
+    assert (status, report["runs"]) == (1, ["good"])
+    assert [(row["file"], row["line"], row["rule"]) for row in report["errors"]] == [(str(bad), 1, "syntax")]
 
 
 def test_form_and_encoding_of_runs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -335,13 +335,13 @@ def test_runs_need_an_evaluation(folder: Path, capsys: pytest.CaptureFixture[str
         assert "--in FOLDER" in err
 
 
-def test_what_is_not_there(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, made = checked(capsys, tmp_path / "nowhere")
+def test_missing_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, report = checked(capsys, tmp_path / "nowhere")
     assert status == 1
-    assert made["errors"][0]["rule"] == "configuration"
-    assert "qassay init" in made["errors"][0]["message"]
-    status, made = checked(capsys, tmp_path / "no.txt", "--in", folder)
-    assert (status, made["errors"][0]["file"]) == (1, str(tmp_path / "no.txt"))
+    assert report["errors"][0]["rule"] == "configuration"
+    assert "qassay init" in report["errors"][0]["message"]
+    status, report = checked(capsys, tmp_path / "no.txt", "--in", folder)
+    assert (status, report["errors"][0]["file"]) == (1, str(tmp_path / "no.txt"))
     assert printed(capsys, "check")[0] == 2
 
 

@@ -88,9 +88,9 @@ def test_all_pairs_as_json(call: Call, scores: str) -> None:
     document = json.loads(out)
     assert (document["runs"], document["units"], document["method"]) == (3, 80, "randomised Tukey")
     assert document["permutations"] == 20_000
-    found = {(pair["a"], pair["b"]): pair["different"] for pair in document["pairs"]}
-    assert found["A", "B"]
-    assert found["A", "C"]
+    differs = {(pair["a"], pair["b"]): pair["different"] for pair in document["pairs"]}
+    assert differs["A", "B"]
+    assert differs["A", "C"]
     assert document["different"] == 2
     assert sorted(map(sorted, document["groups"])) == [["A"], ["B", "C"]]
     assert all({"a", "b", "difference", "p", "p_adjusted", "different"} <= set(pair) for pair in document["pairs"])
@@ -125,11 +125,11 @@ def test_methods(call: Call, scores: str, method: str, name: str, permutations: 
     ],
 )
 def test_gate(call: Call, scores: str, a: str, b: str, margin: str, decision: str, status: int) -> None:
-    found, out, _ = call(scores, a, b, "--gate", "--margin", margin, "--json")
+    exit_status, out, _ = call(scores, a, b, "--gate", "--margin", margin, "--json")
     document = json.loads(out)
-    assert (found, document["gate"], document["margin"]) == (status, decision, float(margin))
-    found, out, _ = call(scores, a, b, "--gate", "--margin", margin)
-    assert found == status
+    assert (exit_status, document["gate"], document["margin"]) == (status, decision, float(margin))
+    exit_status, out, _ = call(scores, a, b, "--gate", "--margin", margin)
+    assert exit_status == status
     assert out.splitlines()[2].startswith(f"{decision}: the 95% interval of {a} - {b}")
 
 
@@ -166,7 +166,7 @@ def test_bad_cells(call: Call, tmp_path: Path) -> None:
     assert "2 cells without a score counted as 0" in json.loads(out)["notes"][0]
 
 
-def test_few_units_say_what_cannot_be_said(call: Call, tmp_path: Path) -> None:
+def test_few_units_leave_questions_open_with_a_note(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("A,B\n1,0\n1,0\n1,1\n", encoding="utf-8")
     status, out, _ = call(str(path), "A", "B", "--json")

@@ -18,19 +18,19 @@ from qassay.store.folder.importing import import_folder
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A small evaluation in files, with nuggets and judgments of them."""
-    made = tmp_path / "eval"
+    folder = tmp_path / "eval"
     rows: dict[str, list[dict[str, Any]]] = {
         "questions.jsonl": [{"id": "1", "type": "definition", "text": "What is a club?"}],
         "nuggets/development.jsonl": [{"question": "1", "nugget": "1", "vital": True, "text": "chess"}],
         "judgments/first.jsonl": [{"question": "1", "run": "a", "nuggets": ["1"]}],
     }
     for name, lines in rows.items():
-        (made / name).parent.mkdir(parents=True, exist_ok=True)
-        (made / name).write_text("".join(json.dumps(row) + "\n" for row in lines))
-    (made / "qassay.toml").write_text('task = "definition"\n')
-    (made / "runs").mkdir()
-    (made / "runs" / "a.txt").write_text("1 a D1 it plays chess\n")
-    return made
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in lines))
+    (folder / "qassay.toml").write_text('task = "definition"\n')
+    (folder / "runs").mkdir()
+    (folder / "runs" / "a.txt").write_text("1 a D1 it plays chess\n")
+    return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -67,7 +67,7 @@ class Terminal(io.StringIO):
         (["--to", "copy", "--serve"], False, True),
     ],
 )
-def test_it_serves_on_a_terminal_unless_told_otherwise(
+def test_it_serves_on_a_terminal_by_default(
     arguments: list[str], terminal: bool, serves: bool, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[Path] = []
@@ -97,7 +97,7 @@ def test_without_extras_it_tells_the_story_and_what_to_install(
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_is_served_has_three_addresses_and_fits_a_screen(
+def test_the_served_demo_has_three_addresses_and_fits_a_screen(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from qassay.cli.demo import TO_SEE, _prepare

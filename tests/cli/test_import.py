@@ -27,11 +27,11 @@ RUN = "1.1 alpha D1 1969\n1.2 alpha D1 Boston\n1.2 alpha D2 Austin\n1.3 alpha D1
 @pytest.fixture
 def folder(tmp_path: Path, capsys: Captured) -> Path:
     """An evaluation with three questions."""
-    made = tmp_path / "eval"
-    main(["init", str(made), "--task", "series2004"])
-    assert main(["import", str(made), str(write(tmp_path / "q.jsonl", QUESTIONS))]) == 0
+    folder = tmp_path / "eval"
+    main(["init", str(folder), "--task", "series2004"])
+    assert main(["import", str(folder), str(write(tmp_path / "q.jsonl", QUESTIONS))]) == 0
     capsys.readouterr()
-    return made
+    return folder
 
 
 def test_the_keys_of_2004(tmp_path: Path, data: Data, capsys: Captured) -> None:
@@ -268,7 +268,7 @@ def test_judgments_are_appended_as_history(folder: Path, tmp_path: Path) -> None
         ("RR", "RRR", "RRR"),
     ],
 )
-def test_what_counts_as_there(folder: Path, tmp_path: Path, stored: str, new: str, result: str) -> None:
+def test_which_judgments_are_new(folder: Path, tmp_path: Path, stored: str, new: str, result: str) -> None:
     other = {"question": "1.1", "doc": "D2", "text": "x", "judgment": "W"}
     target = folder / "judgments" / "a.jsonl"
     if stored:

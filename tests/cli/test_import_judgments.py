@@ -35,10 +35,10 @@ def answers(tmp_path: Path, system: str) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, capsys: Captured) -> Path:
     """An evaluation with the answers of two systems."""
-    made = tmp_path / "e"
-    assert run_import(made, answers(tmp_path, "old"), answers(tmp_path, "new"), "--task", "qa") == 0
+    folder = tmp_path / "e"
+    assert run_import(folder, answers(tmp_path, "old"), answers(tmp_path, "new"), "--task", "qa") == 0
     capsys.readouterr()
-    return made
+    return folder
 
 
 def test_a_row_may_name_the_run(folder: Path, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_the_client_tells_what_the_server_objects_to(served: tuple[str, Store, s
         Client("ftp://x", token="")
 
 
-def test_a_server_that_is_away_is_tried_again_and_then_told() -> None:
+def test_a_server_that_is_away_is_tried_again_and_then_reported() -> None:
     pauses: list[float] = []
     with pytest.raises(ServerError, match="cannot be reached"):
         Client("http://127.0.0.1:9", token="x", pause=pauses.append).evaluation()

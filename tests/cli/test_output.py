@@ -51,8 +51,8 @@ def test_every_locale_gets_the_answer(tmp_path: Path, encoding: str) -> None:
     command = [sys.executable, "-m", "qassay", "compare", str(scores)]
     shown = subprocess.run(command, capture_output=True, env=settings, check=True).stdout.decode(encoding)
     assert " - old  " in shown
-    told = subprocess.run([*command, "--json"], capture_output=True, env=settings, check=True).stdout.decode(encoding)
-    assert json.loads(told)["pairs"][0]["a"] == "n\u00fcw\U0001f600"
+    text = subprocess.run([*command, "--json"], capture_output=True, env=settings, check=True).stdout.decode(encoding)
+    assert json.loads(text)["pairs"][0]["a"] == "n\u00fcw\U0001f600"
 
 
 def test_a_closed_output_is_no_error(tmp_path: Path) -> None:

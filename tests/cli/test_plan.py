@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qassay.arrays import Floats
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix, write_matrix
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity import sensitivity, width_for
 
 Call = Callable[..., tuple[int, str, str]]
@@ -160,7 +161,7 @@ def test_wrong_usage_with_a_pilot(call: Call, pilot: str) -> None:
     assert "larger than 0" in call(pilot, "-d", "0")[2]
 
 
-def test_too_little_is_said(call: Call, tmp_path: Path) -> None:
+def test_too_little_data_is_reported(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("A\n1\n0\n", encoding="utf-8")
     status, out, _ = call(str(path), "--json")

@@ -34,13 +34,13 @@ RUNS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "eval"
-    (made / "runs").mkdir(parents=True)
-    (made / "qassay.toml").write_text('task = "series2004"\n')
-    (made / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    folder = tmp_path / "eval"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "qassay.toml").write_text('task = "series2004"\n')
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
     for tag, text in RUNS.items():
-        (made / "runs" / f"{tag}.txt").write_text(text)
-    return made
+        (folder / "runs" / f"{tag}.txt").write_text(text)
+    return folder
 
 
 def counted(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
@@ -129,9 +129,7 @@ def test_an_unknown_set_is_counted_as_not_begun(folder: Path, capsys: pytest.Cap
     assert document["types"]["factoid"]["left"] == 1
 
 
-def test_what_is_assigned_in_the_application_is_reported_by_set(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_assigned_work_is_reported_by_set(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "assigned" not in counted(folder, capsys)
     store = open_store(folder, create=True)
     import_folder(store, open_folder(folder))

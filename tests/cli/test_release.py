@@ -112,8 +112,8 @@ def test_the_address_of_a_database_is_not_given_out(demo: Path) -> None:
     configuration = demo / "qassay.toml"
     address = 'database = "postgresql://me:pa55word@db/x"\n'
     configuration.write_text(address + configuration.read_text())
-    made = make_release(open_folder(demo))
-    assert b"pa55word" not in b"".join(made.contents.values())
+    release = make_release(open_folder(demo))
+    assert b"pa55word" not in b"".join(release.contents.values())
     with pytest.raises(InputError, match="must not be in a release"):
         without_database('task = "qa"\n"database" = "postgresql://me:pa55word@db/x"\n')
 
@@ -186,16 +186,16 @@ def test_checksums_of_odd_names_are_those_of_sha256sum(tmp_path: Path) -> None:
 
 
 def test_the_questions_of_trec_2004_go_out_and_come_back(data: Data, tmp_path: Path, capsys: Captured) -> None:
-    first, two = tmp_path / "one", tmp_path / "two"
-    for folder in (first, two):
+    first, second = tmp_path / "one", tmp_path / "two"
+    for folder in (first, second):
         assert main(["init", str(folder), "--task", "series2004"]) == 0
     files = [str(data(f"trec_qa/{name}")) for name in ("trec13questions.xml", "trec13targettypes")]
     assert main(["import", str(first), *files]) == 0
     assert main(["export", str(first), "--nist", "--to", str(tmp_path / "out")]) == 0
     nist = [str(tmp_path / "out" / "nist" / name) for name in ("questions.xml", "target-types.txt")]
-    assert main(["import", str(two), *nist]) == 0
-    assert qassay.open(first).questions == qassay.open(two).questions
-    assert len(qassay.open(two).questions) == 351
+    assert main(["import", str(second), *nist]) == 0
+    assert qassay.open(first).questions == qassay.open(second).questions
+    assert len(qassay.open(second).questions) == 351
 
 
 def test_the_questions_of_trec_2003_go_out_and_come_back(data: Data, tmp_path: Path) -> None:
@@ -217,14 +217,14 @@ def test_any_text_survives_the_xml(asked: list[tuple[str, str]], target: str) ->
     if not flat or "\ufffe" in target or "\uffff" in target or any({"\ufffe", "\uffff"} & set(t) for t, _ in asked):
         return
     questions = [Question(f"1.{n}", kind, text, "1", flat) for n, (text, kind) in enumerate(asked)]
-    made = gather(questions)
-    again = parse_questions(series_xml(made, name="a & b", file="x").encode(), file="x").questions
+    gathered = gather(questions)
+    again = parse_questions(series_xml(gathered, name="a & b", file="x").encode(), file="x").questions
     # XML makes one line end of every kind of it, but for those that are written as references.
-    assert [q.text for q in again] == [q.text for q in made]
-    assert [(q.id, q.type, q.series, q.target) for q in again] == [(q.id, q.type, q.series, q.target) for q in made]
+    assert [q.text for q in again] == [q.text for q in gathered]
+    assert [(q.id, q.type, q.series, q.target) for q in again] == [(q.id, q.type, q.series, q.target) for q in gathered]
 
 
-def test_what_the_forms_cannot_hold_is_an_error_with_the_question() -> None:
+def test_content_that_no_form_can_express_is_an_error_with_the_question() -> None:
     bell = TestSet((Question("1.1", "factoid", "ring \x07", "1", "t"),))
     with pytest.raises(InputError, match=r"question 1\.1: a control character"):
         series_xml(bell, name="x", file="questions.xml")
@@ -239,8 +239,8 @@ def test_what_the_forms_cannot_hold_is_an_error_with_the_question() -> None:
 
 def test_weights_go_out_and_come_back_with_their_lists(tmp_path: Path, capsys: Captured) -> None:
     """In one command: the list says what is vital, whatever the weight; the weight stays."""
-    first, two = tmp_path / "one", tmp_path / "two"
-    for folder in (first, two):
+    first, second = tmp_path / "one", tmp_path / "two"
+    for folder in (first, second):
         assert main(["init", str(folder), "--task", "series2004"]) == 0
         row = {"id": "1.1", "type": "other", "text": "", "series": "1", "target": "t"}
         (folder / "questions.jsonl").write_text(json.dumps(row) + "\n")
@@ -250,8 +250,8 @@ def test_weights_go_out_and_come_back_with_their_lists(tmp_path: Path, capsys: C
     (first / "nuggets" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["export", str(first), "--nist", "--to", str(tmp_path / "out")]) == 0
     nist = [str(tmp_path / "out" / "nist" / f"adjudicated-{name}.txt") for name in ("weights", "nuggets")]
-    assert main(["import", str(two), *nist]) == 0
-    both = [qassay.open(folder).nugget_list("adjudicated").drop("line") for folder in (first, two)]
+    assert main(["import", str(second), *nist]) == 0
+    both = [qassay.open(folder).nugget_list("adjudicated").drop("line") for folder in (first, second)]
     assert both[0].rows() == both[1].rows()
 
 

@@ -140,9 +140,9 @@ def test_the_road_from_answers_to_a_corrected_score(evaluation: Path, world: Wor
     assert drawn["labels"] == drawn["sheet_rows"] == len(distinct)
     assert drawn["half_width"]["good_judge"] < drawn["half_width"]["useless_judge"] < 0.15
     for target in ("new", "these"):
-        made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--target", target)
-        assert (made["labelled"], made["units"], made["target"]) == (60, QUESTIONS, target)
-        for row in made["runs"]:
+        document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--target", target)
+        assert (document["labelled"], document["units"], document["target"]) == (60, QUESTIONS, target)
+        for row in document["runs"]:
             truth, judge = world.scores(row["run"]), world.judged(row["run"])
             wanted = corrected_share(truth[places], judge[places], judge, target=target)
             assert [row["score"], *row["interval"]] == pytest.approx([wanted.value, *wanted.interval])
@@ -151,24 +151,28 @@ def test_the_road_from_answers_to_a_corrected_score(evaluation: Path, world: Wor
             assert row["bias"]["bias"] == pytest.approx((judge - truth)[places].mean())
             assert row["interval"][0] < truth.mean() < row["interval"][1]
     # The judge puts the old system first: it does not know the new one's words. People's labels put it right.
-    assert [row["run"] for row in made["runs"]] == ["new", "old", "base"]
+    assert [row["run"] for row in document["runs"]] == ["new", "old", "base"]
     judged = call("score", evaluation, "--key", JUDGE)
     assert judged["runs"][0]["run"] == "old"
 
 
 def test_two_runs_on_corrected_scores(evaluation: Path, world: World, call: Call) -> None:
     places = [int(draw["question"][1:]) for draw in draw(call, evaluation, world)["draws"]]
-    made = call("compare", evaluation, "new", "base", "--key", JUDGE, "--correct-with", "ada")
+    document = call("compare", evaluation, "new", "base", "--key", JUDGE, "--correct-with", "ada")
     d, f = (getattr(world, name)("new") - getattr(world, name)("base") for name in ("scores", "judged"))
     wanted = corrected_mean(d[places], f[places], f)
-    assert [made["difference"], *made["interval"]] == pytest.approx([wanted.value, *wanted.interval])
-    assert (made["verdict"], made["labels"], made["judge_difference"]) == ("better", 60, pytest.approx(f.mean()))
+    assert [document["difference"], *document["interval"]] == pytest.approx([wanted.value, *wanted.interval])
+    assert (document["verdict"], document["labels"], document["judge_difference"]) == (
+        "better",
+        60,
+        pytest.approx(f.mean()),
+    )
     other = call("compare", evaluation, "base", "new", "--key", JUDGE, "--correct-with", "ada")
-    assert other["interval"] == pytest.approx([-made["interval"][1], -made["interval"][0]])
+    assert other["interval"] == pytest.approx([-document["interval"][1], -document["interval"][0]])
     every = call("compare", evaluation, "--key", JUDGE, "--correct-with", "ada")
     assert (len(every["pairs"]), every["method"]) == (3, "Bonferroni")
     pair = next(pair for pair in every["pairs"] if (pair["a"], pair["b"]) == ("new", "base"))
-    assert pair["interval"][0] < made["interval"][0]
+    assert pair["interval"][0] < document["interval"][0]
     assert every["level"] == pytest.approx(1 - 0.05 / 3)
 
 
@@ -188,11 +192,14 @@ def test_a_gate_decides_by_the_corrected_interval(
     summary, junit = tmp_path / "gate.md", tmp_path / "gate.xml"
     files = ("--summary", summary, "--junit", junit)
     corrected = (labelled, *runs, "--key", JUDGE, "--correct-with", "ada")
-    made = call("compare", *corrected, "--gate", *options, *files, status=status)
+    document = call("compare", *corrected, "--gate", *options, *files, status=status)
     plain = call("compare", *corrected)
-    assert (made.pop("gate"), made.pop("margin")) == (decision, dict([options]).get("--margin", 0) if options else 0)
-    assert made == plain
-    low, high = made["interval"]
+    assert (document.pop("gate"), document.pop("margin")) == (
+        decision,
+        dict([options]).get("--margin", 0) if options else 0,
+    )
+    assert document == plain
+    low, high = document["interval"]
     sentence = f"{decision}: the 95% interval of {runs[0]} - {runs[1]}, {low:+.3f} to {high:+.3f}, corrected with "
     assert f"{sentence}60 questions labelled by ada, " in summary.read_text(encoding="utf-8").replace("\\", "")
     assert ("More labels, or more questions, would." in summary.read_text(encoding="utf-8")) == (
@@ -206,8 +213,8 @@ def test_a_gate_decides_by_the_corrected_interval(
 def test_a_gate_without_an_interval_is_inconclusive(evaluation: Path, world: World, call: Call, refused: Call) -> None:
     draw(call, evaluation, world, 19)
     corrected = (evaluation, "--key", JUDGE, "--correct-with", "ada", "--gate")
-    made = call("compare", evaluation, "new", "base", *corrected[1:], status=4)
-    assert (made["gate"], made["interval"]) == ("INCONCLUSIVE", None)
+    document = call("compare", evaluation, "new", "base", *corrected[1:], status=4)
+    assert (document["gate"], document["interval"]) == ("INCONCLUSIVE", None)
     assert "--gate compares two systems" in refused("compare", *corrected, status=2)
 
 
@@ -219,12 +226,12 @@ def test_a_sample_for_two_runs(evaluation: Path, world: World, call: Call, refus
     assert {draw["question"] for draw in drawn["draws"]} <= differing
     assert (drawn["population"], drawn["labels"]) == (len(differing), 100)
     places = [int(draw["question"][1:]) for draw in drawn["draws"]]
-    made = call("compare", evaluation, "old", "new", "--key", JUDGE, "--correct-with", "ada")
+    document = call("compare", evaluation, "old", "new", "--key", JUDGE, "--correct-with", "ada")
     d, f = (getattr(world, name)("old") - getattr(world, name)("new") for name in ("scores", "judged"))
     among = [int(name[1:]) for name in sorted(differing, key=lambda name: int(name[1:]))]
     wanted = corrected_mean(d[places], f[places], f[among], among=QUESTIONS)
-    assert [made["difference"], *made["interval"]] == pytest.approx([wanted.value, *wanted.interval])
-    assert made["units"] == QUESTIONS
+    assert [document["difference"], *document["interval"]] == pytest.approx([wanted.value, *wanted.interval])
+    assert document["units"] == QUESTIONS
     message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", "new-old", status=2)
     assert "serves only the difference of new and old" in message
     assert "there is no random sample" in refused(
@@ -245,8 +252,8 @@ def test_equal_answers_of_a_pair_need_no_label(evaluation: Path, world: World, c
     ]
     assert len(needed) < len(rows)
     call("import", evaluation, write(tmp_path / "needed.jsonl", needed), "--set", "ada")
-    made = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
-    assert made["labelled"] == len(drawn["draws"])
+    document = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
+    assert document["labelled"] == len(drawn["draws"])
 
 
 def test_people_read_the_answer_first(evaluation: Path, world: World, call: Call, capsys) -> None:
@@ -315,10 +322,10 @@ def test_every_question_is_drawn_equally_often() -> None:
 
 def test_labels_are_planned_from_a_first_batch(evaluation: Path, world: World, call: Call, refused: Call) -> None:
     draw(call, evaluation, world, 30)
-    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--half-width", 0.1)
-    assert made["half_width"] == 0.1
-    assert made["labels_needed"] == max(row["labels_needed"] for row in made["runs"]) > 30
-    draw(call, evaluation, world, made["labels_needed"])
+    document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--half-width", 0.1)
+    assert document["half_width"] == 0.1
+    assert document["labels_needed"] == max(row["labels_needed"] for row in document["runs"]) > 30
+    draw(call, evaluation, world, document["labels_needed"])
     reached = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
     widths = [(row["interval"][1] - row["interval"][0]) / 2 for row in reached["runs"]]
     assert max(widths) == pytest.approx(0.1, abs=0.02)
@@ -332,10 +339,10 @@ def test_labels_are_planned_from_a_first_batch(evaluation: Path, world: World, c
 
 def test_few_labels_have_no_interval(evaluation: Path, world: World, call: Call, capsys) -> None:
     draw(call, evaluation, world, 19)
-    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    assert {row["interval"] for row in made["runs"]} == {None}
-    assert all(row["score"] is not None and row["bias"]["interval"] is None for row in made["runs"])
-    assert "No intervals: they need 20 labelled questions, and 19 are." in made["notes"]
+    document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert {row["interval"] for row in document["runs"]} == {None}
+    assert all(row["score"] is not None and row["bias"]["interval"] is None for row in document["runs"])
+    assert "No intervals: they need 20 labelled questions, and 19 are." in document["notes"]
     pair = call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")
     assert (pair["interval"], pair["verdict"]) == (None, "cannot tell")
 
@@ -370,8 +377,8 @@ def test_a_first_part_of_the_order_is_a_sample(evaluation: Path, world: World, c
     message = refused("score", evaluation, "--key", JUDGE, "--correct-with", JUDGE, status=2)
     assert "name the assessor whose scores" in message
     call("import", evaluation, label_sheet(sheet, world, only=25), "--set", "ada")
-    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    assert (made["labelled"], made["drawn"]) == (25, 60)
+    document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    assert (document["labelled"], document["drawn"]) == (25, 60)
 
 
 def test_labels_without_a_sample_correct_nothing(evaluation: Path, world: World, call: Call, refused: Call) -> None:
@@ -411,11 +418,13 @@ def test_a_sample_drawn_elsewhere(evaluation: Path, world: World, call: Call, re
         {"position": place, "question": f"q{number}", "probability": 1 / 3} for place, number in enumerate(places, 1)
     ]
     file = write(tmp_path / "theirs.jsonl", rows)
-    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", file)
-    assert (made["sample"], made["labelled"]) == ("theirs", 50)
+    document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", file)
+    assert (document["sample"], document["labelled"]) == ("theirs", 50)
     judge = world.judged("new")
     wanted = corrected_share(world.scores("new")[places], judge[places], judge)
-    assert next(row for row in made["runs"] if row["run"] == "new")["interval"] == pytest.approx(list(wanted.interval))
+    assert next(row for row in document["runs"] if row["run"] == "new")["interval"] == pytest.approx(
+        list(wanted.interval)
+    )
     rows[0]["probability"] = 0.5
     message = refused("score", evaluation, "--key", JUDGE, "--correct-with", "ada", "--sample", write(file, rows))
     assert "different probabilities" in message
@@ -432,10 +441,10 @@ def test_a_run_that_came_later_is_not_corrected_and_counted(
     late = [{**row, "answer": f"late {number}"} for number, row in enumerate(world.rows["new"])]
     call("import", evaluation, write(tmp_path / "late.jsonl", late))
     call("judge", evaluation, "--with", JUDGE)
-    made = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
-    rows = {row["run"]: row for row in made["runs"]}
+    document = call("score", evaluation, "--key", JUDGE, "--correct-with", "ada")
+    rows = {row["run"]: row for row in document["runs"]}
     assert (rows["late"]["score"], rows["late"]["skipped"], rows["new"]["labels"]) == (None, 60, 60)
-    assert any("late (60)" in note for note in made["notes"])
+    assert any("late (60)" in note for note in document["notes"])
     message = refused("compare", evaluation, "new", "late", "--key", JUDGE, "--correct-with", "ada")
     assert "but not completely 59 questions drawn before it" in message
     assert call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["labels"] == 60
@@ -563,9 +572,9 @@ def test_series_get_labels_in_turn(tmp_path: Path, call: Call, refused: Call) ->
     drawn = call("sample", folder, "--size", 40, "--for", "second")
     series = [draw["question"].split(".")[0] for draw in drawn["draws"]]
     assert len(set(series[:16])) == len(set(series[16:32])) == 16
-    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated")
-    assert (made["units"], made["labelled"]) == (16, 40)
-    assert all(row["interval"] is not None for row in made["runs"])
+    document = call("score", folder, "--key", "second", "--correct-with", "adjudicated")
+    assert (document["units"], document["labelled"]) == (16, 40)
+    assert all(row["interval"] is not None for row in document["runs"])
     whole = call("sample", folder, "--size", drawn["population"], "--for", "second")
     assert whole["draws"][:40] == drawn["draws"]
     # With every question labelled the corrected score is people's own.
@@ -584,11 +593,11 @@ def test_questions_of_one_type_in_series(tmp_path: Path, call: Call) -> None:
     drawn = call("sample", folder, "--size", 77, "--for", "second", "--component", "factoid")
     assert drawn["population"] == 77
     scored = ("--component", "factoid")
-    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scored)
+    document = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scored)
     people = {row["run"]: row["score"] for row in call("score", folder, *scored)["runs"]}
     judge = {row["run"]: row["score"] for row in call("score", folder, "--key", "second", *scored)["runs"]}
-    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
-    assert {row["run"]: row["judge_score"] for row in made["runs"]} == pytest.approx(judge)
+    assert {row["run"]: row["score"] for row in document["runs"]} == pytest.approx(people)
+    assert {row["run"]: row["judge_score"] for row in document["runs"]} == pytest.approx(judge)
 
 
 def test_scores_that_are_not_means_are_refused(tmp_path: Path, refused: Call) -> None:
@@ -605,10 +614,10 @@ def test_entailment_pairs(tmp_path: Path, call: Call) -> None:
     (folder / "qassay.toml").write_text('task = "entailment3"\n', encoding="utf-8")
     drawn = call("sample", folder, "--size", 60, "--for", "second")
     assert drawn["labels"] == 60  # one label serves all runs
-    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these")
+    document = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--target", "these")
     people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
-    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
-    for row in made["runs"]:
+    assert {row["run"]: row["score"] for row in document["runs"]} == pytest.approx(people)
+    for row in document["runs"]:
         assert row["interval"] == pytest.approx([row["score"], row["score"]])
 
 
@@ -624,11 +633,11 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
         )
         scoring = ("--measure", measure, "--sample", measure)
         planned = ("--half-width", 0.02)
-        made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring, *planned)
-        assert made["units_needed"] == max(row["units_needed"] for row in made["runs"]) > 15
+        document = call("score", folder, "--key", "second", "--correct-with", "adjudicated", *scoring, *planned)
+        assert document["units_needed"] == max(row["units_needed"] for row in document["runs"]) > 15
         people = {row["run"]: row["score"] for row in call("score", folder, "--measure", measure)["runs"]}
-        assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
-        assert {row["interval"] for row in made["runs"]} == {None}  # ten topics are too few
+        assert {row["run"]: row["score"] for row in document["runs"]} == pytest.approx(people)
+        assert {row["interval"] for row in document["runs"]} == {None}  # ten topics are too few
     message = refused("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "weighted")
     assert "was drawn for weighted, and does not serve vital_strict" in message
     assert "single nuggets: add --whole" in refused(
@@ -636,9 +645,9 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
     )
     whole = call("sample", folder, "--size", 10, "--for", "second", "--whole", "--name", "whole")
     assert all("nugget" not in draw for draw in whole["draws"])
-    made = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "whole")
+    document = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "whole")
     people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
-    assert {row["run"]: row["score"] for row in made["runs"]} == pytest.approx(people)
+    assert {row["run"]: row["score"] for row in document["runs"]} == pytest.approx(people)
 
 
 def test_a_sheet_of_nuggets_has_those_drawn(tmp_path: Path, call: Call) -> None:

@@ -19,8 +19,8 @@ import qassay
 import random_evaluations as evaluations
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import Mean
 from qassay.scoring.record import RunScore, Scores, Units, ranked
+from qassay.summaries import Mean
 
 TASKS = {
     # task: question types, measure, components that are always there, further figures of a run
@@ -130,15 +130,15 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
         folder = evaluations.make(tmp_path / str(seed), task, seed)
         kinds = {json.loads(line)["type"] for line in (folder / "questions.jsonl").read_text().splitlines()}
         status, out, _ = run_score(capsys, "score", folder, "--unjudged", "wrong", "--missing", "zero", "--json")
-        made = json.loads(out)
+        document = json.loads(out)
         if status:  # nothing is left to score
-            assert set(made) == {"errors", "errors_total"}
+            assert set(document) == {"errors", "errors_total"}
             continue
-        more = {"contingency"} & figures | ({"unjudged", "missing"} & set(made))
-        assert set(made) == EVERY_DOCUMENT | more
-        assert (made["task"], made["measure"]) == (task, measure)
+        more = {"contingency"} & figures | ({"unjudged", "missing"} & set(document))
+        assert set(document) == EVERY_DOCUMENT | more
+        assert (document["task"], document["measure"]) == (task, measure)
         allowed = components | WHERE_JUDGED.get(task, set())
-        for row in made["runs"]:
+        for row in document["runs"]:
             absent = {"nil_precision", "nil_recall"} if "factoid" not in kinds else set()
             absent |= {"mean_length"} if not kinds & {"definition", "other"} else set()
             absent |= {"by_type"} if len(kinds) == 1 else set()
@@ -146,20 +146,20 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
             wanted = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
             assert wanted <= set(row["components"]) <= allowed
             seen |= set(row["components"])
-        tags = [row["run"] for row in made["runs"]]
-        assert list(made["matrix"]) == tags
-        assert all(len(scores) == len(made["units"]) for scores in made["matrix"].values())
-        assert list(made["questions"]) == tags
-        for row in made["dropped"]:
+        tags = [row["run"] for row in document["runs"]]
+        assert list(document["matrix"]) == tags
+        assert all(len(scores) == len(document["units"]) for scores in document["matrix"].values())
+        assert list(document["questions"]) == tags
+        for row in document["dropped"]:
             assert {"reason"} < set(row) <= {"unit", "question", "reason"}
     assert seen == components | WHERE_JUDGED.get(task, set())
 
 
 def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = document(capsys, "score", judged)
+    scored = document(capsys, "score", judged)
     # S of 1.2 is {x, y}: a found both, b and c one of them; NIL is right for 2.1.
     two_thirds = pytest.approx(2 / 3)
-    assert made == {
+    assert scored == {
         "task": "series2004",
         "key": "adjudicated",
         "measure": "series_score",
@@ -250,41 +250,41 @@ def test_a_series_can_leave_the_series_scores_while_its_questions_stay(
     assert "takes a table of reasons" in capsys.readouterr().err
 
 
-def test_what_is_unjudged_stops_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unjudged_items_stop_the_scoring(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run_score(capsys, "score", small)
     assert (status, out) == (1, "")
     assert "1 item is not judged in the set adjudicated" in err
     assert "--unjudged wrong" in err
     assert "question 1.1: D z" in err
-    made = document(capsys, "score", small, status=1)
-    assert set(made) == {"errors", "errors_total"}
-    assert [row["rule"] for row in made["errors"]] == ["unjudged", "unjudged"]
-    assert set(made["errors"][0]) == {"file", "line", "question", "rule", "message"}
-    assert made["errors"][1]["question"] == "1.1"
+    scored = document(capsys, "score", small, status=1)
+    assert set(scored) == {"errors", "errors_total"}
+    assert [row["rule"] for row in scored["errors"]] == ["unjudged", "unjudged"]
+    assert set(scored["errors"][0]) == {"file", "line", "question", "rule", "message"}
+    assert scored["errors"][1]["question"] == "1.1"
 
 
 def test_only_the_first_few_unjudged_items_are_named(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (small / "judgments" / "adjudicated.jsonl").write_text("")
     (small / "answers.jsonl").write_text('{"question": "1.2", "answer": "x"}\n')
-    made = document(capsys, "score", small, status=1)
+    scored = document(capsys, "score", small, status=1)
     # D x and D z of 1.1, D x of 2.1; four list items; two nugget responses to each other question.
-    assert made["errors"][0]["message"].startswith("11 items are not judged")
-    assert len(made["errors"]) == 7
-    assert made["errors"][-1]["message"] == "... and 6 more"
+    assert scored["errors"][0]["message"].startswith("11 items are not judged")
+    assert len(scored["errors"]) == 7
+    assert scored["errors"][-1]["message"] == "... and 6 more"
 
 
-def test_rules_that_were_applied_are_said(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = document(capsys, "score", small, "--unjudged", "wrong")
-    assert made["unjudged"] == {"rule": "wrong", "items": 1}
-    assert "missing" not in made
+def test_applied_rules_are_noted(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scored = document(capsys, "score", small, "--unjudged", "wrong")
+    assert scored["unjudged"] == {"rule": "wrong", "items": 1}
+    assert "missing" not in scored
     (small / "runs" / "c.txt").write_text("1.1 c D x\n1.2 c D x\n2.1 c D x\n")
     assert document(capsys, "score", small, "--unjudged", "wrong", status=1)["errors"][0]["rule"] == "missing-question"
-    made = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "skip")
-    assert made["missing"] == {"rule": "skip", "questions": {"c": 2}}
-    assert made["matrix"]["c"] == [pytest.approx((1 + 2 / 3 / 2) / 1.5), 0.0]
-    assert made["questions"]["c"]["1.3"] is None
-    made = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
-    assert made["questions"]["c"]["1.3"] == 0.0
+    scored = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "skip")
+    assert scored["missing"] == {"rule": "skip", "questions": {"c": 2}}
+    assert scored["matrix"]["c"] == [pytest.approx((1 + 2 / 3 / 2) / 1.5), 0.0]
+    assert scored["questions"]["c"]["1.3"] is None
+    scored = document(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
+    assert scored["questions"]["c"]["1.3"] == 0.0
     status, out, _ = run_score(capsys, "score", small, "--unjudged", "wrong", "--missing", "zero")
     assert status == 0
     assert "Unjudged: 1 counted as wrong (--unjudged wrong)." in out
@@ -295,40 +295,38 @@ def test_an_unjudged_other_question_takes_its_series_with_it(judged: Path, capsy
     (judged / "nuggets" / "adjudicated.jsonl").write_text('{"question": "1.3", "nugget": "1", "vital": true}\n')
     table = judged / "judgments" / "adjudicated.jsonl"
     table.write_text("".join(line for line in table.read_text().splitlines(keepends=True) if '"2.2"' not in line))
-    made = document(capsys, "score", judged, "--unjudged", "drop")
-    assert made["units"] == ["1"]
-    assert made["dropped"] == [{"unit": "2", "question": "2.2", "reason": "never judged"}]
-    assert made["unjudged"] == {"rule": "drop", "items": 1}
-    assert made["questions"]["a"]["2.1"] is None
+    scored = document(capsys, "score", judged, "--unjudged", "drop")
+    assert scored["units"] == ["1"]
+    assert scored["dropped"] == [{"unit": "2", "question": "2.2", "reason": "never judged"}]
+    assert scored["unjudged"] == {"rule": "drop", "items": 1}
+    assert scored["questions"]["a"]["2.1"] is None
 
 
-def test_what_was_judged_but_not_adjudicated_was_not_never_judged(
-    judged: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_judged_but_not_adjudicated_is_not_never_judged(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (judged / "nuggets" / "adjudicated.jsonl").write_text('{"question": "1.3", "nugget": "1", "vital": true}\n')
     table = judged / "judgments" / "adjudicated.jsonl"
     lines = table.read_text().splitlines(keepends=True)
     (judged / "judgments" / "first.jsonl").write_text("".join(line for line in lines if '"2.2"' in line))
     table.write_text("".join(line for line in lines if '"2.2"' not in line))
-    made = document(capsys, "score", judged, "--unjudged", "drop")
-    assert made["dropped"] == [{"unit": "2", "question": "2.2", "reason": "judged, but not adjudicated"}]
-    made = document(capsys, "score", judged, "--unjudged", "wrong")
-    assert made["dropped"] == [{"question": "2.2", "reason": "judged, but not adjudicated"}]
+    scored = document(capsys, "score", judged, "--unjudged", "drop")
+    assert scored["dropped"] == [{"unit": "2", "question": "2.2", "reason": "judged, but not adjudicated"}]
+    scored = document(capsys, "score", judged, "--unjudged", "wrong")
+    assert scored["dropped"] == [{"question": "2.2", "reason": "judged, but not adjudicated"}]
     # A set that cannot be read says nothing, and is in nobody's way.
     (judged / "judgments" / "broken.jsonl").write_text("no judgment\n")
     (judged / "judgments" / "second.jsonl").write_text(table.read_text())
-    made = document(capsys, "score", judged, "--unjudged", "drop", "--key", "second")
-    assert made["dropped"][0]["reason"] == "judged, but not in the key second"
+    scored = document(capsys, "score", judged, "--unjudged", "drop", "--key", "second")
+    assert scored["dropped"][0]["reason"] == "judged, but not in the key second"
 
 
-def test_organisers_decisions_are_said(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_organisers_decisions_are_noted(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (judged / "qassay.toml").write_text('task = "series2004"\n[drop]\n"2" = "never judged"\n"1.2" = "a bad question"\n')
-    made = document(capsys, "score", judged)
-    assert made["dropped"] == [
+    scored = document(capsys, "score", judged)
+    assert scored["dropped"] == [
         {"unit": "2", "reason": "never judged"},
         {"question": "1.2", "reason": "a bad question"},
     ]
-    assert made["matrix"]["c"] == [pytest.approx(0.67)]
+    assert scored["matrix"]["c"] == [pytest.approx(0.67)]
     _, out, _ = run_score(capsys, "score", judged)
     assert "Left out: 2 (never judged), 1.2 (a bad question)." in out
 
@@ -340,21 +338,21 @@ def test_another_key_and_another_measure(judged: Path, capsys: pytest.CaptureFix
     text = (judged / "judgments" / "adjudicated.jsonl").read_text()
     (judged / "judgments" / "first.jsonl").write_text(text.replace('"R"', '"U"').replace('"W"', '"R"'))
     (judged / "answers.jsonl").write_text('{"question": "1.2", "answer": "x"}\n')
-    made = document(capsys, "score", judged, "--key", "first", "--measure", "accuracy")
-    assert (made["key"], made["measure"], made["units"]) == ("first", "accuracy", ["1.1", "2.1"])
-    assert made["questions"]["a"] == {"1.1": 0.0, "2.1": 0.0}
-    assert made["questions"]["b"] == {"1.1": 0.0, "2.1": 1.0}
-    made = document(capsys, "score", judged, "--component", "list")
-    assert (made["measure"], made["units"]) == ("list_f", ["1.2"])
+    scored = document(capsys, "score", judged, "--key", "first", "--measure", "accuracy")
+    assert (scored["key"], scored["measure"], scored["units"]) == ("first", "accuracy", ["1.1", "2.1"])
+    assert scored["questions"]["a"] == {"1.1": 0.0, "2.1": 0.0}
+    assert scored["questions"]["b"] == {"1.1": 0.0, "2.1": 1.0}
+    scored = document(capsys, "score", judged, "--component", "list")
+    assert (scored["measure"], scored["units"]) == ("list_f", ["1.2"])
 
 
 def test_the_sweep_of_beta(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for rules in ((), ("--missing", "zero")):
-        made = document(capsys, "score", judged, "--beta", "1-3", *rules)
-        assert made["betas"] == [1, 2, 3]
-        rows = {row["run"]: row for row in made["runs"]}
+        scored = document(capsys, "score", judged, "--beta", "1-3", *rules)
+        assert scored["betas"] == [1, 2, 3]
+        rows = {row["run"]: row for row in scored["runs"]}
         assert {run: row["ranks"] for run, row in rows.items()} == {"a": [1] * 3, "b": [2.5] * 3, "c": [2.5] * 3}
-        for place, beta in enumerate(made["betas"]):
+        for place, beta in enumerate(scored["betas"]):
             single = document(capsys, "score", judged, "--measure", f"nugget_f(beta={beta})", *rules)
             assert {run: row["scores"][place] for run, row in rows.items()} == {
                 row["run"]: row["score"] for row in single["runs"]
@@ -368,9 +366,9 @@ def test_the_sweep_averages_over_what_a_run_has(judged: Path, capsys: pytest.Cap
     """Under --missing skip, and not over the questions that all runs have."""
     (judged / "runs" / "c.txt").write_text("1.1 c D x\n1.2 c D x\n2.1 c D x\n2.2 c D fact\n")
     rules = ("--missing", "skip")
-    made = document(capsys, "score", judged, "--beta", "2-2", *rules)
+    scored = document(capsys, "score", judged, "--beta", "2-2", *rules)
     single = document(capsys, "score", judged, "--measure", "nugget_f(beta=2)", *rules)
-    assert {row["run"]: row["scores"] for row in made["runs"]} == {"a": [1.0], "b": [0.5], "c": [1.0]}
+    assert {row["run"]: row["scores"] for row in scored["runs"]} == {"a": [1.0], "b": [0.5], "c": [1.0]}
     assert {row["run"]: [row["score"]] for row in single["runs"]} == {"a": [1.0], "b": [0.5], "c": [1.0]}
     # A matrix for analyses holds the units of all runs, and says that it holds no others.
     matrix = qassay.open(judged).score(measure="nugget_f(beta=2)", missing="skip").matrix
@@ -404,9 +402,9 @@ def test_csv_is_a_matrix_that_can_be_read_back(
 
 
 def test_the_best_run_of_each_organisation(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = document(capsys, "score", judged, "--best-per-organisation")
+    scored = document(capsys, "score", judged, "--best-per-organisation")
     # b is of a's organisation; c has none and stands for itself.
-    assert [row["run"] for row in made["runs"]] == list(made["matrix"]) == list(made["questions"]) == ["a", "c"]
+    assert [row["run"] for row in scored["runs"]] == list(scored["matrix"]) == list(scored["questions"]) == ["a", "c"]
     _, out, _ = run_score(capsys, "score", judged, "--best-per-organisation")
     assert "The best run of each organisation." in out
 
@@ -579,18 +577,18 @@ def own(folder: Path, text: str) -> Path:
 
 
 def test_a_task_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = document(capsys, "score", own(tmp_path, OWN))
-    assert made["task"] == "mine"
+    scored = document(capsys, "score", own(tmp_path, OWN))
+    assert scored["task"] == "mine"
     # D = 1, N = 2, S = 1: F = 2/3, with three quarters of the weight.
-    assert made["runs"][0]["score"] == pytest.approx(0.75 * 2 / 3)
-    assert made["runs"][0]["components"] == {"factoid": 0.0, "list": pytest.approx(2 / 3)}
+    assert scored["runs"][0]["score"] == pytest.approx(0.75 * 2 / 3)
+    assert scored["runs"][0]["components"] == {"factoid": 0.0, "list": pytest.approx(2 / 3)}
 
 
 def test_single_keys_can_be_changed_beside_the_task(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (judged / "qassay.toml").write_text('task = "series2004"\n[types.other]\nscore = "nugget_f(beta=1, allowance=1)"\n')
-    made = document(capsys, "score", judged)
+    scored = document(capsys, "score", judged)
     # One nugget allows one character of "fact": precision 1/4, recall 1, F(1) = 0.4.
-    assert made["questions"]["a"]["1.3"] == pytest.approx(0.4)
+    assert scored["questions"]["a"]["1.3"] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
@@ -625,9 +623,9 @@ def test_faults_of_a_task_name_the_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, words: str
 ) -> None:
     assert OWN.count(old) == 1
-    made = document(capsys, "score", own(tmp_path, OWN.replace(old, new)), status=1)
-    assert {row["rule"] for row in made["errors"]} == {"configuration"}
-    assert any(row["message"].startswith(words) for row in made["errors"]), made
+    scored = document(capsys, "score", own(tmp_path, OWN.replace(old, new)), status=1)
+    assert {row["rule"] for row in scored["errors"]} == {"configuration"}
+    assert any(row["message"].startswith(words) for row in scored["errors"]), scored
 
 
 # ---------------------------------------------------------------- what a process does

@@ -127,7 +127,7 @@ def test_ratings_have_bins_of_a_hundredth_of_what_they_span(tmp_path, capsys):
         (["--series-from", "^()"], 1, ""),
     ],
 )
-def test_what_is_wrong_is_said(scores, capsys, options, status, message):
+def test_errors_say_what_is_wrong(scores, capsys, options, status, message):
     assert main(["sensitivity", str(scores), "--intervals", "0", *options]) == status
     assert message in capsys.readouterr().err
 
@@ -179,7 +179,7 @@ def test_noise_of_identical_responses_is_a_floor_where_all_questions_are_of_one_
         (folder / name).mkdir(parents=True)
     (folder / "qassay.toml").write_text('task = "definition"\n', encoding="utf-8")
     numbers = [str(i) for i in range(10)]
-    found = {"A": 2, "B": 1, "C": 0}  # nuggets of question 0; A and B return the same, and were judged separately
+    counts = {"A": 2, "B": 1, "C": 0}  # nuggets of question 0; A and B return the same, and were judged separately
 
     def write(name, rows):
         (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -187,7 +187,7 @@ def test_noise_of_identical_responses_is_a_floor_where_all_questions_are_of_one_
     write("questions.jsonl", [{"id": q, "type": "definition", "text": "What is it?"} for q in numbers])
     write("nuggets/only.jsonl", [{"question": q, "nugget": n, "vital": True, "text": n} for q in numbers for n in "12"])
     rows = []
-    for tag, first in found.items():
+    for tag, first in counts.items():
         items = [{"doc": "D", "text": "same" if tag < "C" else "other"}]
         write(f"runs/{tag}.jsonl", [{"run": tag, "question": q, "items": items} for q in numbers])
         rows += [{"question": q, "run": tag, "nuggets": ["1", "2"][: first if q == "0" else 1]} for q in numbers]

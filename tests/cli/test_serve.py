@@ -102,7 +102,7 @@ def test_insecure_says_so_at_start(folder: Path, start: Start, insecure: bool) -
     assert ("passwords and judgments cross the network unencrypted" in log) is insecure
 
 
-def test_it_stops_when_told_to(folder: Path, start: Start) -> None:
+def test_it_stops_on_request(folder: Path, start: Start) -> None:
     process, printed = start(folder, until="/welcome#")
     assert ask(printed, "GET", "/health")[0] == 200
     process.send_signal(signal.SIGTERM)
@@ -160,7 +160,7 @@ def test_the_demonstration_stops_while_it_copies(tmp_path: Path, start: Start, m
         (["--log", "xml"], "text, json or none"),
     ],
 )
-def test_what_would_be_unsafe_is_refused(
+def test_unsafe_settings_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert cli.main(["serve", str(folder), *arguments]) == 2
@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.Captu
     assert "is not an evaluation" in capsys.readouterr().err
 
 
-def test_a_faulty_folder_is_not_half_taken_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_faulty_folder_is_not_half_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "judgments" / "first.jsonl").write_text("{nonsense\n")
     assert cli.main(["serve", str(folder), "--port", "0"]) == 1
     assert "judgments/first.jsonl" in capsys.readouterr().err

@@ -51,8 +51,8 @@ def output(capsys: Captured) -> Make:
 @pytest.fixture
 def key(folder: Path, output: Make) -> dict[str, Any]:
     """What the numbers of Ada's sheet on series 1 stand for."""
-    made = output("sheet", folder, "--assessor", "ada", "--questions", "1")
-    sheet_key: dict[str, Any] = json.loads((folder / made["key"]).read_text())
+    document = output("sheet", folder, "--assessor", "ada", "--questions", "1")
+    sheet_key: dict[str, Any] = json.loads((folder / document["key"]).read_text())
     return sheet_key
 
 
@@ -81,15 +81,15 @@ def judged(folder: Path, name: str = "ada") -> list[dict[str, Any]]:
 
 
 def test_a_sheet_is_one_file_and_a_key_and_is_made_the_same_again(folder: Path, tmp_path: Path, output: Make) -> None:
-    made = output("sheet", folder, "--assessor", "ada", "--questions", "1,2.1")
-    assert made["file"] == "ada.html"
-    assert (made["questions"], made["items"], made["without_nuggets"]) == (8, 45, [])
-    assert made["bytes"] == (tmp_path / "ada.html").stat().st_size
+    document = output("sheet", folder, "--assessor", "ada", "--questions", "1,2.1")
+    assert document["file"] == "ada.html"
+    assert (document["questions"], document["items"], document["without_nuggets"]) == (8, 45, [])
+    assert document["bytes"] == (tmp_path / "ada.html").stat().st_size
     again = output("sheet", folder, "--assessor", "ada", "--questions", "1,2.1", "--to", "again.html")
-    assert (again["sheet"], again["key"]) == (made["sheet"], made["key"])
+    assert (again["sheet"], again["key"]) == (document["sheet"], document["key"])
     assert (tmp_path / "again.html").read_bytes() == (tmp_path / "ada.html").read_bytes()
     other = output("sheet", folder, "--assessor", "bob", "--questions", "1,2.1")
-    keys = [json.loads((folder / sheet["key"]).read_text()) for sheet in (made, other)]
+    keys = [json.loads((folder / sheet["key"]).read_text()) for sheet in (document, other)]
     assert [*keys[0]["items"]] == [*keys[1]["items"]]  # everybody sees the same order
     assert keys[0]["sheet"] != keys[1]["sheet"]
 
@@ -99,14 +99,14 @@ def test_orders_and_numbers_are_those_of_the_store(folder: Path, output: Make) -
     store = open_store(folder, create=True)
     import_folder(store, Folder(folder))
     store.close()
-    made = [output("sheet", folder, "--assessor", "ada", "--questions", "1.6", "--to", f"{n}.html") for n in "12"]
-    assert made[0]["sheet"] == made[1]["sheet"] != before["sheet"]
+    outputs = [output("sheet", folder, "--assessor", "ada", "--questions", "1.6", "--to", f"{n}.html") for n in "12"]
+    assert outputs[0]["sheet"] == outputs[1]["sheet"] != before["sheet"]
 
 
 def test_questions_without_nuggets_are_left_out_and_named(folder: Path, output: Make, capsys: Captured) -> None:
     shutil.rmtree(folder / "nuggets")
-    made = output("sheet", folder, "--assessor", "ada", "--questions", "1")
-    assert (made["questions"], made["without_nuggets"]) == (6, ["1.7"])
+    document = output("sheet", folder, "--assessor", "ada", "--questions", "1")
+    assert (document["questions"], document["without_nuggets"]) == (6, ["1.7"])
     assert main(["sheet", str(folder), "--assessor", "ada", "--to", "b.html", "--questions", "1"]) == 0
     assert "nuggets are not written yet: 1 question (1.7)" in capsys.readouterr().out
     [problem] = output("sheet", folder, "--assessor", "ada", "--to", "c.html", "--questions", "1.7", status=1)["errors"]
@@ -128,7 +128,7 @@ def test_wrong_usage(folder: Path, capsys: Captured, options: list[str], message
     assert not list(folder.parent.glob("*.html"))
 
 
-def test_what_comes_back_becomes_judgments_once(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
+def test_a_returned_sheet_becomes_judgments_once(folder: Path, tmp_path: Path, key: Any, output: Make) -> None:
     rows = [
         decision(key, "item", "1.1", {"judgment": "R", "note": "so"}),
         decision(key, "list", "1.6", {"judgment": "R", "answer": "Pierre"}),
@@ -182,8 +182,8 @@ def test_the_work_of_a_first_assessor_counts_as_done(folder: Path, tmp_path: Pat
         seed = order_seed(connection)
         store_items(connection, pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed))
         assign(act(connection), evaluation.questions, assessors=1, accounts=[])
-    made = output("sheet", folder, "--assessor", "ada", "--questions", "1.1")
-    key = json.loads((folder / made["key"]).read_text())
+    document = output("sheet", folder, "--assessor", "ada", "--questions", "1.1")
+    key = json.loads((folder / document["key"]).read_text())
     rows = [
         {"sheet": key["sheet"], "item": int(item), "part": part, "verdict": {"judgment": "W"}, "at": AT}
         for item, parts in key["items"].items()
@@ -299,8 +299,8 @@ def test_a_broken_key_is_reported(folder: Path, tmp_path: Path, key: Any, output
 
 
 def test_a_name_is_written_as_a_file_name(tmp_path: Path) -> None:
-    made = Folder(tmp_path)
-    path = write_key(made, SheetKey("a:b-1", "E", "a:b", [], {}))
+    folder = Folder(tmp_path)
+    path = write_key(folder, SheetKey("a:b-1", "E", "a:b", [], {}))
     assert path.name == "a%3Ab-1.json"
 
 

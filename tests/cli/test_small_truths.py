@@ -106,9 +106,9 @@ def test_metrics_that_are_corrected_together_name_all_their_pairs(
     (tmp_path / "scores.csv").write_text("\n".join(["question,system,metric,score", *rows]) + "\n")
     out = " ".join(printed(capsys, "compare", tmp_path / "scores.csv", "--metric", "all").split())
     assert out.count("Level 0.05 over 6 pairs of runs under 2 metrics, corrected by Holm") == 2
-    two = printed(capsys, "compare", tmp_path / "scores.csv", "a", "b", "--metric", "all", "--gate", status=4)
+    both = printed(capsys, "compare", tmp_path / "scores.csv", "a", "b", "--metric", "all", "--gate", status=4)
     # The gate names the level of the interval in the table above it.
-    levels = [line.split(" interval")[0].split()[-1] for line in two.splitlines() if "% interval" in line]
+    levels = [line.split(" interval")[0].split()[-1] for line in both.splitlines() if "% interval" in line]
     assert set(levels) == {"97.5%"}
 
 

@@ -25,15 +25,15 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture(params=["sqlite"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A built-in evaluation with a store."""
-    made = Path(shutil.copytree(qassay.demo_folder(), tmp_path / "eval"))
+    folder = Path(shutil.copytree(qassay.demo_folder(), tmp_path / "eval"))
     if request.param == "postgresql":
-        configuration = made / "qassay.toml"
+        configuration = folder / "qassay.toml"
         url = request.getfixturevalue("postgres_url")
         configuration.write_text(f'database = "{url}"\n' + configuration.read_text())
-    store = open_store(made, create=True)
-    import_folder(store, Folder(made))
+    store = open_store(folder, create=True)
+    import_folder(store, Folder(folder))
     store.close()
-    return made
+    return folder
 
 
 # Where a command does more with the database than read and take in.
@@ -144,12 +144,12 @@ def test_import_writes_to_the_store(folder: Path, tmp_path: Path, capsys: Captur
     assert {name: data for name, data in files(folder).items() if name != "patterns.txt"} == before
     after = output(capsys, "score", folder, "--unjudged", "wrong")
     assert after != scores
-    assert {one["run"] for one in after["runs"]} - {one["run"] for one in scores["runs"]} == {"new"}
+    assert {run["run"] for run in after["runs"]} - {run["run"] for run in scores["runs"]} == {"new"}
     assert qassay.open(folder).runs.information["new"].organisation == "theirs"
     assert [entry["count"] for entry in output(capsys, "import", folder, *paths)["added"]] == [0, 0, 0, 0]
 
 
-def test_import_replaces_only_when_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_import_replaces_only_on_request(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     other = tmp_path / "hobby.txt"
     other.write_text((folder / "runs" / "badger.txt").read_text().replace(" badger ", " hobby "))
     before = output(capsys, "score", folder)
@@ -171,7 +171,7 @@ def test_a_faulty_file_leaves_the_store_as_it_was(folder: Path, tmp_path: Path, 
     assert output(capsys, "score", folder) == before
 
 
-def test_what_check_warns_of_can_be_imported(folder: Path, capsys: Captured) -> None:
+def test_warnings_of_check_allow_the_import(folder: Path, capsys: Captured) -> None:
     path = folder / "judgments" / "first.jsonl"
     path.write_text(path.read_text() + json.dumps(wrong_item(folder)) + "\n")
     assert warnings(capsys, folder) == ["judgments/first.jsonl"]
@@ -258,7 +258,7 @@ def test_drafts_next_to_questions_are_reported(folder: Path, capsys: Captured) -
     assert "warning: not asked: 1 draft that is not published yet" in capsys.readouterr().err
 
 
-def test_what_the_folder_has_comes_into_an_empty_store_first(tmp_path: Path, capsys: Captured) -> None:
+def test_files_of_the_folder_come_into_an_empty_store_first(tmp_path: Path, capsys: Captured) -> None:
     folder = Path(shutil.copytree(qassay.demo_folder(), tmp_path / "eval"))
     before = output(capsys, "score", folder)
     open_store(folder, create=True).close()
@@ -271,12 +271,12 @@ def test_what_the_folder_has_comes_into_an_empty_store_first(tmp_path: Path, cap
 @both_databases
 def test_backup_and_restore(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     before = output(capsys, "score", folder)
-    made = output(capsys, "backup", folder)
-    assert Path(made["to"]).parent == folder / "backups"
-    assert Path(made["to"]).stat().st_size == made["bytes"]
+    document = output(capsys, "backup", folder)
+    assert Path(document["to"]).parent == folder / "backups"
+    assert Path(document["to"]).stat().st_size == document["bytes"]
     judge(folder, **wrong_item(folder))
     after = output(capsys, "score", folder)
-    set_aside = output(capsys, "restore", folder, made["to"], "--force")["kept"]
+    set_aside = output(capsys, "restore", folder, document["to"], "--force")["kept"]
     assert output(capsys, "score", folder) == before
     output(capsys, "restore", folder, set_aside, "--force")
     assert output(capsys, "score", folder) == after

@@ -73,7 +73,7 @@ def test_a_small_collection_writes_nothing(folder: Folder) -> None:
 
 
 @pytest.mark.usefixtures("on_disk")
-def test_what_was_read_is_not_read_again(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_indexed_collection_is_not_read_again(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     root = folder(files())
     before = open_collection(root).search("number 17")
     monkeypatch.setattr(building, "read", None)

@@ -181,7 +181,7 @@ def test_the_variable_names_the_server(folder: Folder, server: Server, monkeypat
     assert len(server.indexes) == 1
 
 
-def test_what_is_indexed_is_not_sent_again(folder: Folder, server: Server) -> None:
+def test_indexed_documents_are_not_sent_again(folder: Folder, server: Server) -> None:
     root = folder({"a.jsonl": ROWS})
     open_collection(root, server=server.url).index()
     (index,) = server.indexes

@@ -80,10 +80,10 @@ def published(name: str) -> tuple[int, bytes]:
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    made = Script()
-    monkeypatch.setattr(opensearch, "direct", lambda: made)
-    monkeypatch.setattr(opensearch.time, "sleep", made.waits.append)
-    return made
+    script = Script()
+    monkeypatch.setattr(opensearch, "direct", lambda: script)
+    monkeypatch.setattr(opensearch.time, "sleep", script.waits.append)
+    return script
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ def test_the_heat_map_has_every_score() -> None:
             assert shown[run, unit] == pytest.approx(matrix.values[i, j], abs=6e-5)
 
 
-def test_one_run_stands_beside_the_median_and_the_best() -> None:
+def test_a_run_is_drawn_beside_the_median_and_the_best() -> None:
     matrix = records()["scores"].matrix
     own = matrix.values[matrix.index("egret")]
     shown = {row[0]: row[1:] for row in cells(drawn()["run-by-unit"], "unit", "own", "median", "best")}

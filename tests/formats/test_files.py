@@ -73,9 +73,7 @@ def test_archive_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: py
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(
-    tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compression_bombs_are_refused(tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_ALWAYS_UNPACKED", 1 << 20)
     (tmp_path / "f").write_bytes(pack(bytes(4 << 20)))  # type: ignore[operator]
     with pytest.raises(InputError, match="unpacks to more than 200 times its size"):

@@ -88,7 +88,7 @@ def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
     assert table(tmp_path, '\n{"question": "1"}\n\r\n{"question": "2"}')["line"].to_list() == [2, 4]
 
 
-def test_values_of_another_type_are_all_told(tmp_path: Path) -> None:
+def test_all_values_of_another_type_are_reported(tmp_path: Path) -> None:
     text = '{"question": "1", "vital": "yes"}\n{"question": ["1"]}\n{"item": 1.5}\n'
     text += '{"weight": true}\n{"nuggets": "a"}\n{"item": true}\n'
     with pytest.raises(InputError) as caught:

@@ -122,8 +122,8 @@ def test_every_bad_cell_is_reported_with_row_and_column(write: Callable[..., Pat
     path = write("qid,A,B\nq1,1,\nq2,x,1\nq3,nan,inf\nq4,1_0,0x1\nq5,1e999,١\n")
     with pytest.raises(InputError) as error:
         read_matrix(path)
-    found = [(problem.line, problem.message.split(" (")[0]) for problem in error.value.problems]
-    assert found == [
+    problems = [(problem.line, problem.message.split(" (")[0]) for problem in error.value.problems]
+    assert problems == [
         (2, "row q1, column B: empty cell"),
         (3, "row q2, column A: 'x' is not a number"),
         (4, "row q3, column A: 'nan' is not a number"),
@@ -367,7 +367,7 @@ scores = st.one_of(
 
 @settings(max_examples=50)
 @given(st.lists(st.lists(scores, min_size=3, max_size=3), min_size=1, max_size=6))
-def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
+def test_a_written_matrix_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
     matrix = ScoreMatrix(tuple(f"r{i}," for i in range(len(rows))), ("a b", 'q"2', "3"), np.array(rows))
     path = tmp_path_factory.mktemp("matrix") / "m.csv"
     write_matrix(matrix, path)

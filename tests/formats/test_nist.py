@@ -95,7 +95,7 @@ def test_judged_nil_is_skipped_with_a_warning() -> None:
     assert [(problem.line, problem.file) for problem in warnings] == [(1, "f")]
 
 
-def test_factoid_faults_are_all_told() -> None:
+def test_all_factoid_faults_are_reported() -> None:
     assert faults(nist.parse_factoid, "1 D 1 x\n1 D\n1 D 4 x\n1 D 1\n1 D R x\n1 D 1 \0\n") == [
         (6, "syntax"),
         (2, "syntax"),
@@ -338,7 +338,7 @@ def test_answers_round_trip(known: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a\nb", " a", "a\t", "a\r", "a\0b"])
-def test_what_no_line_can_hold_is_an_error(text: str) -> None:
+def test_values_that_no_line_can_contain_are_errors(text: str) -> None:
     with pytest.raises(InputError, match="a NIST form cannot express it"):
         nist.format_factoid([{"question": "1", "doc": "D", "text": text, "judgment": "R"}], file="f")
 

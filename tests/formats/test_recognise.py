@@ -117,7 +117,7 @@ def test_real_files(data: Callable[[str], Path], name: str, kind: str | None) ->
         (b"q1 x 1 Paris\nq2 x 1 Rome\n", "--as KIND"),
     ],
 )
-def test_a_file_that_cannot_be_told(tmp_path: Path, content: bytes, says: str) -> None:
+def test_an_ambiguous_file(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "f").write_bytes(content)
     with pytest.raises(InputError, match=says):
         recognise(tmp_path / "f")
@@ -130,7 +130,7 @@ def test_known_questions_tell_patterns(tmp_path: Path) -> None:
         recognise(tmp_path / "f")
 
 
-def test_what_the_user_says_holds(tmp_path: Path) -> None:
+def test_the_form_that_the_user_names_is_used(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("some prose\n")
     assert recognise(path, asked="patterns") == "patterns"
@@ -154,7 +154,7 @@ def test_the_form_of_what_the_user_names(tmp_path: Path, asked: str, content: st
     assert recognise(tmp_path / "f", asked=asked) == kind
 
 
-def test_judgments_whose_form_cannot_be_told(tmp_path: Path) -> None:
+def test_judgments_of_an_ambiguous_form(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("some prose\n")
     with pytest.raises(UsageError, match="--as nist-factoid, --as nist-list"):
         recognise(tmp_path / "f", asked="judgments")

@@ -133,7 +133,7 @@ def test_every_form_gives_the_same_results(tmp_path: Path, form: str) -> None:
     assert qassay.compare_all(FORMS[form](tmp_path)).as_json()["pairs"]
 
 
-def test_what_was_read_is_said(write: Write, tmp_path: Path) -> None:
+def test_the_result_says_what_was_read(write: Write, tmp_path: Path) -> None:
     assert read_scores(write("w.csv", "topic,A,B\n1,0,1\n2,1,1\n")).read == "wide table: 2 systems x 2 topics"
     rows = "qid,model,epoch,metric,value\n" + "".join(
         f"q{q},{m},{e},faithfulness,{q % 2}\n" for q in range(4) for m in "AB" for e in range(3)
@@ -221,7 +221,7 @@ def test_excel_without_its_reader_says_how_to_get_it(tmp_path: Path, monkeypatch
         read_scores(path)
 
 
-def test_words_are_numbers_and_said_so(write: Write) -> None:
+def test_words_count_as_numbers_with_a_note(write: Write) -> None:
     matrix = read_scores(write("w.csv", "qid,A,B\nq1,C,yes\nq2,I,No\nq3,P,PASS\nq4,C,fail\n")).matrix
     assert matrix.values.tolist() == [[1, 0, 0.5, 1], [1, 0, 1, 0]]
     assert matrix.notes == (
@@ -236,7 +236,7 @@ def test_words_are_numbers_and_said_so(write: Write) -> None:
         read_scores(write("mixed.csv", "qid,A\nq1,0.5\nq2,C\n"))
 
 
-def test_decimal_commas_are_said(write: Write) -> None:
+def test_decimal_commas_are_noted(write: Write) -> None:
     matrix = read_scores(write("w.csv", "qid;A, new;B\nq1;0,5;1\nq2;0,25;0\n")).matrix
     assert (matrix.runs, matrix.values.tolist()) == (("A, new", "B"), [[0.5, 0.25], [1, 0]])
     assert matrix.notes == ("Decimal commas were read as decimal points.",)
@@ -460,7 +460,7 @@ def test_scores_that_are_missing_in_rows(write: Write) -> None:
         ("a.xls", "\ufeff", "the file is empty"),
     ],
 )
-def test_what_is_wrong_is_said(write: Write, name: str, text: str, message: str) -> None:
+def test_errors_say_what_is_wrong(write: Write, name: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_scores(write(name, text))
 
@@ -497,7 +497,7 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
         (pl.DataFrame(), InputError, "the table has no columns"),
     ],
 )
-def test_what_is_not_a_table(source: Any, error: type[Exception], message: str) -> None:
+def test_inputs_that_are_not_tables(source: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         read_scores(source)
 
@@ -551,5 +551,5 @@ def test_every_metric_of_a_wide_table_is_its_score(write: Write) -> None:
 def test_analyses_take_a_folder_too() -> None:
     folder = qassay.demo_folder()
     expected = qassay.open(folder).score().matrix
-    found = qassay.compare_all(str(folder), permutations=10)  # type: ignore[arg-type]
-    assert sorted(found.runs) == sorted(expected.runs)
+    pairs = qassay.compare_all(str(folder), permutations=10)  # type: ignore[arg-type]
+    assert sorted(pairs.runs) == sorted(expected.runs)

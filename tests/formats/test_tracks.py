@@ -51,14 +51,14 @@ def test_one_moment_in_every_time_zone(tmp_path: Path, written: str) -> None:
         ("dealine = 2026-12-01T12:00:00Z", "track.dealine: is not a rule of a track; there are deadline, limit"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_key(tmp_path: Path, text: str, says: str) -> None:
+def test_errors_name_their_key(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(InputError) as error:
         track(tmp_path, f"[track]\n{text}\n")
     assert "qassay.toml: track." in str(error.value)
     assert says in str(error.value)
 
 
-def test_a_track_is_a_table_and_all_its_faults_are_said(tmp_path: Path) -> None:
+def test_a_track_is_a_table_and_all_its_faults_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"track: takes a table, such as \[track\]"):
         track(tmp_path, "track = 3\n")
     with pytest.raises(InputError) as error:

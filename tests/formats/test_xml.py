@@ -38,7 +38,7 @@ def test_entities_of_html_need_no_declaration() -> None:
     assert (root.attributes["t"], root.text) == ("Café", "<\xa0—&eacute;&x;")
 
 
-def test_unknown_entities_are_all_told_with_their_lines() -> None:
+def test_all_unknown_entities_are_reported_with_their_lines() -> None:
     problems = messages('<a>\n&foo; &eacute;\n<b c="&bar;"/></a>')
     assert problems == [
         "q.xml:2: the entity &foo; is not declared; write the character itself",
@@ -131,7 +131,7 @@ def test_sections_that_never_end_are_looked_for_once(start: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "plain text", "<a>", "<a></b>", "<a>\0</a>", "<a b=1/>", "<a/><b/>"])
-def test_what_is_not_xml_is_reported(text: str) -> None:
+def test_faulty_xml_is_reported(text: str) -> None:
     assert messages(text)[0].startswith("q.xml:1: not XML: ")
 
 

@@ -45,11 +45,11 @@ def _place(data: bytes, chance: Random) -> int:
 
 def _flipped(data: bytes, chance: Random) -> bytes:
     """Some bytes are others."""
-    made = bytearray(data)
+    damaged_data = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 4, 16))):
-        if made:
-            made[chance.randrange(len(made))] = chance.randrange(256)
-    return bytes(made)
+        if damaged_data:
+            damaged_data[chance.randrange(len(damaged_data))] = chance.randrange(256)
+    return bytes(damaged_data)
 
 
 def _cut(data: bytes, chance: Random) -> bytes:

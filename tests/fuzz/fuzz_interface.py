@@ -89,12 +89,12 @@ class Interface:
         self._clients = [self._client(role) for role in (*ROLES, None)]
 
     def _client(self, role: str | None) -> TestClient:
-        made = TestClient(self._app, follow_redirects=False, headers=ORIGIN)
+        client = TestClient(self._app, follow_redirects=False, headers=ORIGIN)
         if role is not None:
             with self._store.write() as connection:
                 secret = begin_session(connection, 1 + ROLES.index(role), address="test", agent="test")
-            made.cookies.set(self._app.state.site.settings.cookie, secret)
-        return made
+            client.cookies.set(self._app.state.site.settings.cookie, secret)
+        return client
 
     def _described(self) -> dict[str, Any]:
         described = self._clients[0].get("/api/openapi.json").json()

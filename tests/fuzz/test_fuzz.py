@@ -30,7 +30,7 @@ def report(outcome: fuzz_running.Outcome) -> str:
     )
 
 
-def test_what_broke_once_and_a_few_hundred_damaged_inputs_break_nothing(tmp_path: Path) -> None:
+def test_past_crashes_and_a_few_hundred_damaged_inputs_break_nothing(tmp_path: Path) -> None:
     assert fuzz_worker.kept_inputs(fuzz_running.KEPT)
     outcome = fuzz_running.fuzz(tmp_path, 300, seed="short")
     assert outcome.tried == 300

@@ -71,7 +71,7 @@ def accepted(row: dict[str, Any], kind: str, rules: Task) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_let_through_is_what_a_file_may_hold(kind: str) -> None:
+def test_accepted_verdicts_are_those_of_files(kind: str) -> None:
     """The rules are the same; of files, the nuggets that they name are checked apart, against the list."""
     type_, name, item = KINDS[kind]
     rules = task(name)
@@ -208,7 +208,7 @@ def test_citations_and_labels_in_words() -> None:
     assert RECORDS["pair"].found_words({**_answer(1), "question": "other"}, pair) is None
 
 
-def test_what_may_be_asked_for_beside_a_kind_is_known() -> None:
+def test_each_kind_names_its_options() -> None:
     names = {field.name for field in dataclasses.fields(Wanted)}
     offered = [name for record in RECORDS.values() for name in record.options]
     assert sorted(offered) == sorted(names)

@@ -164,8 +164,8 @@ def test_labels_in_the_configuration_replace_those_of_the_task(folder: Path) -> 
 
 def test_a_task_is_what_its_definition_says() -> None:
     for name in ("qa", "series2004", "nuggets"):
-        made = task(name)
-        assert qassay.tasks.from_definition(made.definition(), file=name) == made  # type: ignore[attr-defined]
+        label_task = task(name)
+        assert qassay.tasks.from_definition(label_task.definition(), file=name) == label_task  # type: ignore[attr-defined]
 
 
 def test_scores_of_random_labels_are_means_of_their_values(folder: Path) -> None:

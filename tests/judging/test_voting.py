@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,10 @@ def _judged(question: str, run: str, place: int) -> dict[str, Any]:
     return {"question": question, "text": run, "judgment": label, "assessor": person}
 
 
+def _scores(evaluation: qassay.Evaluation) -> dict[str, float | None]:
+    return {row.run: row.score for row in evaluation.score("majority").runs}
+
+
 def test_the_key_of_the_majority(answered: Path) -> None:
     evaluation = qassay.open(answered)
     assert evaluation.voted_keys == ("majority", "dawid-skene")
@@ -171,6 +176,14 @@ def test_the_key_of_the_majority(answered: Path) -> None:
     assert key.judgments.kind("label")["assessor"].null_count() == sum(labels.values())
     with pytest.raises(InputError, match="28 items are not judged in the set majority:first,third"):
         evaluation.score("majority:first,third")
+
+
+def test_other_judgments_are_voted_on_again(answered: Path) -> None:
+    evaluation = qassay.open(answered)
+    assert _scores(evaluation) == {"A": 0.75, "B": 0.25}
+    careless = [replace(evaluation.judgment_set("third"), name=name) for name in ("first", "second")]
+    # A is right on 20 questions where the third assessor is not careless, and on 4 others.
+    assert _scores(evaluation.with_judgments(careless)) == {"A": 0.6, "B": 0.4}
 
 
 def test_the_guess_of_the_model_is_marked(answered: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,7 +262,7 @@ def test_lists_keep_their_classes_and_nuggets_are_voted_on(tmp_path: Path) -> No
     # With lists of their own there is nothing to vote on: the nugget question is then unjudged.
     write_rows(folder / "nuggets" / "first.jsonl", marks[:2])
     write_rows(folder / "nuggets" / "second.jsonl", marks)
-    made = qassay.open(folder).score("majority", component="list")
-    assert made.vote is not None
-    assert made.vote.nugget_judgments_left_out == 3
-    assert "3 nugget judgments are left out" in " ".join(made.notes_for_output())
+    list_scores = qassay.open(folder).score("majority", component="list")
+    assert list_scores.vote is not None
+    assert list_scores.vote.nugget_judgments_left_out == 3
+    assert "3 nugget judgments are left out" in " ".join(list_scores.notes_for_output())

@@ -234,7 +234,7 @@ def test_a_measure_that_combines_types_scores_no_question(name: str) -> None:
 )
 @settings(max_examples=50)
 def test_only_cws_declares_an_order_and_has_one(correct: np.ndarray, seed: int) -> None:
-    from qassay.matrix import confidence_weighted_score as cws
+    from qassay.summaries import confidence_weighted_score as cws
 
     assert [name for name, kind in MEASURES.items() if kind.ordered] == ["cws"]
     best, worst = np.sort(correct)[::-1], np.sort(correct)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import qassay
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix, confidence_weighted_score
+from qassay.matrix import ScoreMatrix
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.measures.nugget_f import f_measure, length_precision
@@ -20,6 +20,7 @@ from qassay.measures.weighted_types import weights_for
 from qassay.runs import RunInformation
 from qassay.scoring import RunScore, Scores
 from qassay.scoring.record import Units
+from qassay.summaries import ConfidenceWeighted, confidence_weighted_score
 from qassay.tasks import task
 
 Golden = dict[str, Any]

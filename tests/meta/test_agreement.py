@@ -257,7 +257,7 @@ def test_labels_that_hardly_vary_have_no_interval() -> None:
     assert any("resample" in note for note in result.notes)
 
 
-def test_nothing_in_common_is_said_not_raised() -> None:
+def test_nothing_in_common_is_reported_not_raised() -> None:
     result = agreement({"a": [], "b": []})
     assert result.items == 0
     assert result.raw is result.folded is result.krippendorff_alpha is None
@@ -294,7 +294,7 @@ def test_own_folding_and_order() -> None:
     assert scheme_of(["Yes", "No"]).order == ("No", "Yes")
 
 
-def test_matrices_left_out_are_said_to_be() -> None:
+def test_left_out_matrices_are_noted() -> None:
     labels = {"a": ["R", "W", "R"], "b": ["R", "X", "R"], "c": ["W", "W", "R"]}
     agreed = agreement(labels, resamples=0)
     assert len(agreed.tables()) == len(agreed.tables(matrices=False)) + 3

@@ -93,10 +93,10 @@ def binary(seed: int, size: int, labelled: int, *, share: float = 0.6, agree: fl
 @pytest.mark.parametrize("seed", range(6))
 def test_a_share_is_that_of_the_second_computation(seed: int, target) -> None:
     people, judge, judge_all = binary(seed, 90 + 10 * seed, 25 + seed)
-    made = corrected_share(people, judge, judge_all, target=target)
-    assert made.interval is not None
+    estimate = corrected_share(people, judge, judge_all, target=target)
+    assert estimate.interval is not None
     value, low, high = plain_share(people.tolist(), judge.tolist(), judge_all.tolist(), new=target == "new")
-    assert (made.value, *made.interval) == pytest.approx((value, max(0, low), min(1, high)), abs=1e-12)
+    assert (estimate.value, *estimate.interval) == pytest.approx((value, max(0, low), min(1, high)), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -104,10 +104,10 @@ def test_a_difference_is_that_of_the_second_computation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d = rng.choice([-1.0, 0.0, 0.0, 0.5, 1.0], 120)
     f = np.clip(d + rng.choice([-1.0, 0.0, 0.0, 0.0, 1.0], 120), -1, 1)
-    made = corrected_mean(d[:31], f[:31], f)
-    assert made.interval is not None
+    estimate = corrected_mean(d[:31], f[:31], f)
+    assert estimate.interval is not None
     wanted = plain_difference(d[:31].tolist(), f[:31].tolist(), f.tolist(), new=True)
-    assert (made.value, *made.interval) == pytest.approx(wanted, abs=1e-12)
+    assert (estimate.value, *estimate.interval) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_these_questions_leave_out_what_new_ones_add() -> None:
@@ -115,12 +115,12 @@ def test_these_questions_leave_out_what_new_ones_add() -> None:
     d = rng.choice([-1.0, 0.0, 1.0], 200)
     f = np.where(rng.random(200) < 0.8, d, 0.0)
     value, low, high = plain_difference(d[:40].tolist(), f[:40].tolist(), f.tolist(), new=False)
-    made = corrected_mean(d[:40], f[:40], f, target="these")
-    assert made.interval is not None
+    estimate = corrected_mean(d[:40], f[:40], f, target="these")
+    assert estimate.interval is not None
     # The half-width is that of METHOD 7; its centre is drawn to 0 by the part that is not labelled.
-    assert made.half_width == pytest.approx((high - low) / 2)
+    assert estimate.half_width == pytest.approx((high - low) / 2)
     m = (low + high) / 2
-    assert sum(made.interval) / 2 == pytest.approx(value + (1 - 40 / 200) * (m - value))
+    assert sum(estimate.interval) / 2 == pytest.approx(value + (1 - 40 / 200) * (m - value))
 
 
 # ---- properties -----------------------------------------------------------------------------------------------------
@@ -131,16 +131,16 @@ def test_these_questions_leave_out_what_new_ones_add() -> None:
 def test_a_constant_judge_adds_nothing(seed: int, labelled: int, more: int) -> None:
     people, _, _ = binary(seed, labelled, labelled)
     size = labelled + more
-    made = corrected_share(people, np.ones(labelled), np.ones(size), target="these")
+    estimate = corrected_share(people, np.ones(labelled), np.ones(size), target="these")
     effective = math.inf if not more else labelled / (1 - labelled / size)
-    assert made.interval == pytest.approx(wilson_limits(float(people.mean()), effective))
-    assert made.value == pytest.approx(float(people.mean()))
+    assert estimate.interval == pytest.approx(wilson_limits(float(people.mean()), effective))
+    assert estimate.value == pytest.approx(float(people.mean()))
 
 
 def test_without_a_judge_and_with_many_questions_it_is_wilsons_interval() -> None:
     people = np.repeat([1.0, 0.0], [37, 23])
-    made = corrected_share(people, np.ones(60), np.ones(10_000_000))
-    assert made.interval == pytest.approx(wilson(37, 60), abs=1e-3)
+    estimate = corrected_share(people, np.ones(60), np.ones(10_000_000))
+    assert estimate.interval == pytest.approx(wilson(37, 60), abs=1e-3)
     assert wilson_limits(37 / 60, 60) == pytest.approx(wilson(37, 60), abs=1e-12)
 
 
@@ -161,15 +161,15 @@ def test_a_label_for_every_question_leaves_no_doubt_about_these(seed: int, size:
 def test_an_interval_contains_its_estimate_and_lies_within_the_scale(seed: int, labelled: int, share: float) -> None:
     people, judge, judge_all = binary(seed, 150, labelled, share=share)
     for target in ("new", "these"):
-        for made in (
+        for estimate in (
             corrected_share(people, judge, judge_all, target=target),
             corrected_mean(people, judge, judge_all, scale=(0.0, 1.0), target=target),
             corrected_mean(people, judge, judge_all, target=target),
         ):
-            assert made.interval is not None
-            assert made.interval[0] <= made.value + 1e-9
-            assert made.value - 1e-9 <= made.interval[1]
-            assert -1 <= made.interval[0] <= made.interval[1] <= 1
+            assert estimate.interval is not None
+            assert estimate.interval[0] <= estimate.value + 1e-9
+            assert estimate.value - 1e-9 <= estimate.interval[1]
+            assert -1 <= estimate.interval[0] <= estimate.interval[1] <= 1
 
 
 def test_a_perfect_judge_narrows_and_a_useless_one_does_not() -> None:
@@ -189,11 +189,11 @@ def test_the_judges_bias_is_taken_out() -> None:
     rng = np.random.default_rng(5)
     people = (rng.random(2000) < 0.4).astype(float)
     judge = np.where(rng.random(2000) < 0.5, 1.0, people)
-    made = corrected_share(people[:200], judge[:200], judge, target="these")
-    assert made.judge > 0.65
-    assert made.interval is not None
-    assert made.interval[0] < people.mean() < made.interval[1]
-    assert made.judge > made.interval[1]
+    estimate = corrected_share(people[:200], judge[:200], judge, target="these")
+    assert estimate.judge > 0.65
+    assert estimate.interval is not None
+    assert estimate.interval[0] < people.mean() < estimate.interval[1]
+    assert estimate.judge > estimate.interval[1]
 
 
 def test_the_weight_of_a_label_never_comes_from_its_own_fold() -> None:
@@ -211,8 +211,8 @@ def test_a_sample_of_the_differing_questions_counts_the_others_as_equal() -> Non
     rng = np.random.default_rng(0)
     d = rng.choice([-1.0, 1.0, 1.0], 100)
     f = np.where(rng.random(100) < 0.8, d, -d)
-    made = corrected_mean(d, f, f, target="these", among=400)
-    assert made.interval == pytest.approx((d.sum() / 400, d.sum() / 400))
+    estimate = corrected_mean(d, f, f, target="these", among=400)
+    assert estimate.interval == pytest.approx((d.sum() / 400, d.sum() / 400))
     whole = corrected_mean(
         np.concatenate([d, np.zeros(300)]), np.concatenate([f, np.zeros(300)]), np.concatenate([f, np.zeros(300)])
     )
@@ -224,25 +224,25 @@ def test_a_sample_of_the_differing_questions_counts_the_others_as_equal() -> Non
 def test_few_labels_have_no_interval() -> None:
     people, judge, judge_all = binary(0, 100, 60)
     for number in (FEWEST_QUESTIONS - 1, FEWEST_QUESTIONS):
-        for made in (
+        for estimate in (
             corrected_share(people[:number], judge[:number], judge_all),
             corrected_mean(people[:number], judge[:number], judge_all),
         ):
-            assert (made.interval is None) == (number < FEWEST_QUESTIONS)
-            assert made.value is not None
+            assert (estimate.interval is None) == (number < FEWEST_QUESTIONS)
+            assert estimate.value is not None
     for units in (FEWEST_UNITS - 1, FEWEST_UNITS):
-        made = corrected_units(people[:units], judge[:units], judge_all[:units], labels=units)
-        assert (made.interval is None) == (units < FEWEST_UNITS)
+        estimate = corrected_units(people[:units], judge[:units], judge_all[:units], labels=units)
+        assert (estimate.interval is None) == (units < FEWEST_UNITS)
 
 
 def test_equal_labels_do_not_close_the_interval() -> None:
     ones = np.ones(60)
-    for made in (
+    for estimate in (
         corrected_share(ones, ones, np.ones(300)),
         corrected_mean(ones, ones, np.ones(300), scale=(0.0, 1.0)),
         corrected_mean(np.zeros(60), np.zeros(60), np.zeros(300)),
     ):
-        assert made.half_width > 0.01
+        assert estimate.half_width > 0.01
 
 
 @pytest.mark.parametrize("labelled", [0, 101])
@@ -257,7 +257,7 @@ def test_sizes_that_cannot_be_are_refused(labelled: int) -> None:
 def test_units_are_those_of_the_second_computation() -> None:
     rng = np.random.default_rng(4)
     people, judge, every = rng.random(21), rng.random(21), rng.random(21)
-    made = corrected_units(people, judge, every, labels=42)
+    estimate = corrected_units(people, judge, every, labels=42)
     z = []
     for unit in range(21):
         others = [other for other in range(21) if other != unit]
@@ -265,8 +265,8 @@ def test_units_are_those_of_the_second_computation() -> None:
         weight = statistics.covariance([float(people[other]) for other in others], apart) / statistics.variance(apart)
         z.append(float(people[unit]) - min(1.0, max(0.0, weight)) * float(judge[unit] - every[unit]))
     half = student.ppf(0.975, 20) * statistics.stdev(z) / math.sqrt(21)
-    assert made.interval == pytest.approx((statistics.fmean(z) - half, statistics.fmean(z) + half))
-    assert (made.labels, made.population) == (42, 21)
+    assert estimate.interval == pytest.approx((statistics.fmean(z) - half, statistics.fmean(z) + half))
+    assert (estimate.labels, estimate.population) == (42, 21)
 
 
 def test_units_whose_decisions_are_all_labelled_need_no_judge() -> None:
@@ -279,14 +279,14 @@ def test_units_whose_decisions_are_all_labelled_need_no_judge() -> None:
 
 
 def test_labels_needed_is_the_formula() -> None:
-    made = Estimate(0.6, (0.5, 0.7), 0.65, 60, 301, spread=0.24, left=0.1)
+    estimate = Estimate(0.6, (0.5, 0.7), 0.65, 60, 301, spread=0.24, left=0.1)
     wanted = 0.1 / (0.06**2 / Z**2 - 0.14 / 301)
-    assert labels_needed(made, 0.06).labels == math.ceil(wanted)
-    assert labels_needed(made, 0.06, target="these").labels == math.ceil(0.1 / (0.06**2 / Z**2 + 0.1 / 301))
-    few = labels_needed(made, 0.02)
+    assert labels_needed(estimate, 0.06).labels == math.ceil(wanted)
+    assert labels_needed(estimate, 0.06, target="these").labels == math.ceil(0.1 / (0.06**2 / Z**2 + 0.1 / 301))
+    few = labels_needed(estimate, 0.02)
     assert (few.labels, few.best) == (None, pytest.approx(Z * math.sqrt(0.24 / 301)))
     with pytest.raises(UsageError):
-        labels_needed(made, 0)
+        labels_needed(estimate, 0)
 
 
 @pytest.mark.parametrize("target", ["new", "these"])
@@ -330,12 +330,12 @@ def test_quick_coverage() -> None:
     for _ in range(600):
         people = (rng.random(200) < 0.6).astype(float)
         judge = np.where(rng.random(200) < 0.35, 1.0, people)
-        for name, made in (
+        for name, estimate in (
             ("share", corrected_share(people[:40], judge[:40], judge)),
             ("graded", corrected_mean(people[:40], judge[:40], judge, scale=(0.0, 1.0))),
         ):
-            assert made.interval is not None
-            covered[name] += made.interval[0] <= 0.6 <= made.interval[1]
+            assert estimate.interval is not None
+            covered[name] += estimate.interval[0] <= 0.6 <= estimate.interval[1]
         low, high = wilson(int(judge.sum()), 200)
         covered["judge alone"] += low <= 0.6 <= high
         decided = (rng.random((21, 10)) < rng.beta(3, 2, 21)[:, None]).astype(float)

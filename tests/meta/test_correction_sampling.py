@@ -96,15 +96,15 @@ def test_a_sample_drawn_elsewhere_is_taken_at_its_word() -> None:
 def test_a_prefix_counts(whole, begun, labelled: int) -> None:
     sample = drawn(10)
     place = {draw: number for number, draw in enumerate(sample.draws)}
-    made = labelled_prefix(
+    prefix = labelled_prefix(
         sample,
         sample.draws,
         is_whole=lambda draw: place[draw] in whole,
         is_begun=lambda draw: place[draw] in begun,
         people="ada",
     )
-    assert made.draws == sample.draws[:labelled]
-    assert made.drawn == 10
+    assert prefix.draws == sample.draws[:labelled]
+    assert prefix.drawn == 10
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from qassay.errors import UsageError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.distributions import score_distributions
+from qassay.summaries import TypeWeighted
 
 
 def one_unit(scores: list[float]) -> ScoreMatrix:

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability, variance_components
+from qassay.summaries import TypeWeighted
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -112,7 +114,7 @@ def test_coefficients_lie_between_0_and_1_and_units_reach_them(scores: Floats) -
                 assert study.coefficient(which, needed - 1) < 0.9 + 1e-9  # type: ignore[arg-type, operator]
 
 
-def test_negative_components_are_set_to_zero_and_said() -> None:
+def test_negative_components_are_set_to_zero_with_a_note() -> None:
     # Runs that differ less than chance: the variance of runs is estimated below 0.
     scores = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
     study = variance_components(scores)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, Summary, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta import intervals
 from qassay.meta.intervals import (
     FLIPS,
@@ -29,6 +30,7 @@ from qassay.meta.intervals import (
     scores_without,
     wilson,
 )
+from qassay.summaries import ConfidenceWeighted, Summary, TypeWeighted
 
 
 def difference_interval(matrix: ScoreMatrix, a: str, b: str, *, flips: int = FLIPS) -> FlipTest:

@@ -75,7 +75,7 @@ def test_the_distribution_of_2003(golden: dict[str, Any]) -> None:
     assert noise.maximum == pytest.approx(10 * 0.1 / 50)
 
 
-def test_what_makes_responses_identical() -> None:
+def test_which_responses_are_identical() -> None:
     same = [("a", "1", "d", "x"), ("a", "1", "d", "x"), ("a", "2", None, "y")]
     twice = [("b", "1", "d", "x"), ("b", "2", None, "y")]
     elsewhere = [("c", "1", "d", "x"), ("c", "1", "d", "x"), ("c", "2", "", "y")]
@@ -113,7 +113,7 @@ def test_questions_without_a_score_do_not_count() -> None:
     assert noise.maximum == 1.0
 
 
-def test_no_identical_runs_is_said() -> None:
+def test_no_identical_runs_is_noted() -> None:
     noise = judging_noise(items([("a", "1", "d", "x")]), scores({"a": [1.0], "b": [0.0]}), component="other")
     assert noise.as_json()["pairs"] == 0
     assert noise.minimum is noise.maximum is noise.mean is None

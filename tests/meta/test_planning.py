@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.generalizability import assumed, generalizability
 from qassay.meta.planning import Costs, Wanted, differences_for, plan, plan_from_variances
 from qassay.meta.planning.running_again import best_repeats
@@ -125,7 +126,7 @@ def test_the_best_number_of_repeats_is_the_cheapest() -> None:
     assert best_repeats(Variances(0.0, 0.0, 0.08), Costs(1, 1)) is None
 
 
-def test_what_running_again_shifts_is_in_what_questions_show() -> None:
+def test_no_number_of_questions_averages_out_shifts_between_repeats() -> None:
     rng = np.random.default_rng(4)
     values = tuple(
         rng.normal(0.5, 0.1, (60, 1)) + shift + rng.normal(0, 0.05, (60, 3))
@@ -238,7 +239,7 @@ def test_identical_and_two_runs() -> None:
         {"error": 2.0},
     ],
 )
-def test_what_cannot_be_wanted(wrong: dict[str, Any]) -> None:
+def test_impossible_wishes_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Wanted(**wrong)
 

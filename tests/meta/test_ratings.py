@@ -86,7 +86,7 @@ def test_agreement_of_two_raters_by_hand() -> None:
     assert "undefined" in scales["organization"].notes[0]
 
 
-def test_one_judge_and_missing_ratings_are_said() -> None:
+def test_one_judge_and_missing_ratings_are_noted() -> None:
     rated = rate(holistic([("author", "1", "a", 4, 5), ("author", "1", "b", 3, 5), ("author", "2", "a", 3, 5)]))
     assert rated.scales["content"].krippendorff_alpha_ordinal is None
     assert rated.scales["content"].notes == (

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.intervals import score_intervals
 from qassay.meta.repeats import difference_uncertainty, mean_squares, mean_uncertainty, pair_p_values
 from qassay.meta.significance import compare, compare_all
@@ -204,24 +205,24 @@ def test_the_interval_of_a_repeated_score_includes_running_again() -> None:
     covered, by_questions, trials = 0, 0, 200
     for seed in range(trials):
         table = scores(np.random.default_rng(seed), 40, 4, shift=0.15)
-        made = score_intervals(matrix(table))
-        low, high = made.interval("A") or (np.nan, np.nan)
+        intervals = score_intervals(matrix(table))
+        low, high = intervals.interval("A") or (np.nan, np.nan)
         covered += low <= 0.5 <= high
         alone = score_intervals(
             ScoreMatrix(("a",), tuple(map(str, range(40))), table.mean(axis=1)[None]), resamples=200
         )
         low, high = alone.interval("a") or (np.nan, np.nan)
         by_questions += low <= 0.5 <= high
-        assert made.methods == ("t with repeats",)
+        assert intervals.methods == ("t with repeats",)
     assert covered / trials >= 0.92
     assert by_questions / trials < 0.85
 
 
 def test_a_score_without_spread_or_repeats_keeps_its_interval() -> None:
     right, once = np.ones((20, 3)), np.array([[1.0], [0.0]] * 10)
-    made = score_intervals(matrix(right, once))
-    assert made.methods == ("Wilson", "Wilson")
-    assert made.high[0] == 1.0
+    intervals = score_intervals(matrix(right, once))
+    assert intervals.methods == ("Wilson", "Wilson")
+    assert intervals.high[0] == 1.0
     nearly = np.ones((20, 3))
     nearly[0, 0] = 0.0
     assert score_intervals(matrix(nearly)).high == (1.0,)

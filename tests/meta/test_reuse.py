@@ -47,13 +47,13 @@ def test_scores_without_a_run_are_those_of_the_reduced_key(evaluation: Evaluatio
 
 
 def test_by_organisation_its_runs_leave_together(evaluation: Evaluation) -> None:
-    found = reuse(evaluation.tally(), by="organisation")
-    rows = {row.run: row for row in found.rows}
+    study = reuse(evaluation.tally(), by="organisation")
+    rows = {row.run: row for row in study.rows}
     # Without a and b, x is unjudged for both of them; for b NIL becomes right on 2.
     assert rows["b"].score_without == pytest.approx((2 / 3) * 0.5)
-    assert found.as_json()["by"] == "organisation"
-    assert "Leave out one organisation" in found.table().title
-    assert "Every row leaves out one organisation only" in found.table().notes[1]
+    assert study.as_json()["by"] == "organisation"
+    assert "Leave out one organisation" in study.table().title
+    assert "Every row leaves out one organisation only" in study.table().notes[1]
 
 
 def test_a_task_without_a_pool_says_so(evaluation: Evaluation, tmp_path: Path) -> None:

@@ -55,13 +55,13 @@ def test_few_units_are_rough_and_never_below_5_percent() -> None:
 def test_it_is_the_share_of_repetitions_that_reverse(units: int) -> None:
     """Pairs of systems whose true means differ like normal numbers with deviation 0.1: said and seen agree."""
     rng = np.random.default_rng(units)
-    said, seen = [], []
+    chances, seen = [], []
     for _ in range(1500):
         true = rng.normal(0, 0.1)
         first, again = (rng.normal([[0.5 + true], [0.5]], 0.1, (2, units)).clip(0, 1) for _ in range(2))
-        said.append(chance_of_reversal(_matrix(first), "r0", "r1").chance)
+        chances.append(chance_of_reversal(_matrix(first), "r0", "r1").chance)
         seen.append(np.prod([part[0].mean() - part[1].mean() for part in (first, again)]) < 0)
-    assert np.mean(said) == pytest.approx(np.mean(seen), abs=0.012)
+    assert np.mean(chances) == pytest.approx(np.mean(seen), abs=0.012)
 
 
 @pytest.mark.parametrize(

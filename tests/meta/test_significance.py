@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ConfidenceWeighted, Floats, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.intervals import blocks
 from qassay.meta.significance import (
     AllPairs,
@@ -34,6 +35,7 @@ from qassay.meta.significance import (
 from qassay.meta.significance.many_runs import indistinguishable, letters
 from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm, t_p_values
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]
 
@@ -153,19 +155,19 @@ def test_parts_of_a_type_weighted_difference_add_up() -> None:
     groups = [(0.5, apart[:5]), (0.25, apart[5:10]), (0.25, apart[10:])]
     whole = sum(weight * sum(x) / len(x) for weight, x in groups)
     d = [
-        weight / len(x) * ((one - sum(x) / len(x)) * (len(x) / (len(x) - 1)) ** 0.5 + whole)
+        weight / len(x) * ((value - sum(x) / len(x)) * (len(x) / (len(x) - 1)) ** 0.5 + whole)
         for weight, x in groups
-        for one in x
+        for value in x
     ]
     assert sum(d) == pytest.approx(whole)
     flips = list(itertools.product([1, -1], repeat=12))
     hits = sum(abs(sum(s * x for s, x in zip(f, d, strict=True))) >= abs(sum(d)) - 1e-9 for f in flips)
-    found = compare(small, "A", "B")
-    assert found.p_randomisation == pytest.approx(hits / len(flips))
+    comparison = compare(small, "A", "B")
+    assert comparison.p_randomisation == pytest.approx(hits / len(flips))
     spread = sum(
         (12 * (x - whole * share)) ** 2 for x, share in zip(d, [0.1] * 5 + [0.05] * 5 + [0.125] * 2, strict=True)
     )
-    assert found.effect_size == pytest.approx(whole / (spread / 11) ** 0.5)
+    assert comparison.effect_size == pytest.approx(whole / (spread / 11) ** 0.5)
 
 
 def test_same_answers_in_another_order_of_confidence_can_differ() -> None:
@@ -217,11 +219,11 @@ def test_few_units_say_so(units: int) -> None:
     assert "there is no 95% interval" in str(result.table())
 
 
-def test_one_pair_among_many_is_said_to_be_uncorrected() -> None:
+def test_one_pair_among_many_is_noted_as_uncorrected() -> None:
     matrix = matrix_of(np.repeat([[1.0], [0.0], [0.5]], 12, axis=1))
-    said = "chosen beforehand. To pick a pair by its scores among 3,"
-    assert any(said in note for note in compare(matrix, "A", "B").notes)
-    assert not any(said in note for note in compare(matrix.select(["A", "B"]), "A", "B").notes)
+    advice = "chosen beforehand. To pick a pair by its scores among 3,"
+    assert any(advice in note for note in compare(matrix, "A", "B").notes)
+    assert not any(advice in note for note in compare(matrix.select(["A", "B"]), "A", "B").notes)
 
 
 def test_one_run_has_no_pairs_to_list() -> None:
@@ -266,9 +268,9 @@ def test_units_for_power() -> None:
     # Where the normal approximation takes over, nothing jumps.
     assert units_for_power(0.0199) == pytest.approx(units_for_power(0.0197), rel=0.025)
     # detectable is the inverse
-    found = detectable(34)
-    assert found is not None
-    assert power(found, 34) == pytest.approx(0.8)
+    difference = detectable(34)
+    assert difference is not None
+    assert power(difference, 34) == pytest.approx(0.8)
     assert detectable(1) is None
     with pytest.raises(UsageError):
         units_for_power(0.5, power=0.01)
@@ -395,7 +397,7 @@ def test_randomised_tukey_of_two_runs_is_the_randomisation_test() -> None:
 
 
 @pytest.mark.parametrize("method", ["randomised-tukey", "holm", "bh"])
-def test_permutations_that_are_all_there_are_said_to_be(method: Method) -> None:
+def test_complete_permutations_are_noted(method: Method) -> None:
     few, many = (compare_all(some_runs(9, runs=2, units=units), method=method) for units in (6, 30))
     assert (few.exact, many.exact) == (True, False)
     assert ", all 64 permutations." in few.table().notes[0]
@@ -459,7 +461,7 @@ def assert_consistent(result: AllPairs) -> None:
     ),
     st.booleans(),
 )
-def test_one_decision_stands_behind_all_figures(method: Method, values: Floats, exact: bool) -> None:
+def test_all_figures_follow_one_decision(method: Method, values: Floats, exact: bool) -> None:
     matrix = matrix_of(values, denominator=4 if exact else None)
     assert_consistent(compare_all(matrix, method=method, permutations=300))
 
@@ -499,7 +501,7 @@ def test_no_line_is_drawn_that_nothing_can_pass(runs: int, units: int, found: bo
     assert ("are significant" in str(result.table())) == found
 
 
-def test_runs_that_are_all_equal_are_said_to_be() -> None:
+def test_equal_runs_are_noted() -> None:
     result = compare_all(matrix_of(np.full((3, 20), 0.5)))
     assert any("All runs have the same scores" in note for note in result.notes)
     assert "more than 0.0000" not in str(result.table())
@@ -541,9 +543,9 @@ def test_series_are_exchanged_as_wholes() -> None:
 
 def test_same_seed_same_result() -> None:
     matrix = some_runs(15)
-    one, two = (compare_all(matrix, permutations=500, seed=3).as_json() for _ in range(2))
-    assert one == two
-    assert one != compare_all(matrix, permutations=500, seed=4).as_json()
+    first, second = (compare_all(matrix, permutations=500, seed=3).as_json() for _ in range(2))
+    assert first == second
+    assert first != compare_all(matrix, permutations=500, seed=4).as_json()
 
 
 # --- real runs ----------------------------------------------------------------------------------------------------
@@ -593,14 +595,14 @@ def test_family_of_tests_keeps_its_level() -> None:
 @pytest.mark.slow
 def test_simultaneous_intervals_hold_all_differences_at_once() -> None:
     truth = np.linspace(0, 0.3, 6)
-    held = 0
+    covered = 0
     for seed in range(1000):
         matrix = some_runs(seed, runs=6, units=40, spread=0.0)
         shifted = matrix_of(matrix.values + truth[:, None])
         result = compare_all(shifted, method="tukey")
         gaps = {run: float(t) for run, t in zip(shifted.runs, truth, strict=True)}
-        held += all(p.interval and p.interval[0] <= gaps[p.a] - gaps[p.b] <= p.interval[1] for p in result.pairs())
-    assert held / 1000 == pytest.approx(0.95, abs=0.02)
+        covered += all(p.interval and p.interval[0] <= gaps[p.a] - gaps[p.b] <= p.interval[1] for p in result.pairs())
+    assert covered / 1000 == pytest.approx(0.95, abs=0.02)
 
 
 def test_a_difference_that_is_the_same_on_every_question_is_certain_whatever_their_types_weigh() -> None:
@@ -609,9 +611,9 @@ def test_a_difference_that_is_the_same_on_every_question_is_certain_whatever_the
     summary = TypeWeighted(types, {"factoid": 0.5, "list": 0.25, "definition": 0.25})
     units = tuple(map(str, range(30)))
     matrix = ScoreMatrix(("a", "b"), units, np.stack([base + 0.1, base]), summary=summary)
-    found = compare(matrix, "a", "b")
-    assert found.interval == pytest.approx((0.1, 0.1), abs=1e-9)
-    assert found.p_t is None
+    comparison = compare(matrix, "a", "b")
+    assert comparison.interval == pytest.approx((0.1, 0.1), abs=1e-9)
+    assert comparison.p_t is None
 
 
 def test_manual_runs_have_a_star_in_both_tables() -> None:

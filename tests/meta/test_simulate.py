@@ -64,7 +64,7 @@ def test_same_seed_same_scores():
         {"scores": "zero-inflated", "means": [0.6]},
     ],
 )
-def test_what_cannot_be_simulated_is_an_error(fields):
+def test_impossible_simulations_are_errors(fields):
     given = {"means": MEANS, "units": 10} | fields
     with pytest.raises(UsageError):
         simulate_runs(given.pop("means"), given.pop("units"), **given)

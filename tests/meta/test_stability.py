@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qassay.errors import InputError, UsageError
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.stability import Stability, stability
+from qassay.summaries import ConfidenceWeighted
 
 
 def matrix(values: Sequence[Sequence[float]], runs: Sequence[str] = "", units: Sequence[str] = ()) -> ScoreMatrix:
@@ -190,7 +191,7 @@ def test_fewer_than_three_runs_have_no_tau_but_swaps() -> None:
     assert "three runs" in "\n".join(map(str, result.tables()))
 
 
-def test_no_run_in_common_is_said() -> None:
+def test_no_run_in_common_is_noted() -> None:
     with pytest.raises(InputError, match=r"no run in common \(a has x; b has y\)"):
         stability({"m": {"a": matrix([[1]], runs="x"), "b": matrix([[1]], runs="y")}}, reference="a")
 
@@ -236,7 +237,7 @@ def test_manual_runs_carry_a_star_and_matrices_their_notes() -> None:
     assert measured.notes == ("one: 12 cells counted as 0.", "Read as is.")
 
 
-def test_one_set_alone_is_ranked_and_said_to_be_alone() -> None:
+def test_a_single_set_is_ranked_with_a_note() -> None:
     result = stability({"m": {"only": matrix([[1], [2], [3]])}}, reference="only")
     assert result.as_json()["measures"]["m"]["tau"] == [[1.0]]  # type: ignore[index]
     assert result.measures["m"].mean_tau is None

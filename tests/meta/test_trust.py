@@ -17,9 +17,9 @@ from scipy import stats
 
 import qassay
 from qassay.cli import main
-from qassay.matrix import Mean
 from qassay.meta.trust import Compared, ScoredTwice, ac1, alternative_annotator, bias_of, trust
 from qassay.meta.trust.annotator import significant
+from qassay.summaries import Mean
 
 PEOPLE = ["first", "second", "third"]
 
@@ -48,7 +48,7 @@ def test_labels_are_folded_and_the_unfolded_ones_kept() -> None:
     assert result.labels["nugget support"].matrix["none"] == {"none": 1, "partial": 1, "full": 1}
 
 
-def test_without_a_common_judgment_nothing_is_said() -> None:
+def test_without_a_common_judgment_there_is_no_result() -> None:
     result = trust("p", "h", [], None)
     assert (result.items, result.kappa) == (0, None)
     assert "nothing can be said" in result.sentence()

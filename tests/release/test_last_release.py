@@ -186,7 +186,7 @@ def served_samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
 
 
 @pytest.mark.parametrize("name", script("release_sample").SEEN)
-def test_assessors_see_what_they_said_and_say_it_again(name: str, served_samples: dict[str, Served]) -> None:
+def test_assessors_see_their_judgments_and_repeat_them(name: str, served_samples: dict[str, Served]) -> None:
     """What is saved again is stored under the same digest, in the same words but for the time."""
     sample, then = script("release_sample"), recorded(name)["seen"]
     here = served_samples[name]
@@ -235,6 +235,6 @@ def bodies(rows: list[list[Any]]) -> dict[tuple[str, str], list[str | None]]:
         ({"stored": [["first", "item", "0a", 1, "{}"]]}, {"stored": [["first", "item", "0b", 1, "{}"]]}, "/stored/0/2"),
     ],
 )
-def test_what_counts_as_a_difference(then: Any, now: Any, place: str | None) -> None:
+def test_which_differences_count(then: Any, now: Any, place: str | None) -> None:
     listed = list(differences(then, now))
     assert [difference.startswith(str(place)) for difference in listed] == ([] if place is None else [True])

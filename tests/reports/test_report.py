@@ -156,12 +156,12 @@ def test_a_pair_that_only_the_correction_leaves_unclear_is_not_called_short_of_q
     rng = np.random.default_rng(3)
     values = rng.normal(0.3, 0.1, (10, 40))
     values[0] = values[1] + np.where(np.arange(40) < 26, 0.1, -0.1) * rng.uniform(0.5, 1, 40)
-    made = of(tuple("ABCDEFGHIJ"), np.clip(values + np.arange(10, 0, -1)[:, None] * 0.05, 0, 1))
-    answer = " ".join(made.answer)
+    page = of(tuple("ABCDEFGHIJ"), np.clip(values + np.arange(10, 0, -1)[:, None] * 0.05, 0, 1))
+    answer = " ".join(page.answer)
     assert "chance could explain it" in answer
     assert "Compared alone, the first two would differ significantly" in answer
     assert "A test of" not in answer
-    assert "To separate 1 and 2" not in {fact.label for fact in made.facts}
+    assert "To separate 1 and 2" not in {fact.label for fact in page.facts}
 
 
 def test_a_shared_first_place_is_named() -> None:

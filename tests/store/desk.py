@@ -87,24 +87,24 @@ def make_store(request: pytest.FixtureRequest, folder: Path, database: str) -> S
         server = request.getfixturevalue("postgres_server")
         if not DATABASES:
             DATABASES.append(server.new_database())
-        made = Store(connect(DATABASES[0]))
-        migrate(made.engine)
-        with made.engine.begin() as connection:
+        opened_store = Store(connect(DATABASES[0]))
+        migrate(opened_store.engine)
+        with opened_store.engine.begin() as connection:
             connection.execute(text(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE"))
-        return made
-    made = Store(connect(f"sqlite:///{folder / 'qassay.db'}"))
+        return opened_store
+    opened_store = Store(connect(f"sqlite:///{folder / 'qassay.db'}"))
     # Nobody pulls the plug on a test.
-    event.listen(made.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
-    migrate(made.engine)
-    return made
+    event.listen(opened_store.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
+    migrate(opened_store.engine)
+    return opened_store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An empty store in each database."""
-    made = make_store(request, tmp_path, request.param)
-    yield made
-    made.close()
+    opened_store = make_store(request, tmp_path, request.param)
+    yield opened_store
+    opened_store.close()
 
 
 def add_people(connection: Connection, number: int) -> list[Assessor]:
@@ -223,15 +223,15 @@ class Desk:
         check_sums(connection)
 
 
-def parts_needed(connection: Connection, one: Assignment, pooled: Item) -> set[str]:
+def parts_needed(connection: Connection, assignment: Assignment, pooled: Item) -> set[str]:
     """The subjects that an item takes decisions on; an answer that waits for its nuggets has none."""
-    parts = parts_for(connection, one.set, pooled, None)
+    parts = parts_for(connection, assignment.set, pooled, None)
     return {part.subject for part in parts if part.required}
 
 
-def _judged_by(one: Assignment) -> Any:
+def _judged_by(assignment: Assignment) -> Any:
     c = current_judgment.c
-    return select(c.subject).where(c.set == one.set, c.question == one.question, c.body.is_not(None))
+    return select(c.subject).where(c.set == assignment.set, c.question == assignment.question, c.body.is_not(None))
 
 
 def make_desk(
@@ -271,5 +271,5 @@ def save(
     """Decide on a part for the first time, or as the options say."""
     assignment, item, part = where
     how = {"task": desk.evaluation.task, "who": desk.who(assignment), "key": "k"} | options
-    made = act(connection, task=how.pop("task"), who=how.pop("who"), key=how.pop("key"))
-    return decide(made, assignment, item, part, {"judgment": label}, **{"expected": 0, **how})
+    change_act = act(connection, task=how.pop("task"), who=how.pop("who"), key=how.pop("key"))
+    return decide(change_act, assignment, item, part, {"judgment": label}, **{"expected": 0, **how})

@@ -48,9 +48,9 @@ from qassay.store.schema import invitation, record, session, token
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "qassay.toml").write_text('task = "series2004"\n')
-    made = open_store(tmp_path, create=True)
-    yield made
-    made.close()
+    opened_store = open_store(tmp_path, create=True)
+    yield opened_store
+    opened_store.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -60,9 +60,9 @@ def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "postgresql":
         named = f'database = "{request.getfixturevalue("postgres_url")}"\n'
     (tmp_path / "qassay.toml").write_text(f'task = "series2004"\n{named}')
-    made = open_store(tmp_path, create=True)
-    yield made
-    made.close()
+    opened_store = open_store(tmp_path, create=True)
+    yield opened_store
+    opened_store.close()
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +78,8 @@ def test_a_link_makes_one_account(store: Store) -> None:
         assert secret not in str(connection.execute(select(invitation)).all())
         assert look_at_invitation(connection, secret).role == "organiser"
     with store.write() as connection:
-        made = accept_invitation(connection, secret, name="  Ada ", password="hash")
-        assert (made.name, made.role, has_organiser(connection)) == ("Ada", "organiser", True)
+        person = accept_invitation(connection, secret, name="  Ada ", password="hash")
+        assert (person.name, person.role, has_organiser(connection)) == ("Ada", "organiser", True)
     for name in ("Ada", "Eve"):
         with store.write() as connection, pytest.raises(UsageError, match="used, has expired or was withdrawn"):
             accept_invitation(connection, secret, name=name, password="hash")
@@ -102,10 +102,10 @@ def test_of_many_who_use_a_link_at_once_one_gets_in(either: Store) -> None:
             pass
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     with store.read() as connection:
         assert len(made) == 1
         assert find_account(connection, made[0])[0] is not None
@@ -126,7 +126,7 @@ def test_a_link_expires_and_can_be_withdrawn(store: Store) -> None:
         old = invite(act(connection), "reader", life=timedelta(seconds=-1))
         taken_back = invite(act(connection), "reader", name="Eve")
         ada = add_account(connection, "Ada", "organiser")
-        assert [one.name for one in open_invitations(connection)] == ["Eve"]
+        assert [invitation.name for invitation in open_invitations(connection)] == ["Eve"]
         withdraw_invitation(act(connection, account=ada.id), open_invitations(connection)[0].id)
         assert open_invitations(connection) == []
         for secret in (old, taken_back, "never was one"):
@@ -159,10 +159,10 @@ def test_names_that_mislead_are_refused(store: Store, name: str) -> None:
         add_account(connection, name, "reader")
 
 
-def test_names_are_told_apart_without_capitals(store: Store) -> None:
+def test_names_differ_in_more_than_capitals(store: Store) -> None:
     with store.write() as connection:
-        made = add_account(connection, "Jose\u0301", "reader")
-        assert find_account(connection, " JOSÉ")[0] == made
+        person = add_account(connection, "Jose\u0301", "reader")
+        assert find_account(connection, " JOSÉ")[0] == person
         with pytest.raises(UsageError, match="already"):
             add_account(connection, "josé", "reader")
         with pytest.raises(UsageError, match="unknown role 'root'"):
@@ -196,10 +196,10 @@ def test_two_organisers_cannot_demote_each_other(either: Store) -> None:
             refused.append(str(error))
 
     threads = [threading.Thread(target=demote, args=pair) for pair in ((ada, eve), (eve, ada))]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(refused) == 1
     with either.read() as connection:
         assert has_organiser(connection)
@@ -217,10 +217,10 @@ def test_of_two_who_take_a_name_at_once_one_gets_it(either: Store) -> None:
             refused.append(str(error))
 
     threads = [threading.Thread(target=take) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(refused) == 3
 
 
@@ -241,11 +241,11 @@ def test_sessions_end_by_time_and_by_hand(store: Store) -> None:
         ada = add_account(connection, "Ada", "organiser")
         secrets = [begin_session(connection, ada.id, address="a", agent="b\x1b[1m" + "x" * 999) for _ in range(4)]
         assert not any(secret in str(connection.execute(select(session)).all()) for secret in secrets)
-        found = find_session(connection, secrets[0])
-        assert found is not None
-        assert (found[0], found[2]) == (ada, False)
+        open_session = find_session(connection, secrets[0])
+        assert open_session is not None
+        assert (open_session[0], open_session[2]) == (ada, False)
         assert count_sessions(connection) == 4
-        numbers = [one.id for one in reversed(sessions(connection, ada.id))]
+        numbers = [session.id for session in reversed(sessions(connection, ada.id))]
         assert "\x1b" not in str(sessions(connection, ada.id)[0].agent)
         _set(connection, numbers[0], seen="2020-01-01T00:00:00.000Z")
         _set(connection, numbers[1], expires="2020-01-01T00:00:00.000Z")
@@ -270,19 +270,19 @@ def test_tokens_are_shown_once_and_can_be_revoked(store: Store) -> None:
         secret = make_token(connection, ada.id, "nightly")
         assert secret.startswith("qsy_")
         assert secret not in str(connection.execute(select(token)).all())
-        found = find_token(connection, secret)
-        assert found is not None
-        assert found[0].name == "Ada"
+        valid_token = find_token(connection, secret)
+        assert valid_token is not None
+        assert valid_token[0].name == "Ada"
         with pytest.raises(UsageError, match="no such token"):
-            end_token(connection, eve.id, found[1])
+            end_token(connection, eve.id, valid_token[1])
         change_account(act(connection, account=eve.id), ada.id, active=False)
         assert find_token(connection, secret) is None
         change_account(act(connection, account=eve.id), ada.id, active=True)
         assert find_token(connection, secret) is None  # it does not come back with the account
         secret = make_token(connection, ada.id, "nightly")
-        found = find_token(connection, secret)
-        assert found is not None
-        end_token(connection, ada.id, found[1])
+        valid_token = find_token(connection, secret)
+        assert valid_token is not None
+        end_token(connection, ada.id, valid_token[1])
         assert find_token(connection, secret) is None
         assert tokens(connection, ada.id) == []
 
@@ -323,8 +323,8 @@ def test_a_hash_of_weaker_parameters_is_renewed(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_parameters_in_use_are_not_cheap() -> None:
     # The first one: the tests above work with a cheap one.
-    made = argon2.PasswordHasher()
-    assert (made.type, made.memory_cost >= 19 * 1024) == (argon2.Type.ID, True)
+    hasher = argon2.PasswordHasher()
+    assert (hasher.type, hasher.memory_cost >= 19 * 1024) == (argon2.Type.ID, True)
 
 
 def test_an_unknown_name_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_two_who_agree_on_everything_settle_everything(desk: Any) -> None:
         assert all(row["settled"] == "unanimous" and "assessor" not in row and "note" not in row for row in rows)
         saved = connection.execute(select(judgment.c.account).where(judgment.c.set == ADJUDICATED)).scalars()
         assert set(saved) == {None}
-        assert all(desk.disagreements(connection, one) == [] for one in ("1.1", "1.2", "1.3"))
+        assert all(desk.disagreements(connection, question) == [] for question in ("1.1", "1.2", "1.3"))
 
 
 def test_two_who_disagree_on_everything_leave_everything(desk: Any) -> None:
@@ -65,12 +65,17 @@ def test_two_who_disagree_on_everything_leave_everything(desk: Any) -> None:
         assert [desk.settled(connection, question) for question in ("1.1", "1.2", "1.3")] == [
             (0, 2, 2), (0, 3, 3), (0, 2, 2)
         ]  # fmt: skip
-        found = desk.disagreements(connection, "1.1")
-        assert {one.item.id for one in found} == {item.id for item in items_of(connection, "1.1")}
-        assert all(sorted(v["judgment"] for v in one.verdicts) == ["R", "W"] for one in found)
-        assert all(one.ruling is None and one.version == 0 and one.left for one in found)
+        disagreements = desk.disagreements(connection, "1.1")
+        assert {disagreement.item.id for disagreement in disagreements} == {
+            item.id for item in items_of(connection, "1.1")
+        }
+        assert all(sorted(v["judgment"] for v in disagreement.verdicts) == ["R", "W"] for disagreement in disagreements)
+        assert all(
+            disagreement.ruling is None and disagreement.version == 0 and disagreement.left
+            for disagreement in disagreements
+        )
         matches = desk.disagreements(connection, "1.3")
-        assert all(sorted(v["nuggets"] for v in one.verdicts) == [[], ["1"]] for one in matches)
+        assert all(sorted(v["nuggets"] for v in match.verdicts) == [[], ["1"]] for match in matches)
 
 
 def test_nobody_sees_anything_before_all_have_finished(desk: Any) -> None:
@@ -128,27 +133,32 @@ def test_notes_come_with_the_verdicts_and_names_do_not(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first", lambda *_: {"judgment": "R", "note": "page two"})
         desk.judge_all(connection, "1.1", "second", harsh)
-        for one in desk.disagreements(connection, "1.1"):
-            assert sorted(map(str, one.verdicts)) == ["{'judgment': 'R', 'note': 'page two'}", "{'judgment': 'W'}"]
-            assert not any(name in str(one) for name in (*SLOTS, "assessor"))
+        for disagreement in desk.disagreements(connection, "1.1"):
+            assert sorted(map(str, disagreement.verdicts)) == [
+                "{'judgment': 'R', 'note': 'page two'}",
+                "{'judgment': 'W'}",
+            ]
+            assert not any(name in str(disagreement) for name in (*SLOTS, "assessor"))
 
 
 def test_the_order_of_verdicts_is_drawn_for_each_item(store: Store, tmp_path: Path) -> None:
     questions = [{"id": "q", "type": "factoid", "text": "?"}]
     runs = {f"r{n}": f"q Q0 D1 1 1 r{n} answer {n}\n" for n in range(40)}
-    made = desks.write_evaluation(tmp_path / "evaluation", task="ranked5", questions=questions, runs=runs)
-    desk = desks.make_desk(store, tmp_path, made=made, development=False)
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", task="ranked5", questions=questions, runs=runs)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
     with store.write() as connection:
         desk.judge_all(connection, "q", "first")
         desk.judge_all(connection, "q", "second", harsh)
-        found = desk.disagreements(connection, "q")
-        firsts = [one.verdicts[0]["judgment"] for one in found]
+        disagreements = desk.disagreements(connection, "q")
+        firsts = [disagreement.verdicts[0]["judgment"] for disagreement in disagreements]
         assert len(firsts) == 40
         assert 5 < firsts.count("R") < 35
-        assert [one.verdicts for one in desk.disagreements(connection, "q")] == [one.verdicts for one in found]
+        assert [disagreement.verdicts for disagreement in desk.disagreements(connection, "q")] == [
+            disagreement.verdicts for disagreement in disagreements
+        ]
 
 
-def test_a_ruling_stands_and_the_rest_is_left(desk: Any) -> None:
+def test_a_ruling_is_kept_and_the_rest_is_left(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
@@ -156,10 +166,12 @@ def test_a_ruling_stands_and_the_rest_is_left(desk: Any) -> None:
         saved = desk.rule(connection, first, {"judgment": "X", "note": "too much"})
         assert (saved.version, saved.account, saved.body["assessor"]) == (1, desk.judge.id, desk.judge.name)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
-        again = {one.item.id: one for one in desk.disagreements(connection, "1.1")}
+        again = {disagreement.item.id: disagreement for disagreement in desk.disagreements(connection, "1.1")}
         assert again[first.item.id].ruling == {"judgment": "X", "note": "too much"}
         assert (again[first.item.id].version, again[first.item.id].left) == (1, False)
-        assert [one.item.id for one in desk.disagreements(connection, "1.1", only_left=True)] == [second.item.id]
+        assert [disagreement.item.id for disagreement in desk.disagreements(connection, "1.1", only_left=True)] == [
+            second.item.id
+        ]
         desk.rule(connection, second, {"judgment": "W"})
         assert desk.settled(connection, "1.1") == (0, 2, 0)
         assert settle(act(connection, task=desk.evaluation.task), "1.1").left == 0
@@ -177,13 +189,13 @@ def test_rulings_are_checked_versioned_and_sent_twice(desk: Any) -> None:
         verdict = {"judgment": "R", "settled": "unanimous"}
         with pytest.raises(InputError, match="settled"):
             rule(act(connection, task=task, who=who, key="a"), item, "", verdict, expected=0)
-        one = rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0)
-        assert rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0) == one
+        change = rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0)
+        assert rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "R"}, expected=0) == change
         with pytest.raises(KeyReusedError):
             rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "W"}, expected=1)
         with pytest.raises(ConflictError) as met:
             rule(act(connection, task=task, who=who, key="b"), item, "", {"judgment": "W"}, expected=0)
-        assert met.value.current == one
+        assert met.value.current == change
         assert count_rows(connection) == 1
         assert desk.settled(connection, "1.1") == (0, 2, 1)
 
@@ -193,17 +205,17 @@ def test_a_ruling_is_undone(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        found = desk.disagreements(connection, "1.1")[0]
-        desk.rule(connection, found, {"judgment": "R"})
+        disagreement = desk.disagreements(connection, "1.1")[0]
+        desk.rule(connection, disagreement, {"judgment": "R"})
         undone = act(connection, task=task, who=who, key="undo")
-        saved = undo_ruling(undone, found.item, "", expected=1, to=0)
+        saved = undo_ruling(undone, disagreement.item, "", expected=1, to=0)
         assert (saved.version, saved.body) == (2, None)
-        assert undo_ruling(undone, found.item, "", expected=1, to=0) == saved
+        assert undo_ruling(undone, disagreement.item, "", expected=1, to=0) == saved
         assert desk.settled(connection, "1.1") == (0, 2, 2)
         assert desk.rows(connection) == []
         with pytest.raises(InputError, match="no version 7"):
-            undo_ruling(act(connection, task=task, who=who, key="other"), found.item, "", expected=2, to=7)
-        undo_ruling(act(connection, task=task, who=who, key="back"), found.item, "", expected=2, to=1)
+            undo_ruling(act(connection, task=task, who=who, key="other"), disagreement.item, "", expected=2, to=7)
+        undo_ruling(act(connection, task=task, who=who, key="back"), disagreement.item, "", expected=2, to=1)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
 
 
@@ -218,11 +230,11 @@ def test_settling_twice_repeats_nothing(desk: Any) -> None:
 
 def test_ratings_are_never_settled(store: Store, tmp_path: Path) -> None:
     questions = [{"id": "p", "type": "pair", "text": "T", "hypothesis": "H"}]
-    made = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
     for run in ("a", "b"):
         line = f'{{"run": "{run}", "question": "p", "decision": "YES", "justification": "because {run}"}}\n'
         (tmp_path / "evaluation" / "runs" / f"{run}.jsonl").write_text(line, encoding="utf-8")
-    desk = desks.make_desk(store, tmp_path, made=made, development=False)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
     with store.write() as connection:
         desk.judge_all(connection, "p", "first")
         desk.judge_all(connection, "p", "second")
@@ -241,8 +253,8 @@ def test_progress_tells_what_is_closed_and_what_waits_to_be_settled(desk: Any) -
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        told = {one.question: (one.assessors, one.closed) for one in progress(connection)}
-        assert told == {"1.1": (2, True), "1.2": (2, False), "1.3": (2, False)}
+        state = {row.question: (row.assessors, row.closed) for row in progress(connection)}
+        assert state == {"1.1": (2, True), "1.2": (2, False), "1.3": (2, False)}
         forget_settled(connection, "1.1")
         assert desk.settled(connection, "1.1") is None
         settle(act(connection, task=desk.evaluation.task), "1.1")
@@ -306,8 +318,8 @@ def test_classes_with_other_items_are_a_disagreement(desk: Any) -> None:
         desk.judge_all(connection, "1.2", "first", by_class({"Ann": "one", "Bob": "two"}))
         desk.judge_all(connection, "1.2", "second", by_class({"Ann": "both", "Bob": "both"}))
         assert desk.settled(connection, "1.2") == (0, 3, 3)
-        found = desk.disagreements(connection, "1.2")
-        desk.rule(connection, found[0], {"judgment": "R", "answer": "one"})
+        disagreements = desk.disagreements(connection, "1.2")
+        desk.rule(connection, disagreements[0], {"judgment": "R", "answer": "one"})
         assert desk.settled(connection, "1.2") == (0, 3, 2)
         desk.check_counts(connection)
 
@@ -316,8 +328,8 @@ def test_a_ruling_that_changes_nothing_is_not_recorded(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        found = desk.disagreements(connection, "1.1")[0]
-        first = desk.rule(connection, found, {"judgment": "W"})
+        disagreement = desk.disagreements(connection, "1.1")[0]
+        first = desk.rule(connection, disagreement, {"judgment": "W"})
         before = count_rows(connection)
         again = desk.rule(connection, desk.disagreements(connection, "1.1")[0], {"judgment": "W"})
         assert (again.id, again.version, count_rows(connection)) == (first.id, first.version, before)

@@ -38,25 +38,25 @@ def own_lists(desk: Any, connection: Connection, sets: tuple[str, ...] = ("first
         # As an imported row: a file may say more of a nugget than anybody is to see.
         body = {"vital": True, "text": f"seen by {set_name}", "assessor": f"who wrote {set_name}"}
         write_nugget(act(connection), set_name, "1.3", None, body)
-        one = desk.assigned(connection, "1.3", set_name)
+        assignment = desk.assigned(connection, "1.3", set_name)
         for item in items_of(connection, "1.3"):
-            parts = {part.name: part for part in parts_for(connection, one.set, item, None)}
-            desk.say(connection, one, item, parts["0"], {"nuggets": ["3"]})
-            desk.say(connection, one, item, parts[""], {"nuggets": ["1"] if number else []})
+            parts = {part.name: part for part in parts_for(connection, assignment.set, item, None)}
+            desk.say(connection, assignment, item, parts["0"], {"nuggets": ["3"]})
+            desk.say(connection, assignment, item, parts[""], {"nuggets": ["1"] if number else []})
 
 
 def test_matches_under_one_list_are_compared_by_response(desk: Any) -> None:
     """It counts which nuggets a response holds, not in which of its strings they were found."""
     with desk.store.write() as connection:
         for set_name, place in (("first", "0"), ("second", "1")):
-            one = desk.assigned(connection, "1.3", set_name)
+            assignment = desk.assigned(connection, "1.3", set_name)
             for item in items_of(connection, "1.3"):
-                parts = {part.name: part for part in parts_for(connection, one.set, item, None)}
+                parts = {part.name: part for part in parts_for(connection, assignment.set, item, None)}
                 if place in parts:
-                    desk.say(connection, one, item, parts[place], {"nuggets": ["1"]})
+                    desk.say(connection, assignment, item, parts[place], {"nuggets": ["1"]})
                 elif set_name == "second":
-                    desk.say(connection, one, item, parts["0"], {"nuggets": ["2"]})
-                desk.say(connection, one, item, parts[""], {"nuggets": []})
+                    desk.say(connection, assignment, item, parts["0"], {"nuggets": ["2"]})
+                desk.say(connection, assignment, item, parts[""], {"nuggets": []})
         assert desk.settled(connection, "1.3") == (1, 1, 1)
         (row,) = desk.rows(connection)
         assert (row["run"], row["nuggets"], row.get("item")) == ("north", ["1"], None)
@@ -83,24 +83,31 @@ def test_own_lists_are_one_disagreement_settled_by_adopting_one(desk: Any) -> No
     with desk.store.write() as connection:
         own_lists(desk, connection)
         assert desk.settled(connection, "1.3") == (0, 1, 1)
-        (found,) = desk.disagreements(connection, "1.3")
-        assert (found.kind, found.item, found.ruling, found.version, found.left) == ("lists", None, None, 0, True)
-        texts = [verdict["list"][-1]["text"] for verdict in found.verdicts]
-        assert texts == [f"seen by {set_of_list(connection, '1.3', verdict['name'])}" for verdict in found.verdicts]
+        (disagreement,) = desk.disagreements(connection, "1.3")
+        assert (disagreement.kind, disagreement.item, disagreement.ruling) == ("lists", None, None)
+        assert (disagreement.version, disagreement.left) == (0, True)
+        texts = [verdict["list"][-1]["text"] for verdict in disagreement.verdicts]
+        assert texts == [
+            f"seen by {set_of_list(connection, '1.3', verdict['name'])}" for verdict in disagreement.verdicts
+        ]
         numbers = {str(item.id) for item in items_of(connection, "1.3")}
-        assert all(set(verdict["responses"]) == numbers for verdict in found.verdicts)
-        assert not any(name in str(found) for name in ("north", "south", "who wrote"))
+        assert all(set(verdict["responses"]) == numbers for verdict in disagreement.verdicts)
+        assert not any(name in str(disagreement) for name in ("north", "south", "who wrote"))
         item = items_of(connection, "1.3")[0]
         with pytest.raises(InputError, match="adopt one of the lists first"):
             desk.rule(connection, desks.Disagreement(item, "", "match", (), None, 0, True), {"nuggets": []})
-        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen)
+        done = adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=disagreement.seen)
         assert (done.nuggets, done.judgments) == (3, 4)
-        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=found.seen) == done
+        assert adopt(act(connection, who=desk.judge, key="k"), "1.3", "second", seen=disagreement.seen) == done
         with pytest.raises(KeyReusedError):
             adopt(act(connection, who=desk.judge, key="k"), "1.3", "first")
         with pytest.raises(ConflictError, match="have changed since they were shown"):
-            adopt(act(connection, who=desk.judge, key="l"), "1.3", "first", seen=found.seen)
-        assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")] == ["chess", "plays", "seen by second"]
+            adopt(act(connection, who=desk.judge, key="l"), "1.3", "first", seen=disagreement.seen)
+        assert [nugget.text for nugget in nuggets_of(connection, ADJUDICATED, "1.3")] == [
+            "chess",
+            "plays",
+            "seen by second",
+        ]
         assert sorted(nugget for row in desk.rows(connection) for nugget in row["nuggets"]) == ["1", "1", "3", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
         assert settle(act(connection, task=desk.evaluation.task), "1.3").left == 0
@@ -122,17 +129,17 @@ def change_a_nugget(_: Any, connection: Connection) -> None:
 
 def change_a_match(desk: Any, connection: Connection) -> None:
     item = items_of(connection, "1.3")[0]
-    one = desk.assigned(connection, "1.3")
-    desk.say(connection, one, item, parts_for(connection, one.set, item, None)[0], {"nuggets": ["1"]})
+    assignment = desk.assigned(connection, "1.3")
+    desk.say(connection, assignment, item, parts_for(connection, assignment.set, item, None)[0], {"nuggets": ["1"]})
 
 
 @pytest.mark.parametrize("change", [add_an_assessor, change_a_nugget, change_a_match])
-def test_what_is_adopted_is_what_was_seen(desk: Any, change: Any) -> None:
+def test_the_adopted_list_is_the_one_that_was_shown(desk: Any, change: Any) -> None:
     """A page that was left open while the lists changed adopts none of them; the lists seen now can be adopted."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
         (before,) = desk.disagreements(connection, "1.3")
-        second = next(one["name"] for one in before.verdicts if "seen by second" in str(one))
+        second = next(verdict["name"] for verdict in before.verdicts if "seen by second" in str(verdict))
         change(desk, connection)
         (after,) = desk.disagreements(connection, "1.3")
         assert set_of_list(connection, "1.3", second) == "second", "whoever comes and goes, a name is one list's"
@@ -150,14 +157,14 @@ def test_the_names_of_lists_tell_nothing(desk: Any) -> None:
     """Digests with a secret of the store: neither those of another question nor guessing gives a set away."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
-        (found,) = desk.disagreements(connection, "1.3")
-        names = [one["name"] for one in found.verdicts]
+        (disagreement,) = desk.disagreements(connection, "1.3")
+        names = [verdict["name"] for verdict in disagreement.verdicts]
         guessed = [digest(*some, "verdicts", "lists", "1.3", name) for some in ((), ("",)) for name in SLOTS]
         assert len(set(names)) == 2
-        assert not {*names, found.seen} & {*guessed, *SLOTS}
+        assert not {*names, disagreement.seen} & {*guessed, *SLOTS}
 
 
-def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
+def test_rulings_change_the_adopted_list(desk: Any) -> None:
     """A ruling on a response is on all its strings; undoing it brings their links back."""
     with desk.store.write() as connection:
         own_lists(desk, connection)
@@ -172,7 +179,7 @@ def test_what_was_adopted_is_changed_by_rulings(desk: Any) -> None:
         assert sorted(nugget for row in mine for nugget in row["nuggets"]) == ["1", "3"]
         assert desk.settled(connection, "1.3") == (0, 1, 0)
         adopt(act(connection, who=desk.judge, key="other"), "1.3", "first")
-        assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")][-1] == "seen by first"
+        assert [nugget.text for nugget in nuggets_of(connection, ADJUDICATED, "1.3")][-1] == "seen by first"
         assert all(row["nuggets"] in ([], ["3"]) for row in desk.rows(connection))
 
 
@@ -183,10 +190,10 @@ def test_a_list_is_asked_for_again_where_an_assessor_changed_his(desk: Any) -> N
     for change in (False, True):
         with desk.store.write() as connection:
             reopen(act(connection), "1.3", reason="")
-            one = desk.assigned(connection, "1.3", "first")
+            assignment = desk.assigned(connection, "1.3", "first")
             item = items_of(connection, "1.3")[0]
-            part = parts_for(connection, one.set, item, None)[0]
-            desk.say(connection, one, item, part, {"nuggets": ["2"] if change else []})
+            part = parts_for(connection, assignment.set, item, None)[0]
+            desk.say(connection, assignment, item, part, {"nuggets": ["2"] if change else []})
             for set_name in ("first", "second"):
                 recount(act(connection), desk.assigned(connection, "1.3", set_name))
             assert desk.settled(connection, "1.3") == (0, 1, int(change))
@@ -197,20 +204,24 @@ def test_one_assessors_own_list_is_adopted_by_rule(store: Store, tmp_path: Path)
     with store.write() as connection:
         own_lists(desk, connection, ("first",))
         assert desk.settled(connection, "1.3") == (2, 0, 0)
-        assert [one.text for one in nuggets_of(connection, ADJUDICATED, "1.3")] == ["chess", "plays", "seen by first"]
+        assert [nugget.text for nugget in nuggets_of(connection, ADJUDICATED, "1.3")] == [
+            "chess",
+            "plays",
+            "seen by first",
+        ]
         rows = desk.rows(connection)
         assert sorted((row["run"], row.get("item", -1), tuple(row["nuggets"])) for row in rows) == [
             ("north", -1, ()), ("north", 0, ("3",)), ("south", -1, ()), ("south", 0, ("3",))
         ]  # fmt: skip
         assert all(row["settled"] == "unanimous" for row in rows)
         # What changes in the list afterwards changes there too, unless a person has written into it.
-        one = desk.assigned(connection, "1.3")
+        assignment = desk.assigned(connection, "1.3")
         body = {"vital": False, "text": "more"}
         write_nugget(act(connection), "first", "1.3", "3", body)
-        recount(act(connection), one)
+        recount(act(connection), assignment)
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "more"
         write_nugget(act(connection), ADJUDICATED, "1.3", "3", {**body, "text": "a person's"})
-        recount(act(connection), one)
+        recount(act(connection), assignment)
         assert nuggets_of(connection, ADJUDICATED, "1.3")[-1].text == "a person's"
 
 

@@ -58,10 +58,10 @@ def lay_out(connection: Connection, sizes: Sequence[tuple[str | None, int]]) -> 
 
 
 def loads(connection: Connection) -> Counter[int]:
-    found: Counter[int] = Counter()
-    for one in all_assignments(connection):
-        found[one.account] += one.total
-    return found
+    totals: Counter[int] = Counter()
+    for row in all_assignments(connection):
+        totals[row.account] += row.total
+    return totals
 
 
 SIZES = st.lists(st.tuples(st.sampled_from([None, "a", "b", "c", "d"]), st.integers(0, 9)), max_size=25)
@@ -79,20 +79,20 @@ def test_work_is_even_together_and_by_different_people(tmp_path: Path, request: 
             connection.execute(delete(item))
             connection.execute(delete(assignment))
             questions = lay_out(connection, sizes)
-            made = assign(act(connection), questions, assessors=assessors, accounts=people[:number])
+            count = assign(act(connection), questions, assessors=assessors, accounts=people[:number])
             rows = all_assignments(connection)
             asked = {question.id for question, (_, size) in zip(questions, sizes, strict=True) if size}
-            assert made == len(rows) == assessors * len(asked)
+            assert count == len(rows) == assessors * len(asked)
             for question in asked:
-                mine = [one for one in rows if one.question == question]
-                assert [one.slot for one in mine] == list(range(1, assessors + 1))
-                assert len({one.account for one in mine}) == assessors
+                mine = [row for row in rows if row.question == question]
+                assert [assignment.slot for assignment in mine] == list(range(1, assessors + 1))
+                assert len({assignment.account for assignment in mine}) == assessors
             groups: dict[Any, int] = {}
             for question, (series, size) in zip(questions, sizes, strict=True):
                 groups[series or question.id] = groups.get(series or question.id, 0) + size
             for series in {series for series, size in sizes if series and size}:
                 ids = {question.id for question in questions if question.series == series} & asked
-                assert len({(one.slot, one.account) for one in rows if one.question in ids}) == assessors
+                assert len({(row.slot, row.account) for row in rows if row.question in ids}) == assessors
             work = loads(connection)
             if rows:
                 assert max(work.values()) - min(work[person] for person in people[:number]) <= max(groups.values())
@@ -111,11 +111,13 @@ def test_assigning_goes_on_where_it_was(store: Store) -> None:
         assert assign(act(connection), some, assessors=1, accounts=people[:2]) == 2
         before = all_assignments(connection)
         assert assign(act(connection), questions, assessors=1, accounts=people[:2]) == 2
-        who = {(one.question, one.slot): one.account for one in all_assignments(connection)}
+        who = {(assignment.question, assignment.slot): assignment.account for assignment in all_assignments(connection)}
         assert who["0", 1] == who["1", 1]
         assert all_assignments(connection)[:2] == before
         assert assign(act(connection), questions, assessors=3, accounts=people) == 8
-        after = {(one.question, one.slot): one.account for one in all_assignments(connection)}
+        after = {
+            (assignment.question, assignment.slot): assignment.account for assignment in all_assignments(connection)
+        }
         assert after.items() >= who.items()
         for question in questions.ids:
             assert len({after[question, slot] for slot in (1, 2, 3)}) == 3
@@ -125,13 +127,13 @@ def test_assigning_goes_on_where_it_was(store: Store) -> None:
 
 def test_a_series_whose_questions_changed_hands_still_gets_different_people(store: Store) -> None:
     with store.write() as connection:
-        one, two, three = (person.id for person in desks.add_people(connection, 3))
+        first, second, third = (person.id for person in desks.add_people(connection, 3))
         questions = lay_out(connection, [("a", 1), ("a", 1), ("a", 1)])
-        rows = [("0", 1, one), ("0", 2, two), ("1", 1, two)]
+        rows = [("0", 1, first), ("0", 2, second), ("1", 1, second)]
         for question, slot, account in rows:
             values = {"question": question, "slot": slot, "set": assignments.SLOTS[slot - 1], "account": account}
             connection.execute(insert(assignment).values(**values, total=1))
-        assert assign(act(connection), questions, assessors=2, accounts=[one, two, three]) == 3
+        assert assign(act(connection), questions, assessors=2, accounts=[first, second, third]) == 3
         for question in questions.ids:
             mine = [each.account for each in all_assignments(connection) if each.question == question]
             assert len(set(mine)) == 2
@@ -142,7 +144,7 @@ def test_every_person_is_as_often_the_first(store: Store) -> None:
         people = [person.id for person in desks.add_people(connection, 3)]
         questions = lay_out(connection, [(None, 4)] * 30)
         assign(act(connection), questions, assessors=2, accounts=people)
-        firsts = Counter(one.account for one in all_assignments(connection) if one.slot == 1)
+        firsts = Counter(assignment.account for assignment in all_assignments(connection) if assignment.slot == 1)
         assert max(firsts.values()) - min(firsts.values()) <= 2
 
 
@@ -159,17 +161,17 @@ def test_too_few_people_are_refused(tmp_path: Path, request: Any, assessors: int
 
 def test_a_person_who_asks_for_work_gets_one_slot_of_a_question(store: Store) -> None:
     with store.write() as connection:
-        one, two = (person.id for person in desks.add_people(connection, 2))
+        first, second = (person.id for person in desks.add_people(connection, 2))
         assign(act(connection), lay_out(connection, [(None, 2), (None, 1)]), assessors=2, accounts=[])
-        assert is_work_waiting(connection, one)
-        got = [take(act(connection, account=one)) for _ in range(3)]
+        assert is_work_waiting(connection, first)
+        got = [take(act(connection, account=first)) for _ in range(3)]
         assert sorted(each.question for each in got if each) == ["0", "1"]
         assert got[2] is None
-        assert not is_work_waiting(connection, one)
-        assert {take(act(connection, account=two)).question for _ in range(2)} == {"0", "1"}
-        assert take(act(connection, account=two)) is None
+        assert not is_work_waiting(connection, first)
+        assert {take(act(connection, account=second)).question for _ in range(2)} == {"0", "1"}
+        assert take(act(connection, account=second)) is None
         assert sum(work.left for work in workloads(connection)) == 6
-        assert len(assignments_of(connection, one)) == 2
+        assert len(assignments_of(connection, first)) == 2
 
 
 def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
@@ -184,9 +186,9 @@ def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
         got = []
         for _ in range(6):
             with store.write() as connection:
-                one = take(act(connection, account=people[number % 4]))
-            if one is not None:
-                got.append((one.id, one.question))
+                assignment = take(act(connection, account=people[number % 4]))
+            if assignment is not None:
+                got.append((assignment.id, assignment.question))
         return people[number % 4], got
 
     with ThreadPoolExecutor(16) as pool:
@@ -200,18 +202,18 @@ def test_two_who_ask_at_once_never_get_the_same(store: Store) -> None:
 
 def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
     desk = desks.make_desk(store, tmp_path, assessors=2)
-    one, two, three = desk.people
+    first, second, third = desk.people
     monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))
     with store.write() as connection:
         connection.execute(update(assignment).values(account=None))
-        taken = take(act(connection, account=one.id))
+        taken = take(act(connection, account=first.id))
         item_, part = _first(connection, taken)
-        again = take(act(connection, account=three.id))
-        assert (again.id, again.account) == (taken.id, three.id)
+        again = take(act(connection, account=third.id))
+        assert (again.id, again.account) == (taken.id, third.id)
         # The earlier assessor gets a message, and writes nothing into another's work.
         with pytest.raises(LockedError, match="not assigned to you"):
             desks.decide(
-                act(connection, task=desk.evaluation.task, who=one, key=desks.key()),
+                act(connection, task=desk.evaluation.task, who=first, key=desks.key()),
                 taken,
                 item_,
                 part,
@@ -221,24 +223,24 @@ def test_a_lease_that_ends_unused_is_free_again(store: Store, tmp_path: Path, mo
         # One judgment makes it theirs for good, even one that was undone.
         desk.say(connection, again, item_, part, {"judgment": "R"})
         desk.take_back(connection, again, item_, part)
-        assert take(act(connection, account=two.id)).id != taken.id
+        assert take(act(connection, account=second.id)).id != taken.id
 
 
-def _first(connection: Connection, one: Any) -> Any:
-    found = items_of(connection, one.question)[0]
-    return found, parts_for(connection, one.set, found, None)[0]
+def _first(connection: Connection, assignment: Any) -> Any:
+    item = items_of(connection, assignment.question)[0]
+    return item, parts_for(connection, assignment.set, item, None)[0]
 
 
 def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
     desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        one = desk.assigned(connection, "1.1")
-        item_, part = _first(connection, one)
-        desk.say(connection, one, item_, part, {"judgment": "R"})
+        assignment = desk.assigned(connection, "1.1")
+        item_, part = _first(connection, assignment)
+        desk.say(connection, assignment, item_, part, {"judgment": "R"})
         other = desk.assigned(connection, "1.1", "second")
         with pytest.raises(InputError, match="judges it already"):
-            reassign(act(connection), one.id, other.account)
-        reassign(act(connection, account=desk.judge.id), one.id, desk.judge.id)
+            reassign(act(connection), assignment.id, other.account)
+        reassign(act(connection, account=desk.judge.id), assignment.id, desk.judge.id)
         after = desk.assigned(connection, "1.1")
         assert (after.account, after.done, after.set) == (desk.judge.id, 1, "first")
         desk.judge_all(connection, "1.1", "first")
@@ -252,32 +254,32 @@ def test_reassigning_keeps_what_was_done(store: Store, tmp_path: Path) -> None:
 def test_ratings_of_the_earlier_assessor_are_done(store: Store, tmp_path: Path) -> None:
     """A rating belongs to its judge; the work of a set is done when somebody has done it."""
     questions = [{"id": "p", "type": "pair", "text": "T", "hypothesis": "H"}]
-    made = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", task="justification", questions=questions, runs={})
     for run in "abc":
         line = f'{{"run": "{run}", "question": "p", "decision": "YES", "justification": "because"}}\n'
         (tmp_path / "evaluation" / "runs" / f"{run}.jsonl").write_text(line, encoding="utf-8")
-    desk = desks.make_desk(store, tmp_path, made=made, development=False, assessors=1)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False, assessors=1)
     with store.write() as connection:
-        one = desk.assigned(connection, "p")
+        assignment = desk.assigned(connection, "p")
         for place in (0, 1):
             item_ = items_of(connection, "p")[place]
-            (part,) = parts_for(connection, one.set, item_, desk.who(one).name)
-            desk.say(connection, one, item_, part, {"understandability": 1})
-        reassign(act(connection), one.id, desk.judge.id)
+            (part,) = parts_for(connection, assignment.set, item_, desk.who(assignment).name)
+            desk.say(connection, assignment, item_, part, {"understandability": 1})
+        reassign(act(connection), assignment.id, desk.judge.id)
         desk.check_counts(connection)
-        two = desk.assigned(connection, "p")
-        (part,) = parts_for(connection, two, items_of(connection, "p")[0], desk.judge.name)
-        assert desk.say(connection, two, items_of(connection, "p")[0], part, {"understandability": 2}).done == 2
-        (part,) = parts_for(connection, two, items_of(connection, "p")[2], desk.judge.name)
-        assert desk.say(connection, two, items_of(connection, "p")[2], part, {"understandability": 2}).closed
+        reassigned = desk.assigned(connection, "p")
+        (part,) = parts_for(connection, reassigned, items_of(connection, "p")[0], desk.judge.name)
+        assert desk.say(connection, reassigned, items_of(connection, "p")[0], part, {"understandability": 2}).done == 2
+        (part,) = parts_for(connection, reassigned, items_of(connection, "p")[2], desk.judge.name)
+        assert desk.say(connection, reassigned, items_of(connection, "p")[2], part, {"understandability": 2}).closed
         desk.check_counts(connection)
 
 
 def test_a_slot_is_withdrawn_where_nobody_has_begun(store: Store, tmp_path: Path) -> None:
     desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        one = desk.assigned(connection, "1.1", "second")
-        desk.say(connection, one, *_first(connection, one), {"judgment": "R"})
+        assignment = desk.assigned(connection, "1.1", "second")
+        desk.say(connection, assignment, *_first(connection, assignment), {"judgment": "R"})
         assert withdraw_assignments(act(connection), slot=2) == 2
         assert {each.question for each in all_assignments(connection) if each.slot == 2} == {"1.1"}
 
@@ -286,8 +288,8 @@ def test_a_run_for_a_run_opens_the_question_though_the_number_is_the_same(store:
     """One judged item goes and an unjudged one comes: as many as before, and not done."""
     runs = {"a": "q Q0 D1 1 1 a old\n", "b": "q Q0 D1 1 1 b kept\n"}
     questions = [{"id": "q", "type": "factoid", "text": "?"}]
-    made = desks.write_evaluation(tmp_path / "one", task="ranked5", questions=questions, runs=runs)
-    desk = desks.make_desk(store, tmp_path, made=made, development=False)
+    evaluation = desks.write_evaluation(tmp_path / "one", task="ranked5", questions=questions, runs=runs)
+    desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
     with store.write() as connection:
         for set_name in ("first", "second"):
             assert desk.judge_all(connection, "q", set_name).closed
@@ -296,8 +298,8 @@ def test_a_run_for_a_run_opens_the_question_though_the_number_is_the_same(store:
         desk.evaluation = desks.write_evaluation(tmp_path / "two", task="ranked5", questions=questions, runs=runs)
         desk.pool(connection)
         desk.check_counts(connection)
-        one = desk.assigned(connection, "q")
-        assert (one.done, one.total, one.closed) == (1, 2, None)
+        assignment = desk.assigned(connection, "q")
+        assert (assignment.done, assignment.total, assignment.closed) == (1, 2, None)
         assert desk.settled(connection, "q") is None
         # The run goes for good: what is left is judged, and settled by itself.
         desk.evaluation = desks.write_evaluation(
@@ -328,14 +330,14 @@ def test_a_replaced_run_opens_what_was_judged_of_it(store: Store, tmp_path: Path
             desk.judge_all(connection, "1.2", set_name)
         assert desk.settled(connection, "1.2") == (3, 0, 0)
         runs = {**desks.RUNS, "south": desks.RUNS["south"].replace("Ann", "Cem")}
-        made = desks.write_evaluation(tmp_path / "two", runs=runs)
-        items = pool_items(made.runs, made.questions, made.task, seed=order_seed(connection))
+        evaluation = desks.write_evaluation(tmp_path / "two", runs=runs)
+        items = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=order_seed(connection))
         options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}
-    assert store_pool(store, items, made.questions, made.task, **options).touched == {"1.2"}
+    assert store_pool(store, items, evaluation.questions, evaluation.task, **options).touched == {"1.2"}
     with store.read() as connection:
         desk.check_counts(connection)
-        one = desk.assigned(connection, "1.2")
-        assert (one.done, one.total, one.closed) == (2, 3, None)
+        assignment = desk.assigned(connection, "1.2")
+        assert (assignment.done, assignment.total, assignment.closed) == (2, 3, None)
         assert desk.settled(connection, "1.2") is None
 
 
@@ -349,29 +351,29 @@ def test_withdrawing_what_was_open_settles_what_is_finished(store: Store, tmp_pa
         assert len(desk.rows(connection)) == 2
         # Nobody is left on the others.
         assert withdraw_assignments(act(connection), slot=1) == 2
-        assert [one.question for one in all_assignments(connection)] == ["1.1"]
+        assert [assignment.question for assignment in all_assignments(connection)] == ["1.1"]
 
 
 def test_an_assessor_who_wrote_nuggets_keeps_the_question(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
     desk = desks.make_desk(store, tmp_path)
-    one, two, three = desk.people
+    first, second, third = desk.people
     monkeypatch.setattr(assignments, "LEASE", timedelta(minutes=-1))
     with store.write() as connection:
         c = assignment.c
         connection.execute(update(assignment).where(c.question != "1.3").values(closed="2001"))
         connection.execute(update(assignment).where(c.question == "1.3", c.slot == 1).values(account=None))
-        connection.execute(update(assignment).where(c.question == "1.3", c.slot == 2).values(account=two.id))
-        taken = take(act(connection, account=one.id))
+        connection.execute(update(assignment).where(c.question == "1.3", c.slot == 2).values(account=second.id))
+        taken = take(act(connection, account=first.id))
         assert (taken.question, taken.set) == ("1.3", "first")
         # Looking at the list, which begins as a copy, is no work yet.
-        begin_list(act(connection, account=one.id), taken)
-        assert is_work_waiting(connection, three.id)
-        change = NuggetChange(act(connection, who=one, key="a-key-of-a-change"), taken)
+        begin_list(act(connection, account=first.id), taken)
+        assert is_work_waiting(connection, third.id)
+        change = NuggetChange(act(connection, who=first, key="a-key-of-a-change"), taken)
         assert change.is_new()
         change.add("it meets", vital=True)
         change.finish()
         assert connection.execute(select(c.leased).where(c.id == taken.id)).scalar_one() is None
         connection.execute(update(assignment).where(c.id == taken.id).values(leased="2001"))
-        assert take(act(connection, account=three.id)) is None
+        assert take(act(connection, account=third.id)) is None
         assert withdraw_assignments(act(connection), slot=1) == 2
-        assert assignments_of(connection, one.id)[0].question == "1.3"
+        assert assignments_of(connection, first.id)[0].question == "1.3"

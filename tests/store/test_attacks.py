@@ -102,8 +102,8 @@ def test_the_store_and_its_journals_are_for_this_user_alone(small: Path, tmp_pat
         (small / "qassay.db").chmod(0o644)
         with closing(open_store(small)) as store:
             back_up(store, tmp_path / "backup.db")
-        kept = restore(Folder(small), tmp_path / "backup.db")
-        assert kept is not None
+        moved = restore(Folder(small), tmp_path / "backup.db")
+        assert moved is not None
         assert stat.S_IMODE((small / "qassay.db").stat().st_mode) == 0o600
         assert main(["sheet", str(small), "--assessor", "ada", "--to", str(tmp_path / "ada.html")]) == 0
         keys = [path for path in (small / "sheets").iterdir() if path.is_file()]
@@ -246,4 +246,4 @@ def test_a_full_disk_leaves_the_store_as_it_was(
     shown = capsys.readouterr().err
     assert "the disk is full, and nothing was changed" in shown
     assert sorted(qassay.open(small).runs.tags) == ["a", "b"]
-    assert [found.name for found in small.glob(".part*")] == []
+    assert [leftovers.name for leftovers in small.glob(".part*")] == []

@@ -34,16 +34,16 @@ ITEM = {"question": "1.1", "doc": "D1", "text": "1901"}
 def fill(store: Store) -> None:
     """What only a served evaluation has: people, a session, an item, a judgment that was undone."""
     with store.write() as connection:
-        made = connection.execute(
+        number = connection.execute(
             insert(account).values(name="Ann", role="assessor", created=now()).returning(account.c.id)
         ).scalar_one()
         moments = {"created": now(), "seen": now(), "expires": "2999"}
-        connection.execute(insert(session).values(digest="d", account=made, **moments))
+        connection.execute(insert(session).values(digest="d", account=number, **moments))
         connection.execute(insert(item).values(id=2**51, question="1.1", kind="item", ordinal=1, body="{}"))
         for label in "XU":
             row = {**ITEM, "judgment": label, "assessor": "Ann"}
-            append(act(connection, key=f"key-{label}", account=made), "first", "item", row)
-        append(act(connection, account=made), "second", "item", {**ITEM, "judgment": "R"})
+            append(act(connection, key=f"key-{label}", account=number), "first", "item", row)
+        append(act(connection, account=number), "second", "item", {**ITEM, "judgment": "R"})
         append(act(connection), "second", "item", ITEM, undone=True)
 
 
@@ -52,8 +52,8 @@ def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
     def rows(connection: Any, table: Table) -> list[tuple[Any, ...]]:
         columns = [column for column in table.c if column is not session.c.ended]
-        found = [tuple(row) for row in connection.execute(select(*columns))]
-        return sorted((row for row in found if row[0] != "evaluation"), key=repr)
+        rows = [tuple(row) for row in connection.execute(select(*columns))]
+        return sorted((row for row in rows if row[0] != "evaluation"), key=repr)
 
     with store.read() as connection:
         return {table.name: rows(connection, table) for table in metadata.sorted_tables}
@@ -105,7 +105,7 @@ def test_a_backup_goes_into_postgresql(small: Path, postgres_url: str, scores: S
     store.close()
 
 
-def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_url: str, tmp_path: Path) -> None:
+def test_a_database_server_is_overwritten_only_on_request(small: Path, postgres_url: str, tmp_path: Path) -> None:
     (small / "qassay.toml").write_text(f'database = "{postgres_url}"\n' + (small / "qassay.toml").read_text())
     store = open_store(small, create=True)
     import_folder(store, Folder(small))
@@ -117,28 +117,28 @@ def test_a_database_server_is_overwritten_only_when_told(small: Path, postgres_u
     store.close()
     with pytest.raises(InputError, match="already contains an evaluation; to replace it: --force"):
         restore(Folder(small), tmp_path / "backup.db")
-    kept = restore(Folder(small), tmp_path / "backup.db", force=True)
-    assert kept == small / "qassay.db.before-restore-1"
+    moved = restore(Folder(small), tmp_path / "backup.db", force=True)
+    assert moved == small / "qassay.db.before-restore-1"
     store = open_store(small)
     assert everything(store)["account"] == []
     store.close()
-    restore(Folder(small), kept, force=True)
+    restore(Folder(small), moved, force=True)
     store = open_store(small)
     assert everything(store) == before
     store.close()
 
 
-def test_what_was_there_is_kept(small: Path, tmp_path: Path) -> None:
+def test_the_overwritten_store_is_kept(small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
     import_folder(store, Folder(small))
     back_up(store, tmp_path / "backup.db")
     fill(store)
     before = everything(store)
     store.close()
-    kept = [restore(Folder(small), tmp_path / "backup.db") for _ in range(2)]
-    assert kept == [small / f"qassay.db.before-restore-{number}" for number in (1, 2)]
-    assert kept[0] is not None
-    restore(Folder(small), kept[0])
+    moved = [restore(Folder(small), tmp_path / "backup.db") for _ in range(2)]
+    assert moved == [small / f"qassay.db.before-restore-{number}" for number in (1, 2)]
+    assert moved[0] is not None
+    restore(Folder(small), moved[0])
     store = open_store(small)
     assert everything(store) == before
     store.close()
@@ -227,7 +227,7 @@ def test_a_backup_is_one_private_file_and_replaces_none(small: Path, served: Ser
 
 
 @pytest.mark.parametrize("damage", ["absent", "text", "other", "torn"])
-def test_what_is_not_a_sound_backup_is_refused(damage: str, small: Path, tmp_path: Path) -> None:
+def test_unsound_backups_are_refused(damage: str, small: Path, tmp_path: Path) -> None:
     store = open_store(small, create=True)
     import_folder(store, Folder(small))
     fill(store)

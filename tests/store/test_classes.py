@@ -28,22 +28,22 @@ KEY = "0123456789abcdef"
 @pytest.fixture
 def desk(store: Store, tmp_path: Path) -> Any:
     """Two assessors; the first has called everything in the lists of 1.2 right, each in a class of its own name."""
-    made = desks.make_desk(store, tmp_path)
+    desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        made.judge_all(connection, "1.2", "first", lambda item, part: {"judgment": "R", "answer": part.row["text"]})
-    return made
+        desk.judge_all(connection, "1.2", "first", lambda item, part: {"judgment": "R", "answer": part.row["text"]})
+    return desk
 
 
 def names(connection: Connection, desk: Any, set_name: str = "first") -> dict[str, int]:
     """The known classes and how many items the assessor has in each."""
-    found = known_classes(connection, desk.assigned(connection, "1.2", set_name))
-    return {one.name: one.items for one in found}
+    classes = known_classes(connection, desk.assigned(connection, "1.2", set_name))
+    return {list_class.name: list_class.items for list_class in classes}
 
 
 def rename(connection: Connection, desk: Any, before: str, after: str, key: str = KEY) -> int:
     """Rename a class of the first assessor."""
-    one = desk.assigned(connection, "1.2")
-    return rename_class(act(connection, who=desk.who(one), key=key), one, before, after)
+    assignment = desk.assigned(connection, "1.2")
+    return rename_class(act(connection, who=desk.who(assignment), key=key), assignment, before, after)
 
 
 def test_the_known_classes_are_those_of_development_and_the_assessors_own(store: Store, desk: Any) -> None:
@@ -55,10 +55,10 @@ def test_the_known_classes_are_those_of_development_and_the_assessors_own(store:
         assert names(connection, desk, "second") == {"Zoe": 0}
 
 
-def test_what_another_assessor_noted_is_not_among_them(store: Store, desk: Any) -> None:
+def test_answers_of_another_assessor_are_not_among_them(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        one = desk.assigned(connection, "1.2")
-        note_answer(act(connection, who=desk.who(one)), "1.2", "Noted", None)
+        assignment = desk.assigned(connection, "1.2")
+        note_answer(act(connection, who=desk.who(assignment)), "1.2", "Noted", None)
         assert "Noted" in names(connection, desk)
         assert "Noted" not in names(connection, desk, "second")
 
@@ -72,9 +72,9 @@ def test_merging_gives_every_judgment_of_the_set_a_new_version(store: Store, des
         changed = [row for row in desk.rows(connection, "first", "1.2") if row["text"] == "Ann"]
         assert [row["answer"] for row in changed] == ["Bob", "Bob"]
         history = judgments.history(connection, "first", subject("list", changed[0]))
-        assert [one.body["answer"] for one in history if one.body] == ["Ann", "Bob"]
-        told = connection.execute(select(record.c.body).where(record.c.action == "rename-class")).scalar_one()
-        assert json.loads(told)["judgments"] == 2
+        assert [entry.body["answer"] for entry in history if entry.body] == ["Ann", "Bob"]
+        recorded = connection.execute(select(record.c.body).where(record.c.action == "rename-class")).scalar_one()
+        assert json.loads(recorded)["judgments"] == 2
         # Both had finished: what they agree on is settled again.
         settled = {(row["run"], row["text"]): row.get("answer") for row in desk.rows(connection, question="1.2")}
         assert settled == {("north", "Bob"): "Bob"}
@@ -105,26 +105,26 @@ def test_a_class_that_is_gone_or_known_from_development_is_not_renamed(store: St
 def test_a_renaming_is_undone_as_one(store: Store, desk: Any) -> None:
     with store.write() as connection:
         rename(connection, desk, "Ann", "Bob")
-        one = desk.assigned(connection, "1.2")
-        assert undo_renaming(act(connection, who=desk.who(one), key="fedcba9876543210"), one, KEY) == 2
+        assignment = desk.assigned(connection, "1.2")
+        assert undo_renaming(act(connection, who=desk.who(assignment), key="fedcba9876543210"), assignment, KEY) == 2
         assert names(connection, desk) == {"Ann": 2, "Bob": 1}
-        assert undo_renaming(act(connection, who=desk.who(one), key="fedcba9876543210"), one, KEY) == 0
+        assert undo_renaming(act(connection, who=desk.who(assignment), key="fedcba9876543210"), assignment, KEY) == 0
         with pytest.raises(judgments.ConflictError):
-            undo_renaming(act(connection, who=desk.who(one), key="0000000000000000"), one, KEY)
+            undo_renaming(act(connection, who=desk.who(assignment), key="0000000000000000"), assignment, KEY)
 
 
 def test_after_a_ruling_nothing_is_renamed(store: Store, desk: Any) -> None:
     with store.write() as connection:
         desk.judge_all(connection, "1.2", "second", lambda item, part: {"judgment": "W"})
-        found = desk.disagreements(connection, "1.2")[0]
-        desk.rule(connection, found, {"judgment": "W"})
+        disagreement = desk.disagreements(connection, "1.2")[0]
+        desk.rule(connection, disagreement, {"judgment": "W"})
         with pytest.raises(LockedError):
             rename(connection, desk, "Ann", "Anna")
 
 
 def test_an_item_without_a_class_is_its_own(store: Store, tmp_path: Path) -> None:
-    made = desks.make_desk(store, tmp_path)
+    desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        made.judge_all(connection, "1.2", "first")
-        assert names(connection, made) == {"Ann": 2, "Bob": 1}
-        assert rename(connection, made, "Ann", "Bob") == 2
+        desk.judge_all(connection, "1.2", "first")
+        assert names(connection, desk) == {"Ann": 2, "Bob": 1}
+        assert rename(connection, desk, "Ann", "Bob") == 2

@@ -40,8 +40,8 @@ def add_people(connection: Connection) -> None:
 
 def ask(connection: Connection, chance: random.Random) -> None:
     name = chance.choice(NAMES)
-    there = connection.execute(select(question.c.id).where(question.c.id == name)).first()
-    if there is None:
+    row = connection.execute(select(question.c.id).where(question.c.id == name)).first()
+    if row is None:
         body = {"ordinal": chance.randrange(9), "body": "{}", "at": now(), "draft": chance.random() < 0.3}
         connection.execute(insert(question).values(id=name, **body))
     elif chance.random() < 0.3:
@@ -52,15 +52,15 @@ def ask(connection: Connection, chance: random.Random) -> None:
 
 
 def rename(connection: Connection, chance: random.Random) -> None:
-    there = set(connection.execute(select(question.c.id)).scalars())
-    if there and (free := sorted(set(NAMES) - there)):
-        old = chance.choice(sorted(there))
+    ids = set(connection.execute(select(question.c.id)).scalars())
+    if ids and (free := sorted(set(NAMES) - ids)):
+        old = chance.choice(sorted(ids))
         connection.execute(update(question).where(question.c.id == old).values(id=free[0], draft=False))
 
 
 def give(connection: Connection, chance: random.Random) -> None:
-    there = {tuple(row) for row in connection.execute(select(assignment.c.question, assignment.c.slot))}
-    free = [(name, slot) for name in NAMES for slot in (1, 2) if (name, slot) not in there]
+    slots = {tuple(row) for row in connection.execute(select(assignment.c.question, assignment.c.slot))}
+    free = [(name, slot) for name in NAMES for slot in (1, 2) if (name, slot) not in slots]
     rows = [
         {"question": name, "slot": slot, "set": "first" if slot == 1 else "second", "account": None, "total": 5}
         for name, slot in chance.sample(free, min(2, len(free)))
@@ -115,9 +115,9 @@ def judge(connection: Connection, chance: random.Random) -> None:
         connection.execute(delete(current_judgment).where(current_judgment.c.question == name))
         return
     number = 1 + (connection.execute(select(func.max(judgment.c.id))).scalar() or 0)
-    said = {"set": "first", "question": name, "kind": "item", "subject": f"t{number}", "version": 1, "body": "{}"}
-    connection.execute(insert(judgment).values(id=number, at=now(), **said))
-    connection.execute(insert(current_judgment).values(judgment=number, **said))
+    row = {"set": "first", "question": name, "kind": "item", "subject": f"t{number}", "version": 1, "body": "{}"}
+    connection.execute(insert(judgment).values(id=number, at=now(), **row))
+    connection.execute(insert(current_judgment).values(judgment=number, **row))
 
 
 def settle(connection: Connection, chance: random.Random) -> None:
@@ -192,10 +192,10 @@ def test_the_work_of_each_person_is_summed_up(store: Store) -> None:
                 left = row.total - row.done if row.closed is None else 0
                 sums.update(questions=1, closed=row.closed is not None, total=row.total, done=row.done, left=left)
                 sums.update(seconds=row.seconds, timed=row.done if row.seconds else 0)
-            found = workloads(connection)
-            assert {(one.slot, one.set, one.account) for one in found} == expected.keys()
-            for one in found:
-                sums = expected[one.slot, one.set, one.account]
-                assert all(getattr(one, name) == sums[name] for name in (*sums, "left", "timed"))
-            assert workloads(connection, 1) == [one for one in found if one.account == 1]
+            counted = workloads(connection)
+            assert {(workload.slot, workload.set, workload.account) for workload in counted} == expected.keys()
+            for workload in counted:
+                sums = expected[workload.slot, workload.set, workload.account]
+                assert all(getattr(workload, name) == sums[name] for name in (*sums, "left", "timed"))
+            assert workloads(connection, 1) == [workload for workload in counted if workload.account == 1]
         assert connection.execute(select(assignment)).first() is not None

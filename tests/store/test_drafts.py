@@ -28,19 +28,19 @@ Serve = Callable[[Path], Store]
 
 
 def ask(connection: Any, series: str, text: str, kind: str = "factoid", rules: Task = SERIES) -> str:
-    made = drafts.new_question(act(connection, task=rules), Question("", kind, text, series))
-    return made.question.id
+    draft = drafts.new_question(act(connection, task=rules), Question("", kind, text, series))
+    return draft.question.id
 
 
 def begin(connection: Any, target: str) -> str:
-    made = drafts.new_series(act(connection), target=target)
-    assert made.question.type == "other"
-    return str(made.question.series)
+    draft = drafts.new_series(act(connection), target=target)
+    assert draft.question.type == "other"
+    return str(draft.question.series)
 
 
 def texts(connection: Any) -> list[list[str]]:
     return [
-        [one.question.text or one.question.type for one in group]
+        [draft.question.text or draft.question.type for draft in group]
         for group in drafts.grouped(drafts.read_drafts(connection))
     ]
 
@@ -65,8 +65,8 @@ def test_the_other_question_comes_by_itself_and_stays_last(served: Serve, small:
 
 def test_series_move_and_vanish_as_a_whole(served: Serve, small: Path) -> None:
     with served(small).write() as connection:
-        one, other = begin(connection, "one"), begin(connection, "other")
-        ask(connection, one, "A?")
+        first, other = begin(connection, "one"), begin(connection, "other")
+        ask(connection, first, "A?")
         number = ask(connection, other, "B?")
         add_answer(act(connection), number, "b", None)
         drafts.move_series(connection, other, -1)
@@ -104,8 +104,8 @@ def test_published_drafts_get_the_next_numbers_and_take_their_answers_along(serv
         names = publish(act(connection), [series])
         assert names == {number: "2.1", closing: "2.2"}
         assert published_set(connection).ids == ("1.1", "1.2", "1.3", "2.1", "2.2")
-        assert [one.answer for one in known_answers(connection, ["2.1"])["2.1"]] == ["Ann Lee"]
-        assert [one.text for one in nuggets_of(connection, "development", "2.2")] == ["long"]
+        assert [answer.answer for answer in known_answers(connection, ["2.1"])["2.1"]] == ["Ann Lee"]
+        assert [nugget.text for nugget in nuggets_of(connection, "development", "2.2")] == ["long"]
         assert drafts.read_drafts(connection) == []
     evaluation = qassay.open(small)
     assert evaluation.questions.by_id["2.2"].target == "bridge"
@@ -116,9 +116,9 @@ def test_a_draft_joins_a_series_of_the_test_set_before_its_other_question(served
     with served(small).write() as connection:
         ask(connection, "1", "Where does it meet?")
         assert publish(act(connection), ["1"]) != {}
-        found = published_set(connection)
-        assert found.ids == ("1.1", "1.2", "1.4", "1.3")
-        assert found.by_id["1.4"].target == "club"
+        published = published_set(connection)
+        assert published.ids == ("1.1", "1.2", "1.4", "1.3")
+        assert published.by_id["1.4"].target == "club"
 
 
 def test_nothing_is_published_where_something_is_missing(served: Serve, small: Path) -> None:
@@ -127,14 +127,14 @@ def test_nothing_is_published_where_something_is_missing(served: Serve, small: P
         empty = ask(connection, series, " ")
         with pytest.raises(InputError, match=r"question 2\.1 has no text"):
             publish(act(connection), [series, whole])
-        assert {one.question.id for one in drafts.read_drafts(connection)} >= {empty}
+        assert {draft.question.id for draft in drafts.read_drafts(connection)} >= {empty}
         assert len(published_set(connection)) == 3
         with pytest.raises(UsageError, match="not there any more"):
             publish(act(connection), ["draft-nobody"])
 
 
 def test_numbers_skip_what_is_taken() -> None:
-    there = TestSet(
+    published = TestSet(
         (Question("7", "factoid"), Question("3.2", "factoid", series="3"), Question("3.3", "other", series="3"))
     )
     groups = [
@@ -142,8 +142,8 @@ def test_numbers_skip_what_is_taken() -> None:
         [Question("draft-c", "factoid", series="draft-s")],
         [Question("draft-d", "factoid")],
     ]
-    found = {name: (one.id, one.series) for name, one in numbered(there, groups).items()}
-    assert found == {
+    places = {name: (place.id, place.series) for name, place in numbered(published, groups).items()}
+    assert places == {
         "draft-a": ("3.4", "3"),  # 3.3 is taken
         "draft-b": ("3.5", "3"),
         "draft-c": ("8.1", "8"),
@@ -162,9 +162,9 @@ def test_a_change_of_a_published_question_is_recorded_and_its_type_stays(served:
             drafts.change_question(act(connection), "1.1", {"type": "list"}, expected=2)
         with pytest.raises(UsageError, match="has judgments"):
             drafts.remove_question(act(connection), "1.1")
-        with pytest.raises(drafts.ChangedError) as told:
+        with pytest.raises(drafts.ChangedError) as caught:
             drafts.change_question(act(connection), "1.1", {"text": "x"}, expected=1)
-        assert told.value.current.question.text == "Founded when?"
+        assert caught.value.current.question.text == "Founded when?"
 
 
 def test_a_published_question_goes_only_while_no_run_answers_it(
@@ -196,13 +196,13 @@ def test_a_known_answer_is_withdrawn_with_a_reason_and_stays(served: Serve, smal
         with pytest.raises(UsageError, match="already"):
             add_answer(act(connection), "1.1", "1901", "D1")
         withdraw_answer(act(connection), "1.1", "1901", "D1", reason="it was 1902")
-        assert [(one.withdrawn, one.reason) for one in known_answers(connection, ["1.1"])["1.1"]] == [
+        assert [(answer.withdrawn, answer.reason) for answer in known_answers(connection, ["1.1"])["1.1"]] == [
             (True, "it was 1902")
         ]
     assert qassay.open(small).answers["withdrawn"].to_list() == [True]
     with store.write() as connection:
         add_answer(act(connection), "1.1", "1901", "D1")
-        assert [one.withdrawn for one in known_answers(connection, ["1.1"])["1.1"]] == [False]
+        assert [answer.withdrawn for answer in known_answers(connection, ["1.1"])["1.1"]] == [False]
     assert qassay.open(small).answers["withdrawn"].to_list() == [False]
 
 
@@ -212,18 +212,23 @@ def test_an_answer_of_a_draft_is_really_taken_away(served: Serve, small: Path) -
         add_answer(act(connection), number, "Ann", None)
         add_answer(act(connection), number, "Ann", "D1")
         forget_answer(connection, number, "Ann", None)
-        assert [(one.answer, one.doc) for one in known_answers(connection, [number])[number]] == [("Ann", "D1")]
+        assert [(answer.answer, answer.doc) for answer in known_answers(connection, [number])[number]] == [
+            ("Ann", "D1")
+        ]
 
 
 def test_a_task_without_series_numbers_its_questions(served: Serve, small: Path) -> None:
     plain = task("main2003")
     with served(small).write() as connection:
         asked = Question("", "definition", "Who was she?")
-        made = drafts.new_question(act(connection, task=plain), asked)
+        draft_row = drafts.new_question(act(connection, task=plain), asked)
         other = drafts.new_question(act(connection, task=plain), Question("", "factoid", "When?"))
         drafts.move_question(connection, other.question.id, -1)
         assert texts(connection) == [["When?"], ["Who was she?"]]
-        found = numbered(TestSet(()), [[one.question] for one in drafts.read_drafts(connection)])
-        assert {name: one.id for name, one in found.items()} == {other.question.id: "1", made.question.id: "2"}
+        places = numbered(TestSet(()), [[draft.question] for draft in drafts.read_drafts(connection)])
+        assert {name: place.id for name, place in places.items()} == {
+            other.question.id: "1",
+            draft_row.question.id: "2",
+        }
         with pytest.raises(UsageError, match="asks in series"):
             drafts.new_question(act(connection), Question("", "factoid", "When?"))

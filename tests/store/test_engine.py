@@ -120,24 +120,24 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
 
 def test_another_process_is_waited_for(folder: Path) -> None:
     """Two stores on one file, as two processes have them."""
-    one, two = open_store(folder, create=True), open_store(folder)
-    _second_waits_for_first(one, two, seconds=0.5)
-    one.close()
-    two.close()
+    first, second = open_store(folder, create=True), open_store(folder)
+    _second_waits_for_first(first, second, seconds=0.5)
+    first.close()
+    second.close()
 
 
 def test_sqlite_is_set_up_to_lose_nothing(folder: Path) -> None:
     store = open_store(folder, create=True)
     with store.read() as connection:
-        found = {
+        pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
-    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 15_000}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 15_000}
     store.close()
 
 
-def test_what_refers_to_nobody_is_refused(store: Store) -> None:
+def test_rows_with_unknown_accounts_or_roles_are_refused(store: Store) -> None:
     values = {"digest": "x", "account": 99, "created": now(), "seen": now(), "expires": now()}
     with store.engine.connect() as connection, connection.begin(), pytest.raises(IntegrityError):
         connection.execute(insert(session).values(values))

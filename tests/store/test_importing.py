@@ -102,7 +102,7 @@ def test_an_old_file_does_not_undo_what_was_changed_since(small: Path, served: S
     assert standing_of(store)[saved.subject]["judgment"] == "X"
 
 
-def test_what_was_undone_comes_in_again_when_asked_for(small: Path, served: Serve) -> None:
+def test_undone_judgments_are_imported_again_on_request(small: Path, served: Serve) -> None:
     store = served(small)
     with store.write() as connection:
         saved = append(act(connection), "first", "item", ITEM, undone=True)
@@ -192,7 +192,7 @@ def test_two_runs_in_files_of_one_name_are_both_kept(small: Path, served: Serve,
     assert qassay.open(small).runs.tags == ("a", "b", "c")
 
 
-def test_what_a_run_says_of_itself_may_come_before_it(small: Path, served: Serve, write: Write) -> None:
+def test_the_information_on_a_run_may_come_before_it(small: Path, served: Serve, write: Write) -> None:
     store = served(small)
     row = {"run": "c", "organisation": "east", "unknown": [1]}
     write(small, "runs.jsonl", (small / "runs.jsonl").read_text() + json.dumps(row) + "\n")
@@ -293,7 +293,7 @@ def test_numbers_stand_for_their_digits(small: Path, served: Serve, write: Write
     rows = [{"question": "1.3", "nugget": 1, "vital": True, "text": "chess"}]
     write(small, "nuggets/second.jsonl", rows)
     write(small, "judgments/second.jsonl", [{"question": "1.3", "run": "a", "nuggets": [1]}])
-    assert [one.added for one in import_folder(store, Folder(small))] == [1, 1]
+    assert [imported.added for imported in import_folder(store, Folder(small))] == [1, 1]
     assert import_folder(store, Folder(small)) == []
 
 
@@ -317,17 +317,17 @@ def test_judgments_saved_meanwhile_are_neither_lost_nor_in_the_way(
     real = importing.read_folder
 
     def slowly(*arguments: Any) -> Any:
-        found = real(*arguments)
+        contents = real(*arguments)
         with store.write() as connection:
             append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
-        return found
+        return contents
 
     monkeypatch.setattr(importing, "read_folder", slowly)
     import_folder(store, Folder(small))
     with store.read() as connection:
         rows = select(judgment.c.body).where(judgment.c.question == "1.1").order_by(judgment.c.version)
-        said = [msgspec.json.decode(body)["judgment"] for body in connection.execute(rows).scalars()]
-    assert said == ["W", "R", "X", "U"]
+        labels = [msgspec.json.decode(body)["judgment"] for body in connection.execute(rows).scalars()]
+    assert labels == ["W", "R", "X", "U"]
 
 
 def test_a_question_that_is_changed_meanwhile_stays_so(
@@ -347,17 +347,17 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
     added = {"id": "3.1", "type": "factoid", "text": "How many?", "series": "3"}
 
     def slowly(*arguments: Any) -> Any:
-        found = real(*arguments)
+        contents = real(*arguments)
         with store.write() as connection:
             change_question(act(connection, task=task), "1.1", {"text": "Founded when?"}, expected=1)
             connection.execute(question.insert().values(id="3.1", ordinal=3, body=json.dumps(added), at=now()))
-        return found
+        return contents
 
     monkeypatch.setattr(importing, "read_folder", slowly)
     assert import_folder(store, Folder(small)) == [Imported("questions.jsonl", "questions", 1)]
-    found = qassay.open(small).questions
-    assert found.ids == ("1.1", "1.2", "1.3", "3.1", "2.1")
-    assert found.by_id["1.1"].text == "Founded when?"
+    questions = qassay.open(small).questions
+    assert questions.ids == ("1.1", "1.2", "1.3", "3.1", "2.1")
+    assert questions.by_id["1.1"].text == "Founded when?"
 
 
 def planned(store: Store, folder: Path, *paths: Path, **options: Any) -> Plan:

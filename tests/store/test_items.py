@@ -63,21 +63,21 @@ def test_items_are_the_things_of_the_pool(name: Demo) -> None:
     for question, nugget in nuggets.select("question", "nugget").iter_rows():
         known.setdefault(question, []).append(nugget)
     items = pooled(evaluation, justified=evaluation.configuration.justified or ())
-    for one in pool(evaluation.runs, evaluation.questions, evaluation.task, nuggets=nuggets).types:
-        names = one.record.pooled
-        wanted = set(one.subjects.select(names).iter_rows())
-        if one.record.name == "rating" and evaluation.configuration.justified:
-            wanted = {thing for thing in wanted if thing[0] in evaluation.configuration.justified}
-        kinds = {"item": "item", "extract": "extract"}.get(one.record.name, one.record.name)
-        found = [
+    for row in pool(evaluation.runs, evaluation.questions, evaluation.task, nuggets=nuggets).types:
+        names = row.record.pooled
+        wanted = set(row.subjects.select(names).iter_rows())
+        if row.record.name == "rating" and evaluation.configuration.justified:
+            wanted = {values for values in wanted if values[0] in evaluation.configuration.justified}
+        kinds = {"item": "item", "extract": "extract"}.get(row.record.name, row.record.name)
+        subjects = [
             tuple(part.row.get(field) for field in names)
             for item in items
-            if item.kind == kinds and evaluation.questions.by_id[item.question].type == one.type
+            if item.kind == kinds and evaluation.questions.by_id[item.question].type == row.type
             for part in parts_of(item, nuggets=known.get(item.question, []))
-            if part.kind == (one.record.name if one.record.name != "extract" else "item") and "item" not in part.row
+            if part.kind == (row.record.name if row.record.name != "extract" else "item") and "item" not in part.row
         ]
-        assert len(found) == len(set(found))
-        assert set(found) == wanted
+        assert len(subjects) == len(set(subjects))
+        assert set(subjects) == wanted
 
 
 def test_numbers_and_orders_tell_nothing_of_the_run() -> None:
@@ -88,12 +88,12 @@ def test_numbers_and_orders_tell_nothing_of_the_run() -> None:
     before = pooled(evaluation)
     after = list(pool_items(other, evaluation.questions, evaluation.task, seed="s"))
     for kind in ("item", "list", "match"):
-        one, two = ([item for item in made if item.kind == kind] for made in (before, after))
-        assert len(one) == len(two) > 0
+        first, second = ([item for item in items if item.kind == kind] for items in (before, after))
+        assert len(first) == len(second) > 0
         if kind == "item":
-            assert one == two
+            assert first == second
         else:
-            assert not {item.id for item in one} & {item.id for item in two}
+            assert not {item.id for item in first} & {item.id for item in second}
     # With another secret everything is drawn again: knowing the tags is not enough to compute it.
     assert not {item.id for item in before} & {item.id for item in pooled(evaluation, seed="t")}
     # No run stands at the same place everywhere.
@@ -142,13 +142,13 @@ def test_similar_strings_stand_together(folders: Any) -> None:
         items = [item for item in pooled(made_from(next(folders), answers)) if item.question == "q"]
         assert len(items) == len(set(answers))
         groups = [item.body["text"].lower().strip("!").removeprefix("the ") for item in items]
-        changes = sum(one != two for one, two in pairwise(groups))
+        changes = sum(before != after for before, after in pairwise(groups))
         assert changes == len(set(groups)) - 1
 
     check()
 
 
-def test_what_no_run_returns_any_more_is_set_aside_and_comes_back(store: Store, tmp_path: Path) -> None:
+def test_items_that_no_run_returns_are_set_aside_and_come_back(store: Store, tmp_path: Path) -> None:
     with_two, with_one = made_from(tmp_path / "a", ["x", "y"]), made_from(tmp_path / "b", ["x"])
     with store.write() as connection:
         first = store_items(connection, pooled(with_two))
@@ -161,7 +161,7 @@ def test_what_no_run_returns_any_more_is_set_aside_and_comes_back(store: Store, 
         third = store_items(connection, pooled(with_two))
         assert (third.items, third.added, third.retired) == (3, 0, 0)
         assert [item.body["text"] for item in items_of(connection, "q")] == ["x", "y"]
-        assert [one.touched for one in (first, second, third)] == [{"q", "r"}, {"q"}, {"q"}]
+        assert [pooling.touched for pooling in (first, second, third)] == [{"q", "r"}, {"q"}, {"q"}]
         assert store_items(connection, pooled(with_two)) == replace(third, touched=frozenset())
         assert item_with_number(connection, 1) is None
 
@@ -169,13 +169,13 @@ def test_what_no_run_returns_any_more_is_set_aside_and_comes_back(store: Store, 
 def test_a_number_that_is_drawn_twice_hides_no_item(store: Store, tmp_path: Path) -> None:
     """However unlikely: an item that nobody is shown is never judged."""
     top = 2**52 - 1
-    made = [replace(item, id=top) for item in pooled(made_from(tmp_path / "a", ["x", "y", "z"]))]
+    replaced = [replace(item, id=top) for item in pooled(made_from(tmp_path / "a", ["x", "y", "z"]))]
     with store.write() as connection:
-        for order in (made, made[::-1], made):
+        for order in (replaced, replaced[::-1], replaced):
             assert store_items(connection, order).items == 4
-            found = [item for question in "qr" for item in items_of(connection, question)]
-            assert sorted(item.body["text"] for item in found) == ["same", "x", "y", "z"]
-            assert {item.id for item in found} == {top, 0, 1, 2}
+            stored = [item for question in "qr" for item in items_of(connection, question)]
+            assert sorted(item.body["text"] for item in stored) == ["same", "x", "y", "z"]
+            assert {item.id for item in stored} == {top, 0, 1, 2}
 
 
 def test_the_secret_is_made_once(store: Store) -> None:

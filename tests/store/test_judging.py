@@ -28,9 +28,9 @@ store, desk = desks.store, desks.desk
 def test_a_decision_is_counted_once(desk: Any) -> None:
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
-        made = desks.save(desk, connection, where, seconds=7)
-        assert (made.saved.version, made.complete, made.done, made.total, made.closed) == (1, True, 1, 2, False)
-        assert desks.save(desk, connection, where, seconds=7) == made
+        saved = desks.save(desk, connection, where, seconds=7)
+        assert (saved.saved.version, saved.complete, saved.done, saved.total, saved.closed) == (1, True, 1, 2, False)
+        assert desks.save(desk, connection, where, seconds=7) == saved
         changed = desks.save(desk, connection, where, "W", expected=1, key="l", seconds=1000)
         assert (changed.saved.version, changed.done) == (2, 1)
         assert desk.assigned(connection, "1.1").seconds == 307
@@ -40,7 +40,7 @@ def test_a_decision_is_counted_once(desk: Any) -> None:
         assert "run" not in row
 
 
-def test_what_is_refused_changes_nothing(desk: Any) -> None:
+def test_refused_judgments_change_nothing(desk: Any) -> None:
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
         with pytest.raises(InputError):
@@ -62,29 +62,29 @@ def test_a_save_that_was_answered_is_answered_again_whatever_came_between(desk: 
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
         who = desk.who(where[0])
-        made = desks.save(desk, connection, where)
+        saved = desks.save(desk, connection, where)
         reassign(act(connection), where[0].id, desk.judge.id)
-        assert desks.save(desk, connection, where, who=who).saved == made.saved
-        one, item, part = desks.first_part(desk, connection, "1.3")
-        first = act(connection, task=desk.evaluation.task, who=desk.who(one), key="n")
-        linked = decide(first, one, item, part, {"nuggets": ["2"]}, expected=0)
+        assert desks.save(desk, connection, where, who=who).saved == saved.saved
+        assignment, item, part = desks.first_part(desk, connection, "1.3")
+        first = act(connection, task=desk.evaluation.task, who=desk.who(assignment), key="n")
+        linked = decide(first, assignment, item, part, {"nuggets": ["2"]}, expected=0)
         write_nugget(act(connection), "development", "1.3", "2", None)
-        assert decide(first, one, item, part, {"nuggets": ["2"]}, expected=0).saved == linked.saved
+        assert decide(first, assignment, item, part, {"nuggets": ["2"]}, expected=0).saved == linked.saved
 
 
 def test_a_save_sent_again_counts_once_whatever_version_it_expects(desk: Any) -> None:
     """Its key is looked up where the version is not the expected one; where it is, the database knows the key."""
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
-        one, _, part = where
-        made = desks.save(desk, connection, where, "R", expected=0, key="first-0", seconds=7)
+        assignment, _, part = where
+        saved = desks.save(desk, connection, where, "R", expected=0, key="first-0", seconds=7)
         for expected in (0, 1, 2):
             again = desks.save(desk, connection, where, "R", expected=expected, key="first-0", seconds=7)
-            assert (again.saved, again.done) == (made.saved, made.done)
+            assert (again.saved, again.done) == (saved.saved, saved.done)
             with pytest.raises(judgments.KeyReusedError):
                 desks.save(desk, connection, where, "W", expected=expected, key="first-0")
-        assert len(judgments.history(connection, one.set, part.subject)) == 1
-        assert assignment_with_number(connection, one.id).seconds == 7
+        assert len(judgments.history(connection, assignment.set, part.subject)) == 1
+        assert assignment_with_number(connection, assignment.id).seconds == 7
         desk.check_counts(connection)
 
 
@@ -92,35 +92,37 @@ def test_undo_goes_back_step_by_step_and_is_itself_recorded(desk: Any) -> None:
     task = desk.evaluation.task
     with desk.store.write() as connection:
         where = desks.first_part(desk, connection)
-        one, item, part = where
-        who = desk.who(one)
+        assignment, item, part = where
+        who = desk.who(assignment)
         for version, label in enumerate("RXW"):
             desks.save(desk, connection, where, label, expected=version, key=f"d{version}")
         how = {"task": task, "who": who}
-        back = undo(act(connection, **how, key="u1"), one, item, part, expected=3, to=2)
+        back = undo(act(connection, **how, key="u1"), assignment, item, part, expected=3, to=2)
         assert (back.saved.version, back.saved.body["judgment"], back.done) == (4, "X", 1)
-        assert undo(act(connection, **how, key="u1"), one, item, part, expected=3, to=2).saved == back.saved
-        gone = undo(act(connection, **how, key="u2"), one, item, part, expected=4, to=0)
+        assert undo(act(connection, **how, key="u1"), assignment, item, part, expected=3, to=2).saved == back.saved
+        gone = undo(act(connection, **how, key="u2"), assignment, item, part, expected=4, to=0)
         assert (gone.saved.body, gone.complete, gone.done) == (None, False, 0)
-        again = undo(act(connection, **how, key="u3"), one, item, part, expected=5, to=4)
+        again = undo(act(connection, **how, key="u3"), assignment, item, part, expected=5, to=4)
         assert (again.saved.body["judgment"], again.done) == ("X", 1)
         with pytest.raises(InputError, match="no version 9"):
-            undo(act(connection, **how, key="u4"), one, item, part, expected=6, to=9)
+            undo(act(connection, **how, key="u4"), assignment, item, part, expected=6, to=9)
         with pytest.raises(ConflictError):
-            undo(act(connection, **how, key="u5"), one, item, part, expected=5, to=0)
-        said = [saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.subject)]
-        assert said == ["R", "X", "W", "X", None, "X"]
+            undo(act(connection, **how, key="u5"), assignment, item, part, expected=5, to=0)
+        labels = [
+            saved.body and saved.body["judgment"] for saved in judgments.history(connection, "first", part.subject)
+        ]
+        assert labels == ["R", "X", "W", "X", None, "X"]
         desk.check_counts(connection)
 
 
 def test_undo_brings_back_no_nugget_that_is_gone(desk: Any) -> None:
     with desk.store.write() as connection:
-        one, item, part = desks.first_part(desk, connection, "1.3")
-        desk.say(connection, one, item, part, {"nuggets": ["2"]})
-        desk.say(connection, one, item, part, {"nuggets": []})
+        assignment, item, part = desks.first_part(desk, connection, "1.3")
+        desk.say(connection, assignment, item, part, {"nuggets": ["2"]})
+        desk.say(connection, assignment, item, part, {"nuggets": []})
         write_nugget(act(connection), "development", "1.3", "2", None)
         with pytest.raises(InputError, match="no nugget '2'"):
-            desk.take_back(connection, one, item, part, to=1)
+            desk.take_back(connection, assignment, item, part, to=1)
 
 
 def test_random_work_never_drifts(desk: Any) -> None:
@@ -129,16 +131,16 @@ def test_random_work_never_drifts(desk: Any) -> None:
     with desk.store.write() as connection:
         for step in range(150):
             question = chance.choice(["1.1", "1.2", "1.3"])
-            one = desk.assigned(connection, question, chance.choice(["first", "second"]))
+            assignment = desk.assigned(connection, question, chance.choice(["first", "second"]))
             item = chance.choice(items_of(connection, question))
-            part = chance.choice(parts_for(connection, one.set, item, None))
-            version = judgments.version_of(connection, one.set, part.subject)
+            part = chance.choice(parts_for(connection, assignment.set, item, None))
+            version = judgments.version_of(connection, assignment.set, part.subject)
             if version and chance.random() < 0.15:
-                desk.take_back(connection, one, item, part, chance.randrange(version))
+                desk.take_back(connection, assignment, item, part, chance.randrange(version))
             else:
                 verdict = {"nuggets": chance.choice([[], ["1"]])} if part.kind == "match" else {
                     "judgment": chance.choice("RW")}  # fmt: skip
-                desk.say(connection, one, item, part, verdict)
+                desk.say(connection, assignment, item, part, verdict)
             if step % 10 == 9:
                 desk.check_counts(connection)
                 for each in progress(connection):
@@ -171,24 +173,26 @@ def test_after_reopening_only_the_assessors_go_on_until_they_say_so(desk: Any) -
 def test_completed_and_is_complete_say_the_same(desk: Any) -> None:
     with desk.store.write() as connection:
         for question in ("1.1", "1.2", "1.3"):
-            one, item, part = desks.first_part(desk, connection, question)
-            desk.say(connection, one, item, part, desks.usual(item, part))
+            assignment, item, part = desks.first_part(desk, connection, question)
+            desk.say(connection, assignment, item, part, desks.usual(item, part))
             items = items_of(connection, question)
-            each = [is_complete(connection, "first", parts_for(connection, one.set, other, None)) for other in items]
-            assert completed(connection, one, items) == each
+            each = [
+                is_complete(connection, "first", parts_for(connection, assignment.set, other, None)) for other in items
+            ]
+            assert completed(connection, assignment, items) == each
             desk.check_counts(connection)
 
 
 def test_assignments_count_decisions_and_a_store_that_counted_items_is_counted_again(desk: Any) -> None:
     """A list takes a decision for each element: some are made before the list is complete."""
     with desk.store.write() as connection:
-        one, pooled, part = desks.first_part(desk, connection, "1.2")
+        judged, pooled, part = desks.first_part(desk, connection, "1.2")
         elements = sum(len(item.body["elements"]) for item in items_of(connection, "1.2"))
-        made = desk.say(connection, one, pooled, part, desks.usual(pooled, part))
-        assert (made.done, made.total, made.closed) == (1, elements, False)
-        undone = desk.take_back(connection, one, pooled, part)
+        saved = desk.say(connection, judged, pooled, part, desks.usual(pooled, part))
+        assert (saved.done, saved.total, saved.closed) == (1, elements, False)
+        undone = desk.take_back(connection, judged, pooled, part)
         assert (undone.done, undone.total) == (0, elements)
-        desk.say(connection, one, pooled, part, desks.usual(pooled, part))
+        desk.say(connection, judged, pooled, part, desks.usual(pooled, part))
         counted = [(other.question, other.done, other.total, other.closed) for other in all_assignments(connection)]
         # As the version before this counted: items, and those that are complete.
         for other in all_assignments(connection):

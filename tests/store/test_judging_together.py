@@ -46,16 +46,18 @@ def statements(store: Store) -> Iterator[list[str]]:
 def test_two_tabs_that_finish_one_list_at_once_count_it(desk: Any) -> None:
     """Each part is saved by its own tab, at the same moment."""
     with desk.store.read() as connection:
-        one = desk.assigned(connection, "1.2")
+        assignment = desk.assigned(connection, "1.2")
         work = [
-            (item, part) for item in items_of(connection, "1.2") for part in parts_for(connection, one.set, item, None)
+            (item, part)
+            for item in items_of(connection, "1.2")
+            for part in parts_for(connection, assignment.set, item, None)
         ]
     barrier = Barrier(len(work))
 
     def judge(place: tuple[Item, Part]) -> None:
         barrier.wait()
         with desk.store.write() as connection:
-            desk.say(connection, one, *place, {"judgment": "R"})
+            desk.say(connection, assignment, *place, {"judgment": "R"})
 
     with ThreadPoolExecutor(len(work)) as pool:
         list(pool.map(judge, work))
@@ -74,12 +76,12 @@ def test_assessors_who_finish_at_the_same_moment_settle_the_question(store: Stor
         for question in ("1.1", "1.2"):
             barrier.wait()
             with store.read() as connection:
-                one = desk.assigned(connection, question, set_name)
+                assignment = desk.assigned(connection, question, set_name)
                 items = items_of(connection, question)
             for item in items:
                 for part in (part for part in parts_for_set(item)):
                     with store.write() as connection:
-                        desk.say(connection, one, item, part, {"judgment": "R"})
+                        desk.say(connection, assignment, item, part, {"judgment": "R"})
 
     def parts_for_set(item: Item) -> list[Part]:
         with store.read() as connection:
@@ -99,16 +101,16 @@ def test_a_ruling_and_a_change_at_the_same_moment_do_not_pass_each_other(desk: A
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", lambda *_: {"judgment": "W"})
-        found = desk.disagreements(connection, "1.1")[0]
-        one = desk.assigned(connection, "1.1", "second")
-        (part,) = parts_for(connection, one.set, found.item, None)
+        disagreement = desk.disagreements(connection, "1.1")[0]
+        assignment = desk.assigned(connection, "1.1", "second")
+        (part,) = parts_for(connection, assignment.set, disagreement.item, None)
     barrier = Barrier(2)
 
     def change() -> bool:
         barrier.wait()
         try:
             with desk.store.write() as connection:
-                desk.say(connection, one, found.item, part, {"judgment": "R"})
+                desk.say(connection, assignment, disagreement.item, part, {"judgment": "R"})
         except LockedError:
             return False
         return True
@@ -117,7 +119,7 @@ def test_a_ruling_and_a_change_at_the_same_moment_do_not_pass_each_other(desk: A
         barrier.wait()
         try:
             with desk.store.write() as connection:
-                desk.rule(connection, found, {"judgment": "U"})
+                desk.rule(connection, disagreement, {"judgment": "U"})
         except ConflictError:  # the change made it unanimous
             return False
         return True
@@ -133,14 +135,14 @@ def test_a_ruling_and_a_change_at_the_same_moment_do_not_pass_each_other(desk: A
 def test_a_decision_takes_few_queries_however_large_the_pool(store: Store, tmp_path: Path) -> None:
     counts = []
     for size in (3, 60):
-        made = desks.write_evaluation(
+        evaluation = desks.write_evaluation(
             tmp_path / str(size), task="ranked5", questions=[{"id": "q", "type": "factoid", "text": "?"}],
             runs={f"r{n}": f"q Q0 D1 1 1 r{n} answer {n}\n" for n in range(size)},
         )  # fmt: skip
         with store.write() as connection:
             for table in reversed(desks.metadata.sorted_tables):
                 connection.execute(table.delete())
-        desk = desks.make_desk(store, tmp_path, made=made, development=False)
+        desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
         with store.write() as connection:
             where = desks.first_part(desk, connection, "q")
             with statements(store) as sent:
@@ -167,7 +169,7 @@ def export(desk: Any, connection: Any, folder: Path, sets: tuple[str, ...]) -> q
     for set_name in sets:
         lines = "".join(json.dumps(row) + "\n" for row in desk.rows(connection, set_name))
         (folder / "judgments" / f"{set_name}.jsonl").write_text(lines, encoding="utf-8")
-        listed = [dict(one.body) for one in nuggets_of(connection, set_name, "1.3")]
+        listed = [dict(nugget.body) for nugget in nuggets_of(connection, set_name, "1.3")]
         lines = "".join(json.dumps(row) + "\n" for row in listed)
         (folder / "nuggets" / f"{set_name}.jsonl").write_text(lines, encoding="utf-8")
     return qassay.open(folder)
@@ -181,17 +183,17 @@ def test_an_evaluation_judged_here_scores_like_the_same_judgments_in_files(store
         "second": lambda part: {"judgment": "R" if part.row["text"] in ("1901", "Ann") else "W"},
     }
     with store.write() as connection:
-        for set_name, said in says.items():
+        for set_name, verdict in says.items():
             for question in ("1.1", "1.2"):
-                desk.judge_all(connection, question, set_name, lambda _, part, said=said: said(part))
+                desk.judge_all(connection, question, set_name, lambda _, part, verdict=verdict: verdict(part))
             copy_list(act(connection), source="development", target=set_name, question="1.3")
-            one = desk.assigned(connection, "1.3", set_name)
+            assignment = desk.assigned(connection, "1.3", set_name)
             for item in items_of(connection, "1.3"):
-                whole, *links = parts_for(connection, one.set, item, None)
-                desk.say(connection, one, item, links[-1], {"nuggets": ["1"]})
-                desk.say(connection, one, item, whole, {"nuggets": []})
-        for found in [*desk.disagreements(connection, "1.1"), *desk.disagreements(connection, "1.2")]:
-            desk.rule(connection, found, {"judgment": "X"})
+                whole, *links = parts_for(connection, assignment.set, item, None)
+                desk.say(connection, assignment, item, links[-1], {"nuggets": ["1"]})
+                desk.say(connection, assignment, item, whole, {"nuggets": []})
+        for disagreements in [*desk.disagreements(connection, "1.1"), *desk.disagreements(connection, "1.2")]:
+            desk.rule(connection, disagreements, {"judgment": "X"})
         adopt(act(connection, who=desk.judge, key="adopt"), "1.3", "second")
         assert all(each.settled.left == 0 for each in progress(connection))
         sets = ("first", "second", ADJUDICATED)

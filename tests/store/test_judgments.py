@@ -31,8 +31,10 @@ THING = subject("item", ROW)
 
 def save(connection: Any, label: str = "R", **options: Any) -> judgments.Judgment:
     row = {**ROW, "judgment": label}
-    made = act(connection, key=options.pop("key", None), account=options.pop("account", None), at=options.pop("at", AT))
-    return append(made, options.pop("set_name", "first"), "item", options.pop("row", row), **options)
+    new_act = act(
+        connection, key=options.pop("key", None), account=options.pop("account", None), at=options.pop("at", AT)
+    )
+    return append(new_act, options.pop("set_name", "first"), "item", options.pop("row", row), **options)
 
 
 def everything(connection: Any) -> tuple[list[Any], list[Any]]:
@@ -45,7 +47,7 @@ def everything(connection: Any) -> tuple[list[Any], list[Any]]:
     return [tuple(row) for row in rows], [tuple(row) for row in last]
 
 
-def test_the_last_stands_and_the_rest_is_history(store: Store) -> None:
+def test_the_last_judgment_is_current_and_the_rest_is_history(store: Store) -> None:
     with store.write() as connection:
         assert [save(connection, label).version for label in "RXW"] == [1, 2, 3]
         assert [saved.body["judgment"] for saved in judgments.history(connection, "first", THING)] == ["R", "X", "W"]
@@ -114,7 +116,7 @@ def test_taking_back_leaves_nothing_standing_and_loses_nothing(store: Store) -> 
         with pytest.raises(ConflictError):
             save(connection, "W", expected=0)
         save(connection, "W", expected=2)
-        assert [one.body and one.body["judgment"] for one in judgments.history(connection, "first", THING)] == [
+        assert [entry.body and entry.body["judgment"] for entry in judgments.history(connection, "first", THING)] == [
             "R", None, "W"
         ]  # fmt: skip
 
@@ -174,7 +176,7 @@ def test_the_same_save_from_twenty_connections_is_one_judgment(store: Store) -> 
         assert len(judgments.history(connection, "first", THING)) == 1
 
 
-def test_a_file_that_is_taken_in_meanwhile_loses_no_judgment(store: Store) -> None:
+def test_a_file_imported_meanwhile_loses_no_judgment(store: Store) -> None:
     """Single saves and whole files at once: every row is there, versions without gaps, the last one standing."""
     barrier = Barrier(8)
     rows = [{**ROW, "text": str(number)} for number in range(50)]
@@ -201,11 +203,11 @@ def test_a_file_that_is_taken_in_meanwhile_loses_no_judgment(store: Store) -> No
     with store.read() as connection:
         assert connection.execute(select(func.count()).select_from(judgment)).scalar_one() == count
         for row in rows:
-            found = judgments.history(connection, "first", subject("item", row))
-            assert [one.version for one in found] == list(range(1, len(found) + 1))
-            assert judgments.current_rows(connection, "first", [found[0].subject])[found[0].subject] == (
-                len(found),
-                found[-1].body,
+            entries = judgments.history(connection, "first", subject("item", row))
+            assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
+            assert judgments.current_rows(connection, "first", [entries[0].subject])[entries[0].subject] == (
+                len(entries),
+                entries[-1].body,
             )
 
 
@@ -218,21 +220,23 @@ SAVES = st.lists(
 def test_many_at_once_are_what_one_after_the_other_are(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     store = desks.make_store(request, tmp_path, "sqlite")
 
-    def row(one: tuple[str, str, str]) -> dict[str, str]:
-        return {"question": one[0], "doc": "D", "text": one[1], "judgment": one[2]}
+    def row(values: tuple[str, str, str]) -> dict[str, str]:
+        return {"question": values[0], "doc": "D", "text": values[1], "judgment": values[2]}
 
     def state(before: Any, rows: Any, *, at_once: bool) -> Any:
         with store.write() as connection:
             connection.execute(delete(current_judgment))
             connection.execute(delete(judgment))
-            for one in before:
-                save(connection, row=row(one))
+            for values in before:
+                save(connection, row=row(values))
             if at_once:
-                texts = [("item", json.dumps(row(one), separators=(",", ":"), ensure_ascii=False)) for one in rows]
+                texts = [
+                    ("item", json.dumps(row(values), separators=(",", ":"), ensure_ascii=False)) for values in rows
+                ]
                 assert append_many(connection, set_name="first", rows=texts, at=AT) == len(rows)
             else:
-                for one in rows:
-                    save(connection, row=row(one))
+                for values in rows:
+                    save(connection, row=row(values))
             return everything(connection)
 
     @settings(max_examples=40)
@@ -252,18 +256,18 @@ def test_more_rows_than_a_batch_and_more_things_than_parameters(store: Store) ->
         named = [subject("item", row) for row in rows]
         never = [f"{number:032x}" for number in range(70_000)]
         assert len(judgments.current_rows(connection, "first", named + never)) == 7_000
-        new = [NewJudgment("item", "1", one, 2, None) for one in named[:6_000]]
+        new = [NewJudgment("item", "1", key, 2, None) for key in named[:6_000]]
         append_judgments(act(connection, at=AT), "first", new)
-        found = judgments.current_rows(connection, "first", named)
-        assert sum(body is None for _, body in found.values()) == 6_000
-        assert found[named[0]] == (2, None)
+        current = judgments.current_rows(connection, "first", named)
+        assert sum(body is None for _, body in current.values()) == 6_000
+        assert current[named[0]] == (2, None)
 
 
 def test_rows_of_a_file_keep_the_time_they_tell(store: Store) -> None:
     with store.write() as connection:
         rows = [("item", json.dumps({**ROW, "at": "1999-01-01T00:00:00Z"})), ("item", json.dumps(ROW))]
         append_many(connection, set_name="first", rows=rows, at=AT)
-        assert [one.at for one in judgments.history(connection, "first", THING)] == ["1999-01-01T00:00:00Z", AT]
+        assert [entry.at for entry in judgments.history(connection, "first", THING)] == ["1999-01-01T00:00:00Z", AT]
 
 
 def test_odd_and_huge_strings_come_back_as_they_were(store: Store) -> None:
@@ -273,9 +277,9 @@ def test_odd_and_huge_strings_come_back_as_they_were(store: Store) -> None:
             save(connection, row={**ROW, "text": text})
     with store.read() as connection:
         for text in texts:
-            found = judgments.last(connection, "first", subject("item", {**ROW, "text": text}))
-            assert found.version == 1
-            assert found.body["text"] == text
+            entry = judgments.last(connection, "first", subject("item", {**ROW, "text": text}))
+            assert entry.version == 1
+            assert entry.body["text"] == text
 
 
 def test_going_back_to_a_version_that_never_was_is_refused(store: Store) -> None:

@@ -28,9 +28,9 @@ from qassay.store.schema import metadata, question_progress, setting, settled
 @pytest.fixture(params=["sqlite", "postgresql"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     url = f"sqlite:///{tmp_path / 'qassay.db'}"
-    made = connect(request.getfixturevalue("postgres_url") if request.param == "postgresql" else url)
-    yield made
-    made.dispose()
+    engine = connect(request.getfixturevalue("postgres_url") if request.param == "postgresql" else url)
+    yield engine
+    engine.dispose()
 
 
 def test_the_schema_of_the_migrations_is_that_of_the_tables(engine: Engine) -> None:
@@ -60,12 +60,13 @@ def test_the_statements_of_the_migrations_are_those_of_the_tables(tmp_path: Path
         # A column that came later stands on the last line.
         split = {name: sql.replace(", ", "\n").splitlines() for name, sql in rows}
         return {
-            name: sorted(found for part in parts if (found := part.strip(" ,\t)"))) for name, parts in split.items()
+            name: sorted(definition for part in parts if (definition := part.strip(" ,\t)")))
+            for name, parts in split.items()
         }
 
-    found = statements(migrated)
-    del found[VERSION_TABLE]
-    assert found == statements(made)
+    migrated_tables = statements(migrated)
+    del migrated_tables[VERSION_TABLE]
+    assert migrated_tables == statements(made)
 
 
 # What PostgreSQL makes of constraints and indexes; only migrations make triggers.
@@ -75,7 +76,7 @@ _DEFINITIONS = """
 """
 
 
-def test_what_postgresql_makes_of_the_migrations_is_what_it_makes_of_the_tables(postgres_url: str) -> None:
+def test_postgresql_migrations_make_the_tables_of_the_schema(postgres_url: str) -> None:
     engine = connect(postgres_url)
 
     def definitions() -> dict[str, str]:
@@ -177,8 +178,8 @@ def contents(path: Path) -> dict[str, list[dict[str, Any]]]:
     with closing(sqlite3.connect(path)) as database:
         database.row_factory = sqlite3.Row
         names = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {name: [dict(row) for row in database.execute(f'SELECT * FROM "{name}"')] for name in names}
-    return {name: rows for name, rows in found.items() if name not in (VERSION_TABLE, "sqlite_sequence")}
+        tables = {name: [dict(row) for row in database.execute(f'SELECT * FROM "{name}"')] for name in names}
+    return {name: rows for name, rows in tables.items() if name not in (VERSION_TABLE, "sqlite_sequence")}
 
 
 def test_there_is_a_store_of_every_version() -> None:
@@ -190,8 +191,8 @@ def test_a_store_of_an_earlier_release_is_brought_up_to_date(release: Path, tmp_
     folder = load(release, tmp_path / "eval")
     before = contents(folder / "qassay.db")
     assert all(before.values()), "the dump has rows in every table"
-    found = {run.run: run.score for run in qassay.open(folder).score("first").runs}
-    assert found == pytest.approx(SCORE, abs=1e-15)
+    scores = {run.run: run.score for run in qassay.open(folder).score("first").runs}
+    assert scores == pytest.approx(SCORE, abs=1e-15)
     after = contents(folder / "qassay.db")
     for name, rows in ((name, before[name]) for name in before.keys() - GONE):
         assert len(after[name]) == len(rows)
@@ -202,11 +203,11 @@ def test_a_store_of_an_earlier_release_is_brought_up_to_date(release: Path, tmp_
         assert database.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
 
 
-def test_what_settling_found_and_all_sums_are_brought_over(tmp_path: Path) -> None:
+def test_settled_questions_and_all_sums_are_migrated(tmp_path: Path) -> None:
     folder = load(RELEASES[0], tmp_path / "eval")
-    kept = '{"question": "1.1", "unanimous": 3, "disagreements": 2, "left": 1}'
+    settled_row = '{"question": "1.1", "unanimous": 3, "disagreements": 2, "left": 1}'
     with closing(sqlite3.connect(folder / "qassay.db")) as database:
-        database.execute("INSERT INTO setting VALUES ('adjudication:0f', ?)", (kept,))
+        database.execute("INSERT INTO setting VALUES ('adjudication:0f', ?)", (settled_row,))
         database.commit()
     store = open_store(folder)
     with store.read() as connection:
@@ -262,8 +263,10 @@ def test_the_sums_of_version_2_give_way_to_progress(engine: Engine) -> None:
         after = connection.execute(select(c.question, c.ordinal, c.first, c.open, c.waiting)).all()
         assert {*after} == {*before, ("q3", None, None, 0, 0)}
         assert connection.execute(text("SELECT changes FROM question ORDER BY id")).all() == changes
-        made = set(connection.execute(text(_MADE[engine.dialect.name])).scalars())
-        assert not {"tr_question_change", "tr_assignment", "tr_assignment_update", "tr_item", "tr_item_update"} & made
+        objects = set(connection.execute(text(_MADE[engine.dialect.name])).scalars())
+        assert (
+            not {"tr_question_change", "tr_assignment", "tr_assignment_update", "tr_item", "tr_item_update"} & objects
+        )
         connection.execute(text("UPDATE assignment SET done = 5, closed = '2026' WHERE question = 'q1'"))
         connection.execute(text("DELETE FROM question WHERE id = 'q2'"))
         check_sums(connection)

@@ -30,38 +30,40 @@ KEYS = count()
 @pytest.fixture
 def desk(store: Store, tmp_path: Path) -> Any:
     """Two assessors of 1.3; the first has begun the list: 1 chess (vital), 2 plays."""
-    made = desks.make_desk(store, tmp_path)
+    desk = desks.make_desk(store, tmp_path)
     with store.write() as connection:
-        one = made.assigned(connection, "1.3")
-        begin_list(act(connection, account=made.who(one).id), one)
-    return made
+        assignment = desk.assigned(connection, "1.3")
+        begin_list(act(connection, account=desk.who(assignment).id), assignment)
+    return desk
 
 
 def change(connection: Connection, desk: Any, key: str | None = None, set_name: str = "first") -> NuggetChange:
     """A new change of an assessor's list."""
-    one = desk.assigned(connection, "1.3", set_name)
-    made = act(connection, task=desk.evaluation.task, who=desk.who(one), key=key or f"change-{next(KEYS):010}")
-    return NuggetChange(made, one)
+    assignment = desk.assigned(connection, "1.3", set_name)
+    change_act = act(
+        connection, task=desk.evaluation.task, who=desk.who(assignment), key=key or f"change-{next(KEYS):010}"
+    )
+    return NuggetChange(change_act, assignment)
 
 
 def texts(connection: Connection, list_name: str = "first") -> list[tuple[str, str]]:
     """Ids and texts of a list."""
-    return [(one.nugget, one.text) for one in nuggets_of(connection, list_name, "1.3")]
+    return [(nugget.nugget, nugget.text) for nugget in nuggets_of(connection, list_name, "1.3")]
 
 
 def version(connection: Connection, name: str) -> int:
     """The version of a nugget that stands."""
-    return next(one.version for one in nuggets_of(connection, "first", "1.3") if one.nugget == name)
+    return next(nugget.version for nugget in nuggets_of(connection, "first", "1.3") if nugget.nugget == name)
 
 
 def match(connection: Connection, desk: Any, links: dict[str, dict[str, list[str]]]) -> None:
     """Link nuggets with strings of the runs' responses, and look these through."""
-    one = desk.assigned(connection, "1.3")
+    assignment = desk.assigned(connection, "1.3")
     for item in items_of(connection, "1.3"):
-        for part in parts_for(connection, one.set, item, None):
+        for part in parts_for(connection, assignment.set, item, None):
             linked = links.get(str(item.run), {}).get(part.name)
             if linked is not None or part.name == "":
-                desk.say(connection, one, item, part, {"nuggets": linked or []})
+                desk.say(connection, assignment, item, part, {"nuggets": linked or []})
 
 
 def found(connection: Connection) -> dict[tuple[str, int | None], list[str]]:
@@ -88,21 +90,23 @@ def test_a_list_begins_as_a_copy_of_development_once(store: Store, desk: Any) ->
 
 
 def test_a_set_judged_from_files_takes_the_list_it_went_by_along(store: Store, tmp_path: Path) -> None:
-    made = desks.make_desk(store, tmp_path, development=False)
+    desk = desks.make_desk(store, tmp_path, development=False)
     with store.write() as connection:
         for question in ("1.3", "9.9"):
             write_nugget(act(connection), "given", question, "a", {"text": "x"})
-        rows = [("match", f'{{"question": "{one}", "run": "north", "nuggets": ["a"]}}') for one in ("1.3", "9.9")]
+        rows = [
+            ("match", f'{{"question": "{question}", "run": "north", "nuggets": ["a"]}}') for question in ("1.3", "9.9")
+        ]
         desks.judgments.append_many(connection, set_name="first", rows=rows, at="2026-01-01T00:00:00Z")
-        one = made.assigned(connection, "1.3")
-        begin_list(act(connection, account=made.who(one).id), one)
+        assignment = desk.assigned(connection, "1.3")
+        begin_list(act(connection, account=desk.who(assignment).id), assignment)
         assert [len(nuggets_of(connection, "first", question)) for question in ("1.3", "9.9")] == [1, 1]
 
 
-def test_nuggets_are_written_marked_and_told_apart_from_older_ones(store: Store, desk: Any) -> None:
+def test_nuggets_are_written_marked_and_distinct_from_older_ones(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        made = change(connection, desk).add("  meets\n on   Mondays ", vital=False)
-        assert (made.nugget, made.text, made.vital) == ("3", "meets on Mondays", False)
+        view = change(connection, desk).add("  meets\n on   Mondays ", vital=False)
+        assert (view.nugget, view.text, view.vital) == ("3", "meets on Mondays", False)
         change(connection, desk).rewrite("3", "meets on Mondays", vital=True, expected=1)
         with pytest.raises(NuggetConflictError) as caught:
             change(connection, desk).rewrite("3", "other", vital=True, expected=1)
@@ -116,17 +120,17 @@ def test_nuggets_are_written_marked_and_told_apart_from_older_ones(store: Store,
 
 def test_a_change_sent_twice_is_one_and_a_key_belongs_to_one_list(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        one = change(connection, desk, "the-same-key-1234")
-        assert one.is_new()
-        one.split("1", ("white", "black"), expected=1)
+        first = change(connection, desk, "the-same-key-1234")
+        assert first.is_new()
+        first.split("1", ("white", "black"), expected=1)
         assert not change(connection, desk, "the-same-key-1234").is_new()
         with pytest.raises(KeyReusedError):
             change(connection, desk, "the-same-key-1234", "second").is_new()
         same = ({"1"}, {"white", " black "})
-        assert not NuggetChange(one.act, one.assignment, *same).is_new()
+        assert not NuggetChange(first.act, first.assignment, *same).is_new()
         for names, texts in (({"9"}, {"white"}), ({"1"}, {"white", "green"})):
             with pytest.raises(KeyReusedError, match="belongs to another change"):
-                NuggetChange(one.act, one.assignment, names, texts).is_new()
+                NuggetChange(first.act, first.assignment, names, texts).is_new()
         # A key that merely begins like another one is another key.
         assert change(connection, desk, "the-same-key-123").is_new()
 
@@ -155,7 +159,7 @@ def test_splitting_keeps_the_links_at_the_first_and_merging_joins_them(store: St
         assert texts(connection) == [("3", "black"), ("2", "plays chess")]
         # North had both: once per response. South's link moved over.
         assert found(connection) == {("north", 1): ["2"], ("south", 0): ["2"]}
-        assert next(one.vital for one in nuggets_of(connection, "first", "1.3") if one.nugget == "2")
+        assert next(nugget.vital for nugget in nuggets_of(connection, "first", "1.3") if nugget.nugget == "2")
         with pytest.raises(UsageError):
             change(connection, desk).merge("2", "2", "x", expected=(1, 1))
 
@@ -179,7 +183,7 @@ def test_removing_a_nugget_takes_its_links_and_is_undone_with_them(store: Store,
 
 def test_one_change_after_the_other_is_undone(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        before = [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")]
+        before = [(nugget.nugget, nugget.text, nugget.vital) for nugget in nuggets_of(connection, "first", "1.3")]
         keys = []
         for way, arguments in (
             ("rewrite", {"text": "chess", "vital": False, "expected": 1}),
@@ -193,7 +197,9 @@ def test_one_change_after_the_other_is_undone(store: Store, desk: Any) -> None:
         assert texts(connection) == [("3", "black"), ("2", "plays")]
         for key in reversed(keys):
             change(connection, desk).undo(key)
-        assert [(one.nugget, one.text, one.vital) for one in nuggets_of(connection, "first", "1.3")] == before
+        assert [
+            (nugget.nugget, nugget.text, nugget.vital) for nugget in nuggets_of(connection, "first", "1.3")
+        ] == before
 
 
 def test_nothing_is_undone_where_a_link_has_changed_since(store: Store, desk: Any) -> None:
@@ -218,8 +224,8 @@ def test_responses_to_look_at_again_are_open_until_looked_through(
         again.add("new", vital=True)
         assert again.judge_again(items) == len(items)
         again.finish()
-        one = desk.assigned(connection, "1.3")
-        assert (one.done, one.closed) == (2 - len(items), None)
+        assignment = desk.assigned(connection, "1.3")
+        assert (assignment.done, assignment.closed) == (2 - len(items), None)
         desk.check_counts(connection)
         undone = change(connection, desk)
         undone.undo(again.act.key)
@@ -230,24 +236,24 @@ def test_responses_to_look_at_again_are_open_until_looked_through(
 
 
 def test_matching_begins_when_there_is_a_nugget(store: Store, tmp_path: Path) -> None:
-    made = desks.make_desk(store, tmp_path, development=False)
+    desk = desks.make_desk(store, tmp_path, development=False)
     with store.write() as connection:
-        one = made.assigned(connection, "1.3")
+        assignment = desk.assigned(connection, "1.3")
         with pytest.raises(InputError, match="at least one nugget"):
-            begin_matching(act(connection), one)
-        change(connection, made).add("a fact", vital=True)
-        begin_matching(act(connection), one)
-        assert made.assigned(connection, "1.3").step == 2
+            begin_matching(act(connection), assignment)
+        change(connection, desk).add("a fact", vital=True)
+        begin_matching(act(connection), assignment)
+        assert desk.assigned(connection, "1.3").step == 2
 
 
 def test_nobody_else_changes_a_list(store: Store, desk: Any) -> None:
     with store.write() as connection:
-        one = desk.assigned(connection, "1.3")
+        assignment = desk.assigned(connection, "1.3")
         stranger = Assessor(desk.judge.id, desk.judge.name)
         with pytest.raises(LockedError, match="not assigned"):
-            NuggetChange(act(connection, who=stranger, key="a-strangers-key-1"), one).is_new()
+            NuggetChange(act(connection, who=stranger, key="a-strangers-key-1"), assignment).is_new()
         rows = connection.execute(select(nugget.c.account).where(nugget.c.list == "first")).scalars()
-        assert set(rows) == {one.account}
+        assert set(rows) == {assignment.account}
 
 
 def test_a_removal_that_opens_the_same_responses_is_undone(store: Store, desk: Any) -> None:

@@ -24,12 +24,12 @@ store = desks.store
 
 def write(connection: Any, list_name: str, text: str | None, nugget: str | None = None, **options: Any) -> Any:
     body = None if text is None else {"vital": True, "text": text}
-    made = act(connection, key=options.pop("key", None), account=options.pop("account", None))
-    return write_nugget(made, list_name, "q", nugget, body, **options)
+    change_act = act(connection, key=options.pop("key", None), account=options.pop("account", None))
+    return write_nugget(change_act, list_name, "q", nugget, body, **options)
 
 
 def texts(connection: Any, list_name: str, question: str = "q") -> list[str]:
-    return [one.text for one in nuggets_of(connection, list_name, question)]
+    return [nugget.text for nugget in nuggets_of(connection, list_name, question)]
 
 
 def test_the_last_row_counts_and_a_number_is_never_used_again(store: Store) -> None:
@@ -58,8 +58,8 @@ def test_stale_save_gets_a_conflict(store: Store) -> None:
 
 def test_a_change_sent_twice_is_one(store: Store) -> None:
     with store.write() as connection:
-        one = write(connection, "first", "a", key="k")
-        assert write(connection, "first", "a", key="k") == one
+        nugget = write(connection, "first", "a", key="k")
+        assert write(connection, "first", "a", key="k") == nugget
         assert texts(connection, "first") == ["a"]
 
 
@@ -113,5 +113,5 @@ def test_the_list_that_a_set_goes_by(
             write(connection, name, f"of {name}")
         name, nuggets = list_for(connection, set_name, "q")
         assert name == chosen
-        assert [one.text for one in nuggets] == ([f"of {chosen}"] if chosen in lists else [])
+        assert [nugget.text for nugget in nuggets] == ([f"of {chosen}"] if chosen in lists else [])
     store.close()

@@ -30,15 +30,15 @@ def pool(desk: Any, evaluation: Any, **options: Any) -> Pooled:
     """Store the pool of an evaluation, whose runs are its mark."""
     with desk.store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
-    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
+    pooled = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
     how = {"mark": mark, "wanted": Wanted(), "person": None, **options}
-    return store_pool(desk.store, made, evaluation.questions, evaluation.task, **how)
+    return store_pool(desk.store, pooled, evaluation.questions, evaluation.task, **how)
 
 
 def is_current(store: Store) -> bool:
     with store.read() as connection:
-        found = pool_summary(connection)
-        return found is not None and found.mark == pool_mark(connection)
+        summary = pool_summary(connection)
+        return summary is not None and summary.mark == pool_mark(connection)
 
 
 def between(monkeypatch: pytest.MonkeyPatch, turn: Callable[[float], object]) -> None:
@@ -65,12 +65,16 @@ def test_a_save_has_a_turn_before_all_is_stored(desk: Any, larger: Any, monkeypa
     def turn(_: float) -> None:
         with desk.store.write() as connection:
             opened.append(
-                [one.question for one in all_assignments(connection) if one.set == "first" and not one.closed]
+                [
+                    assignment.question
+                    for assignment in all_assignments(connection)
+                    if assignment.set == "first" and not assignment.closed
+                ]
             )
-            one = desk.assigned(connection, "1.3", "second")
+            assignment = desk.assigned(connection, "1.3", "second")
             item = next(each for each in items_of(connection, "1.3") if each.run == "north")
-            part = desks.parts_for(connection, one.set, item, None)[0]
-            desk.say(connection, one, item, part, {"nuggets": []})
+            part = desks.parts_for(connection, assignment.set, item, None)[0]
+            desk.say(connection, assignment, item, part, {"nuggets": []})
             desk.check_counts(connection)
         assert not is_current(desk.store)
 
@@ -95,7 +99,7 @@ def test_little_is_stored_at_once_and_nothing_where_nothing_changed(desk: Any, l
     assert is_current(desk.store)
 
 
-def test_what_another_server_stores_as_we_begin_is_not_stored_twice(desk: Any, larger: Any) -> None:
+def test_items_of_another_server_are_not_stored_twice(desk: Any, larger: Any) -> None:
     with desk.store.read() as connection:
         seed = order_seed(connection)
 

@@ -31,14 +31,14 @@ def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        one = desk.assigned(connection, "1.1", "second")
+        assignment = desk.assigned(connection, "1.1", "second")
         item = items_of(connection, "1.1")[0]
-        (part,) = parts_for(connection, one.set, item, None)
-        desk.say(connection, one, item, part, {"judgment": "W"})
+        (part,) = parts_for(connection, assignment.set, item, None)
+        desk.say(connection, assignment, item, part, {"judgment": "W"})
         assert desk.settled(connection, "1.1") == (1, 1, 1)
         assert [row["text"] for row in desk.rows(connection)] != [part.row["text"]]
         assert judgments.history(connection, ADJUDICATED, part.subject)[-1].body is None
-        desk.say(connection, one, item, part, {"judgment": "R"})
+        desk.say(connection, assignment, item, part, {"judgment": "R"})
         assert desk.settled(connection, "1.1") == (2, 0, 0)
         assert [saved.version for saved in judgments.history(connection, ADJUDICATED, part.subject)] == [1, 2, 3]
 
@@ -47,15 +47,15 @@ def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        one = desk.assigned(connection, "1.1", "second")
+        assignment = desk.assigned(connection, "1.1", "second")
         item = items_of(connection, "1.1")[0]
-        (part,) = parts_for(connection, one.set, item, None)
-        undone = desk.take_back(connection, one, item, part)
+        (part,) = parts_for(connection, assignment.set, item, None)
+        undone = desk.take_back(connection, assignment, item, part)
         assert (undone.closed, undone.done, undone.complete) == (False, 1, False)
         assert desk.settled(connection, "1.1") is None
         with pytest.raises(NotClosedError):
             desk.disagreements(connection, "1.1")
-        desk.say(connection, one, item, part, {"judgment": "R"})
+        desk.say(connection, assignment, item, part, {"judgment": "R"})
         assert desk.settled(connection, "1.1") == (1, 1, 1)
 
 
@@ -63,14 +63,14 @@ def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        one = desk.assigned(connection, "1.1", "second")
-        found = desk.disagreements(connection, "1.1")
-        desk.rule(connection, found[0], {"judgment": "R"})
-        (part,) = parts_for(connection, one.set, found[0].item, None)
+        assignment = desk.assigned(connection, "1.1", "second")
+        disagreements = desk.disagreements(connection, "1.1")
+        desk.rule(connection, disagreements[0], {"judgment": "R"})
+        (part,) = parts_for(connection, assignment.set, disagreements[0].item, None)
         with pytest.raises(LockedError):
-            desk.say(connection, one, found[0].item, part, {"judgment": "X"})
+            desk.say(connection, assignment, disagreements[0].item, part, {"judgment": "X"})
         with pytest.raises(LockedError):
-            desk.take_back(connection, one, found[0].item, part)
+            desk.take_back(connection, assignment, disagreements[0].item, part)
         assert judgments.version_of(connection, "second", part.subject) == 1
 
 
@@ -79,23 +79,23 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        for found in desk.disagreements(connection, "1.1"):
-            desk.rule(connection, found, {"judgment": "U"})
+        for disagreements in desk.disagreements(connection, "1.1"):
+            desk.rule(connection, disagreements, {"judgment": "U"})
         reopen(act(connection, account=desk.judge.id), "1.1", reason="a document was missing")
         assert desk.settled(connection, "1.1") is None
         with pytest.raises(NotClosedError):
-            desk.rule(connection, found, {"judgment": "R"})
-        one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
+            desk.rule(connection, disagreements, {"judgment": "R"})
+        first, second = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
         items = items_of(connection, "1.1")
-        parts = [parts_for(connection, one.set, item, None)[0] for item in items]
+        parts = [parts_for(connection, first.set, item, None)[0] for item in items]
         # The same said again, a change of mind that is undone, and one that stays.
-        assert not desk.say(connection, one, items[0], parts[0], {"judgment": "R"}).closed
-        assert not desk.say(connection, two, items[0], parts[0], {"judgment": "R"}).closed
-        assert not desk.say(connection, two, items[0], parts[0], {"judgment": "W"}).closed
-        assert not desk.say(connection, two, items[1], parts[1], {"judgment": "X"}).closed
-        assert recount(act(connection), one) == (2, 2, True)
+        assert not desk.say(connection, first, items[0], parts[0], {"judgment": "R"}).closed
+        assert not desk.say(connection, second, items[0], parts[0], {"judgment": "R"}).closed
+        assert not desk.say(connection, second, items[0], parts[0], {"judgment": "W"}).closed
+        assert not desk.say(connection, second, items[1], parts[1], {"judgment": "X"}).closed
+        assert recount(act(connection), first) == (2, 2, True)
         assert desk.settled(connection, "1.1") is None
-        assert recount(act(connection), two) == (2, 2, True)
+        assert recount(act(connection), second) == (2, 2, True)
         assert desk.settled(connection, "1.1") == (0, 2, 1)
         (left,) = desk.disagreements(connection, "1.1", only_left=True)
         assert left.item.id == items[1].id
@@ -104,24 +104,24 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
         desk.rule(connection, left, {"judgment": "X"})
         assert desk.settled(connection, "1.1") == (0, 2, 0)
         with pytest.raises(LockedError):
-            desk.say(connection, two, items[1], parts[1], {"judgment": "R"})
+            desk.say(connection, second, items[1], parts[1], {"judgment": "R"})
 
 
 def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second", harsh)
-        found = desk.disagreements(connection, "1.1")[0]
-        desk.rule(connection, found, {"judgment": "U"})
+        disagreement = desk.disagreements(connection, "1.1")[0]
+        desk.rule(connection, disagreement, {"judgment": "U"})
         reopen(act(connection), "1.1", reason="")
-        one, two = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
-        (part,) = parts_for(connection, two, found.item, None)
-        desk.say(connection, two, found.item, part, {"judgment": "R"})
-        recount(act(connection), one)
-        recount(act(connection), two)
+        first, second = (desk.assigned(connection, "1.1", name) for name in ("first", "second"))
+        (part,) = parts_for(connection, second, disagreement.item, None)
+        desk.say(connection, second, disagreement.item, part, {"judgment": "R"})
+        recount(act(connection), first)
+        recount(act(connection), second)
         left = {each.item.id: each for each in desk.disagreements(connection, "1.1", only_left=True)}
         assert len(left) == 2
-        asked = left[found.item.id]
+        asked = left[disagreement.item.id]
         assert asked.ruling == {"judgment": "U"}
         assert asked.verdicts == ({"judgment": "R"}, {"judgment": "R"})
         desk.rule(connection, asked, {"judgment": "R"})
@@ -141,7 +141,7 @@ def test_a_third_assessor_later_opens_what_two_had_settled(store: Store, tmp_pat
         assert desk.rows(connection) == []
 
 
-def test_what_came_from_elsewhere_is_a_ruling(desk: Any) -> None:
+def test_imported_adjudications_count_as_rulings(desk: Any) -> None:
     """Adjudicated judgments of a file are a person's, unless they say that they were unanimous."""
     with desk.store.write() as connection:
         item = items_of(connection, "1.1")[0]
@@ -149,6 +149,6 @@ def test_what_came_from_elsewhere_is_a_ruling(desk: Any) -> None:
         judgments.append(act(connection, at="2026-01-01T00:00:00Z"), ADJUDICATED, "item", row)
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
-        assert [one["judgment"] for one in desk.rows(connection)] == ["U", "R"]
+        assert [row["judgment"] for row in desk.rows(connection)] == ["U", "R"]
         # It is older than what they say, and they said nothing then: it is asked for.
         assert desk.settled(connection, "1.1") == (1, 1, 1)

@@ -146,8 +146,8 @@ def test_a_removed_judgment_is_left_out_with_its_history(small: Path, served: Se
     def said() -> list[str]:
         place = tmp_path / f"out-{now()}"
         write_out(store, place, Folder(small))
-        found = rows(place / "judgments" / "first.jsonl")
-        return [row["judgment"] for row in found if row["question"] == "1.1"]
+        stored = rows(place / "judgments" / "first.jsonl")
+        return [row["judgment"] for row in stored if row["question"] == "1.1"]
 
     assert said() == ["W", "R"]
     with store.write() as connection:
@@ -173,8 +173,8 @@ def test_nuggets_come_out_in_their_order_and_without_those_taken_off(
         put("1", 9, "moved to the end")
         put("2", 2, None)
     write_out(store, tmp_path / "out", Folder(small))
-    found = rows(tmp_path / "out" / "nuggets" / "first.jsonl")
-    assert [(row["nugget"], row["text"]) for row in found] == [
+    stored = rows(tmp_path / "out" / "nuggets" / "first.jsonl")
+    assert [(row["nugget"], row["text"]) for row in stored] == [
         ("3", "first of all"),
         ("1", "chess"),
         ("1", "moved to the end"),
@@ -187,7 +187,7 @@ def test_messages_name_the_files_of_the_evaluation(small: Path, served: Serve) -
         append(act(connection), "first", "item", {**ITEM, "judgment": "?"})
     with pytest.raises(InputError) as caught:
         qassay.open(small).score()
-    assert [(one.file, one.line) for one in caught.value.problems] == [("judgments/first.jsonl", 8)]
+    assert [(problem.file, problem.line) for problem in caught.value.problems] == [("judgments/first.jsonl", 8)]
 
 
 def test_documents_and_patterns_are_those_of_the_folder(small: Path, served: Serve) -> None:

@@ -33,8 +33,8 @@ def pooled(folder: Path, store: Store) -> None:
     evaluation = qassay.open(folder)
     with store.write() as connection:
         seed, mark = order_seed(connection), pool_mark(connection)
-    made = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
-    store_pool(store, made, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), person=None)
+    pooled = pool_items(evaluation.runs, evaluation.questions, evaluation.task, seed=seed)
+    store_pool(store, pooled, evaluation.questions, evaluation.task, mark=mark, wanted=Wanted(), person=None)
 
 
 def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_run_is_kept_to_the_byte_under_its_tag(served: Serve, small: Path) -> 
         keep_run(act(connection), "c", packed, called="any.gz", information=RunInformation("west", manual=True))
         assert connection.execute(run.select().where(run.c.tag == "c")).one().data == packed
         assert find_run(connection, "c").file == "c.txt.gz"
-        assert [one.tag for one in list_runs(connection, limit=2, offset=1)] == ["b", "c"]
+        assert [run.tag for run in list_runs(connection, limit=2, offset=1)] == ["b", "c"]
     about = qassay.open(small).information["c"]
     assert (about.organisation, about.manual) == ("west", True)
 
@@ -75,12 +75,12 @@ def test_a_description_keeps_what_else_the_row_says(served: Serve, small: Path) 
         row = json.loads(connection.execute(run.select().where(run.c.tag == "b")).one().information)
         assert row == {"run": "b", "colour": "red", "manual": False}
         actions = connection.execute(record.select().where(record.c.action == "describe-run")).all()
-        assert [json.loads(one.body)["before"].get("organisation") for one in actions] == ["south", "east"]
+        assert [json.loads(action.body)["before"].get("organisation") for action in actions] == ["south", "east"]
         with pytest.raises(UsageError, match="unknown run"):
             describe_run(act(connection), "z", NOTHING)
 
 
-def test_what_was_said_of_a_run_before_it_came_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
+def test_a_description_that_came_before_its_run_is_used(served: Serve, small: Path, write: Callable[..., Path]) -> None:
     rows = [{"run": "c", "organisation": "waiting"}]
     write(small, "runs.jsonl", rows)
     with served(small).write() as connection:
@@ -93,26 +93,31 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
     store = served(small)
     pooled(small, store)
     with store.write() as connection:
-        found = pool_summary(connection)
-        assert found is not None
-        assert found.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
-        assert (found.items, found.questions, found.nothing) == (5, 3, 0)
+        summary = pool_summary(connection)
+        assert summary is not None
+        assert summary.types == [("factoid", "item", 1, 1), ("list", "list", 1, 2), ("other", "match", 1, 2)]
+        assert (summary.items, summary.questions, summary.nothing) == (5, 3, 0)
         assert pool_sizes(connection) == {"1.1": 1, "1.2": 3, "1.3": 2}
-        assert found.mark == pool_mark(connection)
+        assert summary.mark == pool_mark(connection)
         ada = add_account(connection, "Ada", "assessor").id
         assign(act(connection), qassay.open(small).questions, assessors=1, accounts=[ada])
         # All of it was judged in the file of the first assessor.
-        assert {one.question: (one.done, one.total) for one in all_assignments(connection)} == {
+        assert {
+            assignment.question: (assignment.done, assignment.total) for assignment in all_assignments(connection)
+        } == {
             "1.1": (1, 1),
             "1.2": (3, 3),
             "1.3": (2, 2),
         }
-        assert all(one.closed for one in all_assignments(connection))
+        assert all(assignment.closed for assignment in all_assignments(connection))
         keep_run(act(connection), "c", NEW, called="c.txt", information=NOTHING)
-        assert found.mark != pool_mark(connection)
+        assert summary.mark != pool_mark(connection)
     pooled(small, store)
     with store.write() as connection:
-        assert {one.question: (one.done, one.total, bool(one.closed)) for one in all_assignments(connection)} == {
+        assert {
+            assignment.question: (assignment.done, assignment.total, bool(assignment.closed))
+            for assignment in all_assignments(connection)
+        } == {
             "1.1": (1, 2, False),
             "1.2": (3, 4, False),
             "1.3": (2, 3, False),
@@ -120,7 +125,9 @@ def test_the_pool_follows_the_runs_and_the_counts_follow_the_pool(served: Serve,
         set_withdrawn(act(connection), "a", withdrawn=True, reason="a mistake")
     pooled(small, store)
     with store.write() as connection:
-        counts = {one.question: (one.done, one.total) for one in all_assignments(connection)}
+        counts = {
+            assignment.question: (assignment.done, assignment.total) for assignment in all_assignments(connection)
+        }
         assert counts == {"1.1": (0, 1), "1.2": (1, 2), "1.3": (1, 2)}
 
 
@@ -136,9 +143,13 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
         connection.execute(assignment.update().where(assignment.c.question == "1.3").values(done=1, seconds=30))
         assert hand_over(act(connection), questions, ada, [ben]) == (0, 2)  # Ben judges them already
         assert hand_over(act(connection), questions, ada, [ben, cleo]) == (2, 0)
-        mine = {one.question: one.account for one in all_assignments(connection) if one.account in (ada, cleo)}
+        mine = {
+            assignment.question: assignment.account
+            for assignment in all_assignments(connection)
+            if assignment.account in (ada, cleo)
+        }
         assert mine == {"1.1": ada, "1.2": cleo, "1.3": cleo}
-        assert sum(one.done for one in all_assignments(connection)) == 2
+        assert sum(assignment.done for assignment in all_assignments(connection)) == 2
         assert hand_over(act(connection), questions, cleo, []) == (2, 0)
         assert hand_over(act(connection), questions, None, [cleo]) == (2, 0)
         with pytest.raises(UsageError, match="same person"):
@@ -156,5 +167,8 @@ def test_work_is_handed_over_a_series_at_a_time_and_what_was_done_stays(served: 
         assert find_questions(connection, person=cleo) == (["1.2", "1.3"], 2)
         assert find_questions(connection, person=None) == ([], 0)
         assert unassigned_questions(connection) == 0
-        sums = {one.account: (one.questions, one.closed, one.left, one.seconds) for one in workloads(connection)}
+        sums = {
+            workload.account: (workload.questions, workload.closed, workload.left, workload.seconds)
+            for workload in workloads(connection)
+        }
         assert sums == {ada: (1, 1, 0, 0), ben: (3, 1, 4, 30), cleo: (2, 0, 4, 30)}

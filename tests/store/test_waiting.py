@@ -46,44 +46,44 @@ store, desk = desks.store, desks.desk
 
 
 def test_work_that_is_taken_meanwhile_is_not_given_to_the_same_person(store: Store, desk: Any) -> None:
-    one, two, three = (person.id for person in desk.people)
+    first_person, second, third = (person.id for person in desk.people)
     with store.write() as connection:
         connection.execute(update(assignment).where(assignment.c.set == "second").values(account=None))
         first = desk.assigned(connection, "1.1")
-        connection.execute(update(assignment).where(assignment.c.id == first.id).values(account=two))
+        connection.execute(update(assignment).where(assignment.c.id == first.id).values(account=second))
 
     def give() -> None:
         with store.write() as connection:
-            reassign(act(connection), first.id, three)
+            reassign(act(connection), first.id, third)
 
     with pytest.raises(InputError, match="judges it already"):
-        behind(store, lambda connection: take(act(connection, account=three)), give)
+        behind(store, lambda connection: take(act(connection, account=third)), give)
 
     def hand() -> tuple[int, int]:
         with store.write() as connection:
-            return hand_over(act(connection), desk.evaluation.questions, two, [one, three])
+            return hand_over(act(connection), desk.evaluation.questions, second, [first_person, third])
 
     with store.write() as connection:
-        connection.execute(update(assignment).where(assignment.c.set == "first").values(account=two))
+        connection.execute(update(assignment).where(assignment.c.set == "first").values(account=second))
         connection.execute(update(assignment).where(assignment.c.set == "second").values(account=None))
-    assert behind(store, lambda connection: [take(act(connection, account=three)) for _ in range(3)], hand) == (3, 0)
+    assert behind(store, lambda connection: [take(act(connection, account=third)) for _ in range(3)], hand) == (3, 0)
     with store.read() as connection:
-        assert {each.account for each in all_assignments(connection)} == {one, three}
+        assert {each.account for each in all_assignments(connection)} == {first_person, third}
 
 
 def test_work_that_is_taken_meanwhile_is_not_assigned_twice(store: Store, tmp_path: Path) -> None:
     desk = desks.make_desk(store, tmp_path, assessors=1)
-    one, two = (person.id for person in desk.people)
+    first, second = (person.id for person in desk.people)
     with store.write() as connection:
         connection.execute(update(assignment).values(account=None))
 
     def give() -> int:
         with store.write() as connection:
-            return assign(act(connection), desk.evaluation.questions, assessors=2, accounts=[one, two])
+            return assign(act(connection), desk.evaluation.questions, assessors=2, accounts=[first, second])
 
-    assert behind(store, lambda connection: [take(act(connection, account=one)) for _ in range(3)], give) == 3
+    assert behind(store, lambda connection: [take(act(connection, account=first)) for _ in range(3)], give) == 3
     with store.read() as connection:
-        assert {(each.slot, each.account) for each in all_assignments(connection)} == {(1, one), (2, two)}
+        assert {(each.slot, each.account) for each in all_assignments(connection)} == {(1, first), (2, second)}
 
 
 def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk: Any) -> None:
@@ -93,14 +93,14 @@ def test_an_import_waits_for_a_save_and_a_save_for_an_import(store: Store, desk:
     (folder / "judgments").mkdir()
     (folder / "judgments" / "first.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     with store.read() as connection:
-        one = desk.assigned(connection, "1.1")
-        found = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
-        (part,) = parts_for(connection, one.set, found, None)
+        assignment = desk.assigned(connection, "1.1")
+        item = next(each for each in items_of(connection, "1.1") if each.body["text"] == "1901")
+        (part,) = parts_for(connection, assignment.set, item, None)
     behind(
         store,
         lambda connection: lock_assignments(connection, "1.1"),
         lambda: import_folder(store, Folder(folder)),
-        lambda connection: desk.say(connection, one, found, part, {"judgment": "R"}),
+        lambda connection: desk.say(connection, assignment, item, part, {"judgment": "R"}),
     )
     with store.read() as connection:
         assert sorted(each["judgment"] for each in desk.rows(connection, "first")) == ["R", "W"]
@@ -154,16 +154,16 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
         {"id": "10.1", "type": "other", "text": "", "series": "10", "target": "town"},
     ]
     runs = {"north": "2.1 north D1 a club\n10.1 north D1 a town\n"}
-    made = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
-    desk = desks.make_desk(store, tmp_path, assessors=1, made=made, development=False)
-    import_folder(store, Folder(made.folder.path))
+    evaluation = desks.write_evaluation(tmp_path / "evaluation", questions=asked, runs=runs)
+    desk = desks.make_desk(store, tmp_path, assessors=1, made=evaluation, development=False)
+    import_folder(store, Folder(evaluation.folder.path))
     with store.write() as connection:
-        drafts.new_question(act(connection, task=made.task), Question("", "factoid", "When?", "2"))
+        drafts.new_question(act(connection, task=evaluation.task), Question("", "factoid", "When?", "2"))
         early, late = (desk.assigned(connection, name) for name in ("2.1", "10.1"))
 
     def publish_all() -> dict[str, str]:
         with store.write() as connection:
-            return publish(act(connection, task=made.task), ["2"])
+            return publish(act(connection, task=evaluation.task), ["2"])
 
     names = behind(
         store,
@@ -179,8 +179,8 @@ def test_a_draft_is_published_while_work_is_handed_over(store: Store, tmp_path: 
 def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk: Any) -> None:
     """Both change the sums of the same assessors: one by one, and all at once in no order."""
     with store.write() as connection:
-        for place, one in enumerate(desks.QUESTIONS):
-            values = {"id": one["id"], "ordinal": place, "body": json.dumps({"target": "club", **one})}
+        for place, question in enumerate(desks.QUESTIONS):
+            values = {"id": question["id"], "ordinal": place, "body": json.dumps({"target": "club", **question})}
             connection.execute(insert(questions).values(**values, at=now()))
         desk.judge_all(connection, "1.1", "first")
         desk.judge_all(connection, "1.1", "second")
@@ -201,7 +201,7 @@ def test_a_question_is_removed_while_another_is_opened_again(store: Store, desk:
     behind(store, open_again(ours[0]), remove, open_again(ours[1]))
     with store.read() as connection:
         desk.check_counts(connection)
-        assert {one.question for one in all_assignments(connection)} == {"1.1", "1.3"}
+        assert {assignment.question for assignment in all_assignments(connection)} == {"1.1", "1.3"}
 
 
 def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
@@ -213,8 +213,8 @@ def test_a_run_is_uploaded_while_files_come_in(store: Store, desk: Any) -> None:
             import_folder(store, Folder(folder))
 
     def keep(connection: Connection) -> None:
-        said = RunInformation(None, None, False, None)
-        uploads.keep_run(act(connection), "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=said)
+        information = RunInformation(None, None, False, None)
+        uploads.keep_run(act(connection), "west-2", b"1.1 west-2 NIL\n", called="x.txt", information=information)
 
     behind(
         store,
@@ -231,10 +231,10 @@ def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: 
     barrier, real = Barrier(len(ways)), getattr(module, name)
 
     def looked(*arguments: Any) -> Any:
-        found = real(*arguments)
+        result = real(*arguments)
         with suppress(BrokenBarrierError):
             barrier.wait(0.5)
-        return found
+        return result
 
     monkeypatch.setattr(module, name, looked)
     with ThreadPoolExecutor(len(ways)) as pool:
@@ -244,15 +244,17 @@ def both_at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, ways: 
 def test_a_renaming_that_is_sent_twice_at_once_is_one(store: Store, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.write() as connection:
         desk.judge_all(connection, "1.2", "first", lambda _, part: {"judgment": "R", "answer": part.row["text"]})
-        one = desk.assigned(connection, "1.2")
+        assignment = desk.assigned(connection, "1.2")
 
     def rename() -> int:
         with store.write() as connection:
-            return classes.rename_class(act(connection, who=desk.who(one), key="k" * 16), one, "Ann", "Anne")
+            return classes.rename_class(
+                act(connection, who=desk.who(assignment), key="k" * 16), assignment, "Ann", "Anne"
+            )
 
     def put_back() -> int:
         with store.write() as connection:
-            return classes.undo_renaming(act(connection, who=desk.who(one), key="b" * 16), one, "k" * 16)
+            return classes.undo_renaming(act(connection, who=desk.who(assignment), key="b" * 16), assignment, "k" * 16)
 
     ours = ModuleType("ours")
     ours.__dict__.update(vars(classes.judgments), by_key=by_key)
@@ -290,11 +292,11 @@ def test_drafts_that_are_begun_and_moved_at_once_have_their_own_places(store: St
         barrier.wait()
         for place in range(3):
             with store.write() as connection:
-                made = drafts.new_series(act(connection, task=desk.evaluation.task), target=f"{number} {place}")
+                draft = drafts.new_series(act(connection, task=desk.evaluation.task), target=f"{number} {place}")
             with store.write() as connection:
-                drafts.move_series(connection, made.group, -2)
+                drafts.move_series(connection, draft.group, -2)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))
     with store.read() as connection:
-        assert sorted(one.ordinal for one in drafts.read_drafts(connection)) == list(range(24))
+        assert sorted(draft.ordinal for draft in drafts.read_drafts(connection)) == list(range(24))

@@ -44,7 +44,7 @@ from qassay.systems.text import content_words, sentences, stem, words
         ("", AnswerType("name")),
     ],
 )
-def test_what_a_question_asks_for(question: str, expected: AnswerType) -> None:
+def test_answer_types_of_questions(question: str, expected: AnswerType) -> None:
     assert answer_type(question) == expected
 
 

@@ -74,7 +74,7 @@ def test_several_answers_are_ranked(collect: Collect, ask: Ask) -> None:
     assert len({item.text for item in answer.items}) == len(answer.items)
 
 
-def test_what_is_said_more_often_scores_more(collect: Collect) -> None:
+def test_more_frequent_candidates_score_more(collect: Collect) -> None:
     question = Asked(Question("1", "factoid", "Who designed the Fram?"))
     once = candidates(collect("Colin Archer designed the Fram."), question, passages=5, documents=0)
     twice = candidates(collect(*["Colin Archer designed the Fram."] * 2), question, passages=5, documents=0)
@@ -89,7 +89,7 @@ def test_other_types_get_nothing(collect: Collect, ask: Ask) -> None:
         assert ask(system, "Which ships?", "list", target="Fram") == Answer()
 
 
-def test_what_is_searched_for() -> None:
+def test_queries_of_questions() -> None:
     asked = Asked(Question("1", "factoid", "Who designed his ship, the Fram?", "1", "Fridtjof Nansen"))
     assert query(asked) == "fridtjof nansen designed ship fram"
     assert important_words(asked) == ["design", "ship", "fram"]
@@ -168,7 +168,7 @@ def test_the_same_question_gets_the_same_answer(demo_documents: Collection) -> N
     assert len(answers) == 1
 
 
-def test_a_model_is_only_insisted_on_when_told() -> None:
+def test_a_model_is_required_only_on_request() -> None:
     assert entity_finder("patterns") is None
     if find_spec("spacy") is None or english_model() is None:
         assert entity_finder("auto") is None

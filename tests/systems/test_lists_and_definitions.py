@@ -90,7 +90,7 @@ def test_copulas_and_appositives_say_what_something_is() -> None:
     assert (copular, appositive, plain) == (pytest.approx(1.4), pytest.approx(1.2), 0.0)
 
 
-def test_what_was_answered_before_comes_last(collect: Collect, ask: Ask) -> None:
+def test_earlier_answers_come_last(collect: Collect, ask: Ask) -> None:
     documents = collect("Dunant was a businessman. Dunant was born in Geneva. Dunant was a writer.")
     fresh = ask(definition(documents), "", "other", target="Dunant")
     before = (Question("0", "factoid", "Where was Dunant born?"), Answer((Item("Geneva", "D1"),)))

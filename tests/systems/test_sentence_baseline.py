@@ -102,13 +102,13 @@ def _definition_evaluation(place: Path) -> tuple[Path, TestSet]:
         (folder / part).mkdir(parents=True)
     (folder / "qassay.toml").write_text('task = "definition"\n')
     (folder / "nuggets" / "auto.jsonl").write_bytes((demo.folder.path / "nuggets" / "adjudicated.jsonl").read_bytes())
-    made = []
+    candidates = []
     for question in demo.questions.of_type("other"):
         short = [word for word in str(question.target).split() if word[0].isupper()][-1]
-        made.append(Question(question.id, "definition", f"What is {short}?", None, short))
-    rows = [{"id": q.id, "type": q.type, "text": q.text, "target": q.target} for q in made]
+        candidates.append(Question(question.id, "definition", f"What is {short}?", None, short))
+    rows = [{"id": q.id, "type": q.type, "text": q.text, "target": q.target} for q in candidates]
     (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder, TestSet(tuple(made))
+    return folder, TestSet(tuple(candidates))
 
 
 def _run(folder: Path, tag: str, system: Callable[[Asked], Answer], questions: TestSet) -> None:

@@ -56,7 +56,7 @@ def test_settings_are_parameters() -> None:
         ("", "cannot read the system"),
     ],
 )
-def test_what_cannot_be_read(text: str, message: str) -> None:
+def test_unreadable_spellings(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         make_reference(text, [])  # type: ignore[arg-type]  # nothing is asked of the documents
 
@@ -77,7 +77,7 @@ def test_every_system_explains_its_parameters(name: str) -> None:
         )
 
 
-def test_what_cannot_be_loaded() -> None:
+def test_systems_that_cannot_be_loaded() -> None:
     for place in ("no_such_module:x", "json:no_such_name", "json:__doc__"):
         with pytest.raises(UsageError):
             load(place)

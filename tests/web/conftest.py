@@ -49,13 +49,13 @@ class Served:
 
     def client(self, role: str | None = None, **options: Any) -> TestClient:
         """A browser in which the account of this role is signed in (None: nobody)."""
-        made = TestClient(self.app, follow_redirects=False, headers=ORIGIN, **options)
+        client = TestClient(self.app, follow_redirects=False, headers=ORIGIN, **options)
         if role is not None:
             with self.store.write() as connection:
                 number = 1 + ROLES.index(role)
                 secret = begin_session(connection, number, address="test", agent="test")
-            made.cookies.set(self.app.state.site.settings.cookie, secret)
-        return made
+            client.cookies.set(self.app.state.site.settings.cookie, secret)
+        return client
 
 
 @pytest.fixture(scope="session", autouse=True)

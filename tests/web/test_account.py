@@ -13,14 +13,14 @@ Client = Callable[..., TestClient]
 
 
 def test_a_new_password_ends_the_other_sessions(site) -> None:
-    here, there = site.client("assessor"), site.client("assessor")
+    here, elsewhere = site.client("assessor"), site.client("assessor")
     other = site.client("reader")
     wrong = here.put("/api/account/password", json={"current": "not this one", "new": NEW})
     assert wrong.json()["problems"] == [{"field": "current", "message": "this is not your password"}]
-    assert there.get("/").status_code == 200
+    assert elsewhere.get("/").status_code == 200
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": "short"}).status_code == 422
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).json() == {"ended": 1}
-    assert [one.get("/").status_code for one in (here, there, other)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, elsewhere, other)] == [200, 303, 200]
     sent = {"name": "Some assessor", "password": NEW}
     assert site.client().post("/api/sign-in", json=sent).status_code == 200
 
@@ -34,27 +34,27 @@ def test_guessing_the_password_from_within_is_stopped(client: Client) -> None:
 
 
 def test_sessions_are_listed_and_ended(client: Client) -> None:
-    here, there, third = client("assessor"), client("assessor"), client("assessor")
+    here, elsewhere, third = client("assessor"), client("assessor"), client("assessor")
     stranger = client("reader")
     listed = here.get("/api/account").json()["sessions"]
-    assert [one["current"] for one in listed].count(True) == 1
+    assert [session["current"] for session in listed].count(True) == 1
     assert len(listed) == 3
-    own = there.get("/api/account").json()["sessions"]
-    number = next(one["id"] for one in own if one["current"])
+    own = elsewhere.get("/api/account").json()["sessions"]
+    number = next(session["id"] for session in own if session["current"])
     assert stranger.delete(f"/api/account/sessions/{number}").status_code == 400
     assert here.delete(f"/api/account/sessions/{number}").status_code == 200
-    assert [one.get("/").status_code for one in (here, there, third)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, elsewhere, third)] == [200, 303, 200]
     assert here.delete("/api/account/sessions").json() == {"ended": 1}
-    assert [one.get("/").status_code for one in (here, third, stranger)] == [200, 303, 200]
+    assert [client.get("/").status_code for client in (here, third, stranger)] == [200, 303, 200]
 
 
 def test_tokens_work_until_they_are_revoked(site) -> None:
     browser = site.client("assessor")
-    made = browser.post("/api/account/tokens", json={"name": "nightly"})
-    token = made.json()["token"]
+    answer = browser.post("/api/account/tokens", json={"name": "nightly"})
+    token = answer.json()["token"]
     program = TestClient(site.app, headers={"Authorization": f"Bearer {token}"})
-    found = program.get("/api/account").json()
-    assert (found["name"], found["tokens"][0]["name"]) == ("Some assessor", "nightly")
+    account = program.get("/api/account").json()
+    assert (account["name"], account["tokens"][0]["name"]) == ("Some assessor", "nightly")
     assert token not in browser.get("/account").text
     assert program.get("/api/people").status_code == 403
     for method, path, sent in (
@@ -62,8 +62,8 @@ def test_tokens_work_until_they_are_revoked(site) -> None:
         ("PUT", "/api/account/password", {"current": PASSWORD, "new": NEW}),
     ):
         assert program.request(method, path, json=sent).status_code == 403
-    assert site.client("reader").delete(f"/api/account/tokens/{found['tokens'][0]['id']}").status_code == 400
-    assert browser.delete(f"/api/account/tokens/{found['tokens'][0]['id']}").status_code == 200
+    assert site.client("reader").delete(f"/api/account/tokens/{account['tokens'][0]['id']}").status_code == 400
+    assert browser.delete(f"/api/account/tokens/{account['tokens'][0]['id']}").status_code == 200
     assert program.get("/api/account").status_code == 401
 
 
@@ -127,12 +127,16 @@ def test_the_last_organiser_cannot_leave(site, accounts) -> None:
 
 def test_invitations_are_made_and_withdrawn(site) -> None:
     organiser = site.client("organiser")
-    made = organiser.post("/api/people/invitations", json={"role": "assessor", "name": "Eve", "days": 3}).json()
-    assert made["link"].startswith("http://testserver/welcome#")
-    token = made["link"].partition("#")[2]
+    new_invitation = organiser.post(
+        "/api/people/invitations", json={"role": "assessor", "name": "Eve", "days": 3}
+    ).json()
+    assert new_invitation["link"].startswith("http://testserver/welcome#")
+    token = new_invitation["link"].partition("#")[2]
     assert token not in organiser.get("/people").text
     listed = organiser.get("/api/people").json()["invitations"]
-    assert [(one["name"], one["role"], one["by"]) for one in listed] == [("Eve", "assessor", "Some organiser")]
+    assert [(invitation["name"], invitation["role"], invitation["by"]) for invitation in listed] == [
+        ("Eve", "assessor", "Some organiser")
+    ]
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 200
     assert site.client().post("/api/welcome/look", json={"token": token}).status_code == 400
     assert organiser.delete(f"/api/people/invitations/{listed[0]['id']}").status_code == 400

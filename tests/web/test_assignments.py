@@ -45,14 +45,16 @@ def organiser(site: Any) -> Any:
 @pytest.fixture
 def people(organiser: Any) -> dict[str, int]:
     """Accounts by name."""
-    return {one["name"]: one["id"] for one in organiser.get("/api/assignments").json()["assessors"]}
+    return {
+        assignment["name"]: assignment["id"] for assignment in organiser.get("/api/assignments").json()["assessors"]
+    }
 
 
 def make_pool(client: Any, site: Any, **options: Any) -> dict[str, Any]:
     assert client.post("/api/assignments/pool", json=options).status_code == 200
     assert site.app.state.site.memory["job pool"].ended.wait(30)
-    found: dict[str, Any] = client.get("/api/assignments/pool").json()
-    return found
+    pool: dict[str, Any] = client.get("/api/assignments/pool").json()
+    return pool
 
 
 def test_options_asked_for_while_the_pool_is_made_are_not_lost(
@@ -80,23 +82,23 @@ def test_options_asked_for_while_the_pool_is_made_are_not_lost(
 def give(client: Any, assessors: int, *accounts: int) -> dict[str, Any]:
     answer = client.post("/api/assignments", json={"assessors": assessors, "accounts": accounts})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def progress(client: Any, **wanted: Any) -> dict[str, Any]:
     answer = client.get("/api/assignments", params=wanted)
     assert answer.status_code == 200, answer.text
     assert client.get("/assignments", params=wanted).status_code == 200
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def test_work_begins_with_a_pool(organiser: Any, site: Any, people: dict[str, int]) -> None:
-    told = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
-    assert (told.status_code, "no pool yet" in told.json()["message"]) == (400, True)
+    answer = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []})
+    assert (answer.status_code, "no pool yet" in answer.json()["message"]) == (400, True)
     pool = make_pool(organiser, site)
-    sizes = {(one["type"], one["judged"]): one["items"] for one in pool["types"]}
+    sizes = {(pool_type["type"], pool_type["judged"]): pool_type["items"] for pool_type in pool["types"]}
     assert set(sizes) == {
         ("factoid", "distinct items"),
         ("list", "lists, run by run"),
@@ -119,45 +121,48 @@ def test_questions_go_to_k_assessors_evenly_and_k_may_rise(organiser: Any, site:
         "absent": [],
     }
     page = progress(organiser)
-    loads = [one["total"] for one in page["people"]]
+    loads = [person["total"] for person in page["people"]]
     assert max(loads) - min(loads) < 0.1 * sum(loads)
     assert page["unassigned"] == 0
     assert give(organiser, 2, people["Ada"], people["Ben"])["done"] == 106
-    assert [(one["set"], one["questions"]) for one in progress(organiser)["slots"]] == [("first", 106), ("second", 106)]
-    told = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
-    assert (told.status_code, "need as many people" in told.json()["message"]) == (422, True)
+    assert [(slot["set"], slot["questions"]) for slot in progress(organiser)["slots"]] == [
+        ("first", 106),
+        ("second", 106),
+    ]
+    answer = organiser.post("/api/assignments", json={"assessors": 3, "accounts": [people["Ada"]]})
+    assert (answer.status_code, "need as many people" in answer.json()["message"]) == (422, True)
 
 
 def test_a_slot_goes_back_while_nothing_was_judged_of_it(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 2, people["Ada"], people["Ben"])
-    told = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
-    assert (told.status_code, "which is 2" in told.json()["message"]) == (400, True)
+    answer = organiser.post("/api/assignments/slots/withdraw", json={"slot": 1})
+    assert (answer.status_code, "which is 2" in answer.json()["message"]) == (400, True)
     assert organiser.post("/api/assignments/slots/withdraw", json={"slot": 2}).json() == {"done": 106, "kept": 0}
-    assert [one["set"] for one in progress(organiser)["slots"]] == ["first"]
+    assert [slot["set"] for slot in progress(organiser)["slots"]] == ["first"]
 
 
 def test_work_changes_hands_and_what_was_done_stays(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 1, people["Ada"])
-    one = progress(organiser)["questions"][0]["assignments"][0]
+    row = progress(organiser)["questions"][0]["assignments"][0]
     with site.store.write() as connection:
-        connection.execute(assignment.update().where(assignment.c.id == one["number"]).values(done=1, seconds=60))
-    address = f"/api/assignments/{one['number']}/reassign"
+        connection.execute(assignment.update().where(assignment.c.id == row["number"]).values(done=1, seconds=60))
+    address = f"/api/assignments/{row['number']}/reassign"
     assert organiser.post(address, json={"account": people["Ben"]}).status_code == 200
     moved = progress(organiser)["questions"][0]["assignments"][0]
     assert (moved["name"], moved["done"]) == ("Ben", 1)
     assert organiser.post("/api/assignments/999/reassign", json={"account": None}).status_code == 404
     assert organiser.post(address, json={"account": 4}).status_code == 422  # a reader
     assert organiser.post(address, json={"account": 999}).status_code == 422
-    told = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
-    assert told == {"done": 105, "kept": 0}
+    counts = organiser.post("/api/assignments/hand-over", json={"source": people["Ada"], "accounts": []}).json()
+    assert counts == {"done": 105, "kept": 0}
     page = progress(organiser, person="nobody")
     assert (page["found"], page["people"][-1]["name"]) == (105, "open to anyone who asks")
-    told = organiser.post(
+    counts = organiser.post(
         "/api/assignments/hand-over", json={"source": None, "accounts": [people["Ada"], people["Ben"]]}
     ).json()
-    assert told["done"] == 105
+    assert counts["done"] == 105
     with site.store.read() as connection:
         actions = connection.execute(record.select().where(record.c.action == "hand-over")).all()
     assert len(actions) == 2
@@ -185,29 +190,35 @@ def test_a_finished_question_is_opened_again_with_a_reason(organiser: Any, site:
     assert organiser.post(address, json={"question": first}).status_code == 422
     assert organiser.post(address, json={"question": "nobody", "reason": "x"}).status_code == 404
     assert organiser.post(address, json={"question": first, "reason": "a new rule"}).status_code == 200
-    assert [one["id"] for one in progress(organiser, show="open")["questions"]] == [first]
+    assert [question["id"] for question in progress(organiser, show="open")["questions"]] == [first]
 
 
 def test_the_time_left_goes_by_the_pace_so_far(organiser: Any, site: Any, people: dict[str, int]) -> None:
     make_pool(organiser, site)
     give(organiser, 1, people["Ada"], people["Ben"])
-    assert {one["minutes_left"] for one in progress(organiser)["people"]} == {None}
+    assert {person["minutes_left"] for person in progress(organiser)["people"]} == {None}
     assert "unknown" in organiser.get("/assignments").text
     assert "too few were made here to say how long the rest takes" in organiser.get("/assignments").text
 
     def judged(number: int) -> dict[str, Any]:
         """Ada has judged this many items of two questions, a minute each, and some of another came from a file."""
         with site.store.write() as connection:
-            own = [one.id for one in all_assignments(connection) if one.account == people["Ada"] and one.total > 6]
-            for one, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
-                connection.execute(assignment.update().where(assignment.c.id == one).values(done=done, seconds=seconds))
+            own = [
+                assignment.id
+                for assignment in all_assignments(connection)
+                if assignment.account == people["Ada"] and assignment.total > 6
+            ]
+            for assigned, done, seconds in zip(own, (6, number - 6, 6), (360, 60 * (number - 6), 0), strict=False):
+                connection.execute(
+                    assignment.update().where(assignment.c.id == assigned).values(done=done, seconds=seconds)
+                )
         return progress(organiser)
 
     assert judged(9)["minutes_left"] is None
     page = judged(10)
     assert page["timed"] == 10
     assert "at the pace of the 10 decisions made here so far" in organiser.get("/assignments").text
-    rows = {one["name"]: (one["left"], one["minutes_left"]) for one in page["people"]}
+    rows = {person["name"]: (person["left"], person["minutes_left"]) for person in page["people"]}
     assert rows["Ada"][0] == rows["Ada"][1]  # a minute per decision
     assert rows["Ben"][0] == rows["Ben"][1]  # who has not begun goes at the pace of all
     with site.store.write() as connection:
@@ -227,7 +238,7 @@ def test_filters_and_orders_are_from_closed_lists(organiser: Any, site: Any, peo
     assert progress(organiser, show="waiting", type="other", person=people["Ada"])["found"] == 16
     largest = progress(organiser, sort="left")["questions"][0]
     assert largest["total"] == max(
-        one["total"] for number in (1, 2, 3) for one in progress(organiser, page=number)["questions"]
+        question["total"] for number in (1, 2, 3) for question in progress(organiser, page=number)["questions"]
     )
     assert progress(organiser, page=99)["listing"]["page"] == 3
     huge = {"account": 10**30}
@@ -266,7 +277,7 @@ def test_of_pairs_with_justifications_only_the_chosen_are_judged(site: Any, tmp_
     client = served.client("organiser")
     pool = make_pool(client, served)
     assert (pool["questions"], pool["nothing"]) == (20, 0)
-    assert [one["judged"] for one in pool["types"]] == ["justifications"]
+    assert [pool_type["judged"] for pool_type in pool["types"]] == ["justifications"]
     assert progress(client)["found"] == 20
     assert progress(client, show="nothing")["found"] == 0
     assert 'name="type"' not in client.get("/assignments").text  # nothing to choose from
@@ -291,7 +302,8 @@ def fill(site: Any, questions: int, each: int) -> None:
     asked = TestSet(tuple(Question(str(n), "factoid", f"Question {n}?") for n in range(1, questions + 1)))
     with site.store.write() as connection:
         values = [
-            {"id": one.id, "ordinal": at, "body": body_of(one), "at": now()} for at, one in enumerate(asked.questions)
+            {"id": question.id, "ordinal": at, "body": body_of(question), "at": now()}
+            for at, question in enumerate(asked.questions)
         ]
         connection.execute(insert(question), values)
         options = {"mark": pool_mark(connection), "wanted": Wanted(), "person": None}
@@ -344,15 +356,15 @@ PAGES = {
 def measured(site: Any, questions: int, each: int) -> dict[str, tuple[int, int, float]]:
     began = time.perf_counter()
     fill(site, questions, each)
-    made = time.perf_counter() - began
+    elapsed = time.perf_counter() - began
     served = site.with_settings()
     meter = Meter(site.store.engine)
     client = served.client("organiser")
-    found = {address: meter.of(client, address) for address in PAGES}
-    print(f"\n{questions:,} questions, {questions * each:,} items (made in {made:.0f} s)")
-    for address, (queries, rows, seconds) in found.items():
+    queries_of = {address: meter.of(client, address) for address in PAGES}
+    print(f"\n{questions:,} questions, {questions * each:,} items (made in {elapsed:.0f} s)")
+    for address, (queries, rows, seconds) in queries_of.items():
         print(f"{address:42} {queries:3} queries {rows:7,} rows {seconds * 1000:7.1f} ms")
-    return found
+    return queries_of
 
 
 def plain(site: Any) -> None:
@@ -361,9 +373,9 @@ def plain(site: Any) -> None:
 
 def test_a_page_reads_what_it_shows(site: Any) -> None:
     plain(site)
-    found = measured(site, 400, 2)
+    numbers = measured(site, 400, 2)
     for address, few_rows in PAGES.items():
-        queries, rows, _ = found[address]
+        queries, rows, _ = numbers[address]
         assert queries <= 22, address
         assert rows <= (300 if few_rows else 300 + 3 * 400), address
 
@@ -372,9 +384,9 @@ def test_a_page_reads_what_it_shows(site: Any) -> None:
 @pytest.mark.parametrize(("questions", "each"), [(500, 32), (10_000, 100)])
 def test_many_items_are_as_quick_as_few(site: Any, questions: int, each: int) -> None:
     plain(site)
-    found = measured(site, questions, each)
+    numbers = measured(site, questions, each)
     for address, few_rows in PAGES.items():
-        queries, rows, _ = found[address]
+        queries, rows, _ = numbers[address]
         assert queries <= 22, address  # as many as for few: see the test before
         assert rows <= (300 if few_rows else 300 + 3 * questions), address
 
@@ -385,10 +397,10 @@ def test_an_assignment_without_names_is_explicit_and_can_be_corrected(site: Any,
     organiser = site.client("organiser")
     organiser.post("/api/assignments/pool", json={})
     assert organiser.post("/api/assignments", json={"assessors": 1}).status_code == 422  # nobody by mistake
-    made = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []}).json()["done"]
-    assert made > 100
+    count = organiser.post("/api/assignments", json={"assessors": 1, "accounts": []}).json()["done"]
+    assert count > 100
     named = {"assessors": 1, "accounts": [accounts["assessor"]]}
-    assert organiser.post("/api/assignments", json=named).json()["done"] == made
+    assert organiser.post("/api/assignments", json=named).json()["done"] == count
     with site.store.read() as connection:
         assert set(connection.execute(select(assignment.c.account)).scalars()) == {accounts["assessor"]}
     assert organiser.post("/api/assignments", json=named).json()["done"] == 0

@@ -218,8 +218,8 @@ def test_a_small_file_with_very_many_faulty_lines_takes_no_memory_of_the_server(
     assert report["faults"] >= lines
     assert len(report["first"]) == 200
     assert grown < 100_000, f"{grown:,} KiB"
-    [kept] = site.app.state.site.memory["upload reports"].values()
-    assert len(kept.problems) == 200
+    [stored_report] = site.app.state.site.memory["upload reports"].values()
+    assert len(stored_report.problems) == 200
     text = organiser.get("/runs/report.txt", params={"number": report["report"]}).text
     assert text.count("\n") == 201
     assert "these are the first 200" in text

@@ -22,8 +22,8 @@ AUTHORS = {"1": "ann", "2": "bob", "3": "zoe"}  # zoe has left
 
 @pytest.fixture
 def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Track]:
-    with served(make_folder(tmp_path / "bridges", "authors = true\n"), monkeypatch) as made:
-        yield made
+    with served(make_folder(tmp_path / "bridges", "authors = true\n"), monkeypatch) as served_track:
+        yield served_track
 
 
 def add(client: Any, text: str, status: int = 201, **more: Any) -> Any:
@@ -37,18 +37,18 @@ def add(client: Any, text: str, status: int = 201, **more: Any) -> Any:
 
 def test_an_assessor_writes_questions_and_an_organiser_publishes_them(track: Track) -> None:
     ann, olga = track.client("ann"), track.client("olga")
-    made = add(ann, "Who paid for it?", answer="The town")["question"]
+    question_id = add(ann, "Who paid for it?", answer="The town")["question"]
     page = ann.get("/api/development").json()
-    assert [question["id"] for group in page["groups"] for question in group["questions"]] == [made]
+    assert [question["id"] for group in page["groups"] for question in group["questions"]] == [question_id]
     assert (page["organises"], page["published"], page["drafts"]) == (False, 0, 1)
-    sent = {"id": made, "version": 1, "text": "Who paid for the bridge?"}
+    sent = {"id": question_id, "version": 1, "text": "Who paid for the bridge?"}
     assert ann.put("/api/development/question", json=sent).status_code == 200
-    known = {"id": made, "answer": "The crown"}
+    known = {"id": question_id, "answer": "The crown"}
     assert ann.post("/api/development/question/answers", json=known).status_code == 201
     assert "Who paid for the bridge?" in ann.get("/development").text
     assert 'id="publish"' not in ann.get("/development").text
-    assert ann.post("/api/development/publish", json={"groups": [made]}).status_code == 403
-    [number] = olga.post("/api/development/publish", json={"groups": [made]}).json()["questions"]
+    assert ann.post("/api/development/publish", json={"groups": [question_id]}).status_code == 403
+    [number] = olga.post("/api/development/publish", json={"groups": [question_id]}).json()["questions"]
     question = open_evaluation(track.folder, store=track.store).questions.by_id[number]
     assert (question.text, question.author) == ("Who paid for the bridge?", "ann")
     # What is in the test set is no longer the author's to change.
@@ -58,8 +58,8 @@ def test_an_assessor_writes_questions_and_an_organiser_publishes_them(track: Tra
 
 def test_an_author_has_nothing_to_do_with_the_questions_of_others(track: Track) -> None:
     ann, bob = track.client("ann"), track.client("bob")
-    made = add(ann, "Who paid for it?")["question"]
-    for number in (made, "1", "no-such-question"):
+    question = add(ann, "Who paid for it?")["question"]
+    for number in (question, "1", "no-such-question"):
         refused = [
             bob.get("/api/development/question", params={"id": number}),
             bob.put("/api/development/question", json={"id": number, "version": 1, "text": "mine"}),
@@ -74,7 +74,7 @@ def test_an_author_has_nothing_to_do_with_the_questions_of_others(track: Track) 
         assert {answer.status_code for answer in refused} == {404}
     assert bob.get("/api/development").json()["groups"] == []
     assert "paid" not in bob.get("/development").text
-    assert ann.get("/api/development/question", params={"id": made}).status_code == 200
+    assert ann.get("/api/development/question", params={"id": question}).status_code == 200
     assert bob.post("/api/development/series/remove", json={"series": "no-such-series"}).status_code == 404
 
 
@@ -85,8 +85,8 @@ def test_without_leave_only_organisers_write_questions(tmp_path: Path, monkeypat
             assert ann.get(path).status_code == 403, path
         add(ann, "Who paid for it?", status=403)
         assert 'href="/development"' not in ann.get("/").text
-        made = add(track.client("olga"), "Who paid for it?")["question"]
-        row = track.client("olga").get("/api/development/question", params={"id": made}).json()
+        question = add(track.client("olga"), "Who paid for it?")["question"]
+        row = track.client("olga").get("/api/development/question", params={"id": question}).json()
         assert "author" not in json.dumps(row)
 
 
@@ -123,8 +123,12 @@ def test_each_question_goes_to_its_author_first_and_sets_go_by_role(
         given = olga.post("/api/assignments", json={"assessors": 2, "accounts": judges, "author_first": True})
         assert given.json() == {"done": 6, "kept": 0, "without_author": 1, "absent": ["zoe"]}
         with track.store.read() as connection:
-            first = {one.question: one.account for one in all_assignments(connection) if one.slot == 1}
-            every = {(one.question, one.account) for one in all_assignments(connection)}
+            first = {
+                assignment.question: assignment.account
+                for assignment in all_assignments(connection)
+                if assignment.slot == 1
+            }
+            every = {(assignment.question, assignment.account) for assignment in all_assignments(connection)}
         assert (first["1"], first["2"]) == (track.people["ann"], track.people["bob"])
         assert every == {(question, account) for question in AUTHORS for account in judges}
         assert 'id="author-first"' in olga.get("/assignments").text
@@ -158,16 +162,16 @@ def test_author_first_needs_authors(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_other_of_a_question_is_the_first_who_is_not_its_author(tmp_path: Path) -> None:
     folder = with_authors(make_folder(tmp_path / "bridges", ""), AUTHORS)
     (folder / "judgments").mkdir()
-    said = {"first": ("bob", "R"), "second": ("ann", "X"), "third": ("carl", "W")}
-    for name, (assessor, label) in said.items():
+    verdicts = {"first": ("bob", "R"), "second": ("ann", "X"), "third": ("carl", "W")}
+    for name, (assessor, label) in verdicts.items():
         row = {"question": "1", "doc": "D1", "text": "1901", "judgment": label, "assessor": assessor}
         (folder / "judgments" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
     evaluation = open_evaluation(folder)
     author, other = (evaluation.judgment_set(name).kind("item") for name in ("author", "other"))
     assert (author["judgment"].to_list(), other["judgment"].to_list()) == (["X"], ["R"])
     sets = [evaluation.judgment_set(name) for name in ("third", "first")]
-    made, chosen = set_by_role("other", sets, evaluation.questions)
-    assert (made.kind("item")["judgment"].to_list(), chosen) == (["W"], {"1": "third"})
+    judged, chosen = set_by_role("other", sets, evaluation.questions)
+    assert (judged.kind("item")["judgment"].to_list(), chosen) == (["W"], {"1": "third"})
     # Of a question that nobody but its author judged there is no other.
     (folder / "judgments" / "first.jsonl").unlink()
     (folder / "judgments" / "third.jsonl").unlink()

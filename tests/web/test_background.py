@@ -9,7 +9,7 @@ from qassay.errors import UsageError
 from qassay.web.background import BackgroundJob, job_named, start
 
 
-def test_what_is_asked_for_meanwhile_is_done_afterwards(site: Any) -> None:
+def test_work_requested_meanwhile_is_done_afterwards(site: Any) -> None:
     served = site.app.state.site
     go, done = threading.Event(), []
 

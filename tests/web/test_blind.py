@@ -116,7 +116,9 @@ def world(tmp_path: Path) -> Iterator[Any]:
         evaluation = open_evaluation(folder, store=store)
         with store.write() as connection:
             people = {name: add_account(connection, name, role).id for name, role in PEOPLE}
-            sessions = {name: begin_session(connection, one, address="", agent="") for name, one in people.items()}
+            sessions = {
+                name: begin_session(connection, account, address="", agent="") for name, account in people.items()
+            }
             put_setting(connection, "order-seed", "the same in all worlds")
             seed = order_seed(connection)
             wanted = Wanted(holistic=which == "series", citations=True)
@@ -137,23 +139,23 @@ def world(tmp_path: Path) -> Iterator[Any]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.store.close()
+    for made_world in made:
+        made_world.store.close()
 
 
 def _cut_down(folder: Path, keep: set[str]) -> None:
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
-    kept = {row["id"] for row in rows} & keep
+    ids = {row["id"] for row in rows} & keep
     for path in [folder / "questions.jsonl", *folder.glob("answers.jsonl"), *folder.glob("*/*.jsonl")]:
         if "collection" not in path.parts:
-            path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if _asks(line) in kept))
+            path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if _asks(line) in ids))
     for path in sorted(folder.glob("runs/*"))[RUNS:]:
         path.unlink()
     (folder / "runs.jsonl").unlink()
     for path in folder.glob("runs/*.txt"):
-        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if line.split()[0] in kept))
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines() if line.split()[0] in ids))
     text = (folder / "qassay.toml").read_text()
-    chosen = f"justified = {json.dumps(sorted(kept))}"
+    chosen = f"justified = {json.dumps(sorted(ids))}"
     (folder / "qassay.toml").write_text(re.sub(r"justified = \[[^]]*\]", chosen, text))
 
 
@@ -177,24 +179,27 @@ def crawl(world: World, name: str) -> dict[str, str]:
     with world.store.read() as connection:
         given = all_assignments(connection)
         owner = find_account(connection, name)[0]
-        own = [one for one in given if owner is not None and one.account == owner.id]
-        assignments = [*own, *[one for one in given if one not in own][:1]]
-        items = {one.id: items_of(connection, one.question) for one in assignments}
-        questions = list(dict.fromkeys(one.question for one in given))
-    found: dict[str, str] = {}
+        own = [assignment for assignment in given if owner is not None and assignment.account == owner.id]
+        assignments = [*own, *[assignment for assignment in given if assignment not in own][:1]]
+        items = {assignment.id: items_of(connection, assignment.question) for assignment in assignments}
+        questions = list(dict.fromkeys(assignment.question for assignment in given))
+    by_name: dict[str, str] = {}
     with world.client(name) as browser:
         for route in world.app.routes:
             # What is not for a role is refused before anything is looked at (test_routes).
             if "GET" not in route.methods or "static" in route.path or not route.roles & {PUBLIC, dict(PEOPLE)[name]}:
                 continue
             for path in _addresses(route.path, assignments, items, questions):
-                found[path] = seen(browser.get(path))
-    return found
+                by_name[path] = seen(browser.get(path))
+    return by_name
 
 
 def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) -> Iterator[str]:
     wanted = {
-        **{f"{start}/adjudication/question": [f"?id={one}" for one in (*questions, "99")] for start in ("", "/api")},
+        **{
+            f"{start}/adjudication/question": [f"?id={question}" for question in (*questions, "99")]
+            for start in ("", "/api")
+        },
         **{f"{start}/document": ["?id=demo-curie-1&find=radium", "?id=nowhere"] for start in ("", "/api")},
         **{f"{start}/results": ["", "?provisional=1", "?key=second"] for start in ("", "/api")},
     }
@@ -202,32 +207,34 @@ def _addresses(path: str, assignments: Any, items: Any, questions: list[str]) ->
         for query in wanted.get(path, [""]):
             yield re.sub(r"\{[^}]*\}", "1", path) + query
         return
-    for one in assignments:
-        for number in [two.id for two in items[one.id]][:5] if "{item}" in path else [0]:
-            filled = path.replace("{assignment}", str(one.id)).replace("{item}", str(number))
+    for assignment in assignments:
+        for number in [pooled.id for pooled in items[assignment.id]][:5] if "{item}" in path else [0]:
+            filled = path.replace("{assignment}", str(assignment.id)).replace("{item}", str(number))
             yield from (filled + stage for stage in (STAGES if path.endswith("{assignment}") else [""]))
     yield path.replace("{assignment}", "999999").replace("{item}", "5")
 
 
 def judge(world: World, name: str, *, but: int = 0) -> list[str]:
     """Judge all that somebody has, but for the last few questions; everything that was answered on the way."""
-    told: list[str] = []
+    answers: list[str] = []
     with world.client(name) as browser:
         pieces = browser.get("/api/work").json()["pieces"]
         for piece in pieces[: len(pieces) - but]:
             at = f"/judge/{piece['assignment']}"
             sheet = browser.get(f"/api{at}").json()
             if sheet["screen"] == "nuggets":
-                told += _write_nuggets(world, browser, at, name)
+                answers += _write_nuggets(world, browser, at, name)
             for answer in ("an  answer that both know", *([SECRET] if name == OTHER else [])):
-                told.append(world.send(browser, f"{at}/answers", answer=answer))
+                answers.append(world.send(browser, f"{at}/answers", answer=answer))
             for stage in sheet["stages"]:
                 for entry in browser.get(f"/api{at}?stage={stage['screen']}").json()["items"]:
                     shown = browser.get(f"/api{at}/items/{entry['id']}")
                     needed = [part for part in shown.json()["parts"] if part["required"]]
-                    told += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
-    assert all(one.startswith("200") for one in told), [one for one in told if not one.startswith("200")][:3]
-    return told
+                    answers += [seen(shown), *(_decide(world, browser, at, entry["id"], part, name) for part in needed)]
+    assert all(answer.startswith("200") for answer in answers), [
+        answer for answer in answers if not answer.startswith("200")
+    ][:3]
+    return answers
 
 
 def _write_nuggets(world: World, browser: Any, at: str, name: str) -> list[str]:
@@ -245,17 +252,17 @@ def _decide(world: World, browser: Any, at: str, number: int, part: dict[str, An
     return world.send(browser, f"{at}/decisions", key=world.key(name), verdict=verdict, **sent)
 
 
-def same(one: dict[str, str], two: dict[str, str]) -> None:
-    assert one.keys() == two.keys()
-    assert len(one) > 8
-    for path, answer in one.items():
-        assert answer == two[path], path
+def same(first: dict[str, str], second: dict[str, str]) -> None:
+    assert first.keys() == second.keys()
+    assert len(first) > 8
+    for path, answer in first.items():
+        assert answer == second[path], path
 
 
-def holds_none(found: dict[str, str], words: list[str]) -> None:
-    for path, answer in found.items():
-        held = [word for word in words if re.search(rf"\b{re.escape(word)}\b", answer)]
-        assert not held, f"{path}: {held}"
+def holds_none(answers: dict[str, str], words: list[str]) -> None:
+    for path, answer in answers.items():
+        leaked = [word for word in words if re.search(rf"\b{re.escape(word)}\b", answer)]
+        assert not leaked, f"{path}: {leaked}"
 
 
 # The other built-in evaluations take the same ways; `make soak` goes them.
@@ -272,31 +279,31 @@ def test_the_names_of_runs_change_nothing_for_assessors(world: Any, which: Which
     assert judge(first, "Ada") == judge(second, "Ada")
     same(after := crawl(first, "Ada"), crawl(second, "Ada"))
     assert before != after
-    for found in (before, after):
-        holds_none(found, ["Olga", OTHER, "Cleo", "Rea"])
+    for answers in (before, after):
+        holds_none(answers, ["Olga", OTHER, "Cleo", "Rea"])
 
 
 @pytest.mark.parametrize("which", ["series", *LATER])
-def test_what_the_other_one_said_changes_nothing(world: Any, which: Which) -> None:
+def test_judgments_of_another_assessor_change_nothing(world: Any, which: Which) -> None:
     first, second = world(which), world(which)
     judge(second, OTHER)
     same(crawl(first, "Ada"), crawl(second, "Ada"))
-    told = judge(first, "Ada", but=1)
-    assert told == judge(second, "Ada", but=1)
-    same(crawl(first, "Ada"), found := crawl(second, "Ada"))
-    holds_none(found, [SECRET, OTHER])
+    answers = judge(first, "Ada", but=1)
+    assert answers == judge(second, "Ada", but=1)
+    same(crawl(first, "Ada"), pages := crawl(second, "Ada"))
+    holds_none(pages, [SECRET, OTHER])
 
 
 def _judged_by_model(world: World) -> None:
     """An organiser sends a model's judgments of everything, over the API, as `judge --server` does."""
     with world.store.read() as connection:
-        questions = list(dict.fromkeys(one.question for one in all_assignments(connection)))
-        items = [one for question in questions for one in items_of(connection, question)]
+        questions = list(dict.fromkeys(assignment.question for assignment in all_assignments(connection)))
+        items = [item for question in questions for item in items_of(connection, question)]
     trace = {"assessor": "gpt-x", "model": "gpt-x", "raw": SECRET}
     rows = [
         {**part.row, **SAYS[part.kind][1], "assessor": "gpt-x", "trace": trace}
-        for one in items
-        for part in parts_of(one, nuggets=["1", "2"], assessor="gpt-x")
+        for item in items
+        for part in parts_of(item, nuggets=["1", "2"], assessor="gpt-x")
         if part.required and part.kind in ("item", "list", "holistic", "rating", "citation")
     ]
     assert rows
@@ -313,8 +320,8 @@ def test_judgments_of_a_model_change_nothing_for_assessors(world: Any, which: Wh
     same(crawl(first, "Ada"), crawl(second, "Ada"))
     assert judge(first, "Ada", but=1) == judge(second, "Ada", but=1)
     for name in ("Ada", "Cleo"):
-        same(crawl(first, name), found := crawl(second, name))
-        holds_none(found, [SECRET, "gpt-x"])
+        same(crawl(first, name), pages := crawl(second, name))
+        holds_none(pages, [SECRET, "gpt-x"])
 
 
 @pytest.mark.parametrize("which", ["series", LATER[0]])
@@ -332,19 +339,19 @@ def test_an_adjudicator_sees_nothing_before_a_question_is_finished_by_all(world:
 def test_the_names_of_runs_change_nothing_for_adjudicators(world: Any) -> None:
     first = world()
     second = world(names=renamed(tags(first)))
-    for one in (first, second):
-        judge(one, OTHER)
-        judge(one, "Ada")
+    for first_world in (first, second):
+        judge(first_world, OTHER)
+        judge(first_world, "Ada")
     same(crawl(first, "Cleo"), crawl(second, "Cleo"))
 
 
 def _publish(world: World) -> str:
     board = table("Leaderboard", ["run", Column("score", ".3f")], [[tag, 0.5] for tag in tags(world)])
-    found = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
+    finding = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
     with world.store.write() as connection:
         olga = act(connection, who=Assessor(1, "Olga"))
-        made = publish(olga, found, Choice(), title="", provisional=None)
-    return made.id
+        number = publish(olga, finding, Choice(), title="", provisional=None)
+    return number.id
 
 
 def test_readers_see_what_is_published_and_nothing_before(world: Any) -> None:
@@ -364,21 +371,22 @@ def test_readers_see_what_is_published_and_nothing_before(world: Any) -> None:
 
 def test_other_peoples_work_does_not_exist(world: Any) -> None:
     """Every address under an assignment, with the number of somebody else's: as if there were none."""
-    one = world()
-    with one.store.read() as connection:
-        found = all_assignments(connection)
+    served = world()
+    with served.store.read() as connection:
+        assignments = all_assignments(connection)
         ada, _ = find_account(connection, "Ada")
         assert ada is not None
-        theirs = next(two for two in found if two.account != ada.id)
+        theirs = next(other for other in assignments if other.account != ada.id)
         number = items_of(connection, theirs.question)[0].id
-    browser = one.client("Ada")
+    browser = served.client("Ada")
     asked = 0
-    for route in one.app.routes:
+    for route in served.app.routes:
         if "{assignment}" not in route.path:
             continue
         for method in route.methods - {"HEAD"}:
             answers = [
-                seen(_ask(one, browser, method, route, str(assignment), number)) for assignment in (theirs.id, 999_999)
+                seen(_ask(served, browser, method, route, str(assignment), number))
+                for assignment in (theirs.id, 999_999)
             ]
             assert answers[0] == answers[1], route.path
             assert answers[0].startswith("404"), f"{route.path}: {answers[0][:300]}"
@@ -408,9 +416,9 @@ def _ask(world: World, browser: Any, method: str, route: Any, assignment: str, n
 def test_nobody_without_an_account_learns_anything(world: Any) -> None:
     from starlette.testclient import TestClient
 
-    one = world()
-    stranger = TestClient(one.app, follow_redirects=False)
-    words = [*tags(one), "Ada", OTHER, "Olga", "Cleo", "Rea"]
-    for route in one.app.routes:
+    answers = world()
+    stranger = TestClient(answers.app, follow_redirects=False)
+    words = [*tags(answers), "Ada", OTHER, "Olga", "Cleo", "Rea"]
+    for route in answers.app.routes:
         if "GET" in route.methods and PUBLIC in route.roles and "static" not in route.path:
             holds_none({route.path: seen(stranger.get(route.path))}, words)

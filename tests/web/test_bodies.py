@@ -38,7 +38,7 @@ def with_routes(site, **changes: object):
 
     @router.action("POST", "/upload", roles=ORGANISERS, upload=True)
     def upload(site: TheSite, files: Annotated[list[UploadFile], File()]) -> list[int]:
-        return [len(one.file.read()) for one in files]
+        return [len(file.file.read()) for file in files]
 
     settings = replace(site.app.state.site.settings, **changes)
     app = create_app(site.folder, settings, store=site.store)
@@ -68,14 +68,14 @@ def server(site) -> Iterator[Callable[..., tuple[int, bytes]]]:
 
 
 def _read(connection: socket.socket) -> tuple[int, bytes]:
-    found = b""
-    while b"\r\n\r\n" not in found:
+    body = b""
+    while b"\r\n\r\n" not in body:
         piece = connection.recv(65536)
         if not piece:
             break
-        found += piece
-    status = int(found.split(b" ", 2)[1]) if found else 0
-    return status, found
+        body += piece
+    status = int(body.split(b" ", 2)[1]) if body else 0
+    return status, body
 
 
 JSON = "Content-Type: application/json\n"
@@ -148,7 +148,7 @@ def test_json_that_is_hostile_or_broken(site, body: bytes, status: int) -> None:
         assert answer.json()["message"]
 
 
-def test_a_value_that_is_refused_is_not_told_back(site) -> None:
+def test_a_refused_value_is_not_repeated(site) -> None:
     answer = site.client().post("/api/sign-in", json={"name": "x", "password": ["secret word"]})
     assert answer.status_code == 422
     assert "secret word" not in answer.text

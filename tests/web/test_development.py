@@ -53,7 +53,7 @@ def test_a_series_is_written_with_warnings_and_published(organiser: Any) -> None
     ask(organiser, series, "Was it founded in London?", answer="yes", doc="demo-curie-1")
     later = ask(organiser, series, "Where was its office?", answer="LONDON")
     [group] = drafts(organiser)
-    assert [(one["number"], one["type"]) for one in group["questions"]] == [
+    assert [(question["number"], question["type"]) for question in group["questions"]] == [
         ("17.1", "factoid"),
         ("17.2", "factoid"),
         ("17.3", "other"),
@@ -63,8 +63,8 @@ def test_a_series_is_written_with_warnings_and_published(organiser: Any) -> None
         "The text of question 17.1 gives the answer “LONDON” away.",
         "The answer “LONDON” has no document.",
     ]
-    told = organiser.post("/api/development/questions/move", json={"id": later, "places": -1})
-    assert told.status_code == 200
+    answer = organiser.post("/api/development/questions/move", json={"id": later, "places": -1})
+    assert answer.status_code == 200
     assert drafts(organiser)[0]["questions"][0]["text"] == "Where was its office?"
     names = made(organiser.post("/api/development/publish", json={"groups": [series]}))["questions"]
     assert names == ["17.1", "17.2", "17.3"]
@@ -93,16 +93,16 @@ def test_two_authors_do_not_overwrite_each_other(organiser: Any) -> None:
     number = ask(organiser, begin(organiser), "Who?")
     body = {"id": number, "version": 1, "text": "Who was it?"}
     assert made(organiser.put("/api/development/question", json=body))["version"] == 2
-    told = organiser.put("/api/development/question", json=body | {"text": "Whom?"})
-    assert (told.status_code, told.json()["stands"], told.json()["version"]) == (409, "Who was it?", 2)
+    answer = organiser.put("/api/development/question", json=body | {"text": "Whom?"})
+    assert (answer.status_code, answer.json()["stands"], answer.json()["version"]) == (409, "Who was it?", 2)
 
 
 def test_a_question_with_judgments_keeps_its_type_and_stays(organiser: Any) -> None:
     page = made(organiser.get("/api/development/question?id=1.1"))
     assert page["fixed"].startswith("question 1.1 has judgments")
     body = {"id": "1.1", "version": page["version"], "text": "Where was she born?"}
-    told = organiser.put("/api/development/question", json=body | {"type": "list"})
-    assert (told.status_code, "its type stays" in told.json()["message"]) == (400, True)
+    answer = organiser.put("/api/development/question", json=body | {"type": "list"})
+    assert (answer.status_code, "its type stays" in answer.json()["message"]) == (400, True)
     assert organiser.post("/api/development/question/remove", json={"id": "1.1"}).status_code == 400
     made(organiser.put("/api/development/question", json=body))
     assert organiser.put("/api/development/question", json=body | {"version": 2, "text": ""}).status_code == 400
@@ -113,8 +113,8 @@ def test_an_answer_is_withdrawn_with_a_reason_and_restored(organiser: Any) -> No
     page = made(organiser.get("/api/development/question?id=1.1"))
     first = page["question"]["answers"][0]
     body = {"id": "1.1", "answer": first["answer"], "doc": first["doc"]}
-    told = organiser.post("/api/development/question/answers/withdraw", json=body)
-    assert (told.status_code, "say why" in told.json()["message"]) == (400, True)
+    answer = organiser.post("/api/development/question/answers/withdraw", json=body)
+    assert (answer.status_code, "say why" in answer.json()["message"]) == (400, True)
     made(organiser.post("/api/development/question/answers/withdraw", json=body | {"reason": "<b>no</b>"}))
     assert "&lt;b&gt;no" in organiser.get("/development/question?id=1.1").text
     made(organiser.post("/api/development/question/answers", json=body))
@@ -126,7 +126,7 @@ def test_a_document_of_blanks_is_none(organiser: Any) -> None:
     made(organiser.post("/api/development/question/answers", json=body))
     made(organiser.post("/api/development/question/answers/withdraw", json=body | {"reason": "no"}))
     answers = made(organiser.get("/api/development/question?id=1.1"))["question"]["answers"]
-    noted = [(one["doc"], one["withdrawn"]) for one in answers if one["answer"] == "somebody"]
+    noted = [(answer["doc"], answer["withdrawn"]) for answer in answers if answer["answer"] == "somebody"]
     assert noted == [(None, True)]
 
 
@@ -139,9 +139,9 @@ def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     assert (fact["text"], fact["vital"], fact["version"]) == ("a fact", True, 1)
     change = {"id": number, "nugget": fact["nugget"], "version": 1, "text": "another fact"}
     assert made(organiser.post("/api/development/question/nuggets", json=change))["vital"] is False
-    told = organiser.post("/api/development/question/nuggets", json=change)
-    assert told.status_code == 409
-    assert told.json()["standing"] == {"text": "another fact", "vital": False, "version": 2}
+    answer = organiser.post("/api/development/question/nuggets", json=change)
+    assert answer.status_code == 409
+    assert answer.json()["standing"] == {"text": "another fact", "vital": False, "version": 2}
     gone = {"id": number, "nugget": fact["nugget"], "version": 1}
     assert organiser.post("/api/development/question/nuggets/remove", json=gone).status_code == 409
     for nothing in ("", " \t\n", "\u2003"):
@@ -152,20 +152,20 @@ def test_the_author_notes_nuggets_and_a_definition(organiser: Any) -> None:
     made(organiser.post("/api/development/publish", json={"groups": [series]}))
     page = made(organiser.get("/api/development/question?id=17.1"))
     assert page["definition"] == "what the author thinks"
-    assert [one["text"] for one in page["nuggets"]] == ["another fact"]
+    assert [nugget["text"] for nugget in page["nuggets"]] == ["another fact"]
     gone = {"id": "17.1", "nugget": fact["nugget"], "version": 2}
     made(organiser.post("/api/development/question/nuggets/remove", json=gone))
     assert made(organiser.get("/api/development/question?id=17.1"))["nuggets"] == []
     assert organiser.post("/api/development/question/nuggets", json={"id": "1.1", "text": "x"}).status_code == 400
 
 
-def test_what_stops_a_publication_is_reported_in_full(organiser: Any) -> None:
+def test_all_obstacles_to_a_publication_are_reported(organiser: Any) -> None:
     series = begin(organiser)
     ask(organiser, series, "")
     ask(organiser, series, "  ")
-    told = organiser.post("/api/development/publish", json={"groups": [series]})
-    assert told.status_code == 422
-    assert [one["message"][:14] for one in told.json()["problems"]] == ["question 17.1 ", "question 17.2 "]
+    answer = organiser.post("/api/development/publish", json={"groups": [series]})
+    assert answer.status_code == 422
+    assert [problem["message"][:14] for problem in answer.json()["problems"]] == ["question 17.1 ", "question 17.2 "]
     assert len(drafts(organiser)[0]["questions"]) == 3
 
 
@@ -230,8 +230,8 @@ def test_warnings_are_about_the_current_text() -> None:
         "1": [KnownAnswer("1", "Ann Lee, Boston", "D1"), KnownAnswer("1", "Bob", "D1", withdrawn=True)],
         "2": [KnownAnswer("2", "ann lee", "D1"), KnownAnswer("2", "Bob", "D1"), KnownAnswer("2", "?", "D1")],
     }
-    told = question_warnings(second, [first], answers, (), {"1": "4.1"}, draft=True)
-    assert told == ["The answer “ann lee” is in an answer of the earlier question 4.1."]
+    warnings = question_warnings(second, [first], answers, (), {"1": "4.1"}, draft=True)
+    assert warnings == ["The answer “ann lee” is in an answer of the earlier question 4.1."]
     assert question_warnings(first, [], {}, ("1", "9"), {}, draft=False) == ["Question 9 asks the same."]
     assert "NIL would be right" in question_warnings(first, [], {}, (), {}, draft=True)[0]
     assert series_warnings([second], ("factoid", "list")) == ["The series has no factoid question."]
@@ -247,12 +247,12 @@ def test_a_task_without_series_has_a_list_of_questions(prepared: Any, tmp_path: 
     number = made(client.post("/api/development/questions", json=body))["question"]
     assert made(client.post("/api/development/questions", json={"type": "pair", "text": "x"}))
     page = made(client.get("/api/development"))
-    assert [(one["questions"][0]["number"], one["id"]) for one in page["groups"]] == [("1", ""), ("2", "")]
+    assert [(group["questions"][0]["number"], group["id"]) for group in page["groups"]] == [("1", ""), ("2", "")]
     assert client.get("/development").status_code == 200
     assert client.get(f"/development/question?id={number}").status_code == 200
     assert client.post("/api/development/publish", json={"groups": [number]}).json()["questions"] == ["1"]
-    told = client.post("/api/development/questions", json={"type": "factoid", "text": "x"})
-    assert (told.status_code, "unknown question type" in told.json()["message"]) == (400, True)
+    answer = client.post("/api/development/questions", json={"type": "factoid", "text": "x"})
+    assert (answer.status_code, "unknown question type" in answer.json()["message"]) == (400, True)
 
 
 def test_gold_answers_are_written_one_per_line_and_published(site: Any) -> None:

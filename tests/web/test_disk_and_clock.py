@@ -37,7 +37,7 @@ Decide = Callable[..., Any]
 def anywhere(request: pytest.FixtureRequest, site: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
     """The evaluation, without judgments, served from either database; the assessor has all questions."""
     if request.param == "sqlite":
-        made = site
+        served_site = site
     else:
         folder = Path(shutil.copytree(demo_folder(), tmp_path / "other"))
         monkeypatch.setenv("QASSAY_DATABASE", request.getfixturevalue("postgres_url"))
@@ -45,14 +45,14 @@ def anywhere(request: pytest.FixtureRequest, site: Any, tmp_path: Path, monkeypa
         with store.write() as connection:
             for role in ROLES:
                 add_account(connection, f"Some {role}", role, organisation="North" if role == "participant" else None)
-        made = type(site)(folder, store, create_app(folder, site.app.state.site.settings, store=store))
+        served_site = type(site)(folder, store, create_app(folder, site.app.state.site.settings, store=store))
     for name in ("judgments", "nuggets"):
-        shutil.rmtree(made.folder / name)
-    import_folder(made.store, open_folder(made.folder))
-    give_out(made.store, made.folder, [1 + ROLES.index("assessor")], assessors=1)
-    yield made
-    if made is not site:
-        made.store.close()
+        shutil.rmtree(served_site.folder / name)
+    import_folder(served_site.store, open_folder(served_site.folder))
+    give_out(served_site.store, served_site.folder, [1 + ROLES.index("assessor")], assessors=1)
+    yield served_site
+    if served_site is not site:
+        served_site.store.close()
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def decide(anywhere: Any) -> Decide:
     """`decide(place, label)`: the answer to a verdict of the assessor on an item of question 1.1."""
     client = anywhere.client("assessor")
     with anywhere.store.read() as connection:
-        work = {one.question: one.id for one in assignments_of(connection, 1 + ROLES.index("assessor"))}
+        work = {
+            assignment.question: assignment.id for assignment in assignments_of(connection, 1 + ROLES.index("assessor"))
+        }
         items = [item.id for item in items_of(connection, "1.1")]
 
     def send(place: int, label: str, *, expected: int = 0, key: str | None = None) -> Any:
@@ -188,10 +190,10 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+    fake_clock = Clock()
     for module in (times, sessions):
-        monkeypatch.setattr(module, "datetime", made.class_of())
-    return made
+        monkeypatch.setattr(module, "datetime", fake_clock.class_of())
+    return fake_clock
 
 
 def test_a_clock_that_jumps_back_changes_no_order(anywhere: Any, decide: Decide, clock: Clock) -> None:

@@ -24,9 +24,9 @@ from qassay.web.pages.documents import LONGEST, occurrences
     ],
 )
 def test_where_a_string_occurs(text: str, wanted: str, marked: list[str], how: str | None) -> None:
-    spans, found = occurrences(text, wanted)
+    spans, count = occurrences(text, wanted)
     assert [text[first:end] for first, end in spans] == marked
-    assert found == how
+    assert count == how
 
 
 def test_a_long_string_is_found_in_linear_time() -> None:
@@ -38,11 +38,11 @@ def test_a_long_document_is_cut_around_its_mark(site: Any) -> None:
     folder = site.folder / "collection"
     long = "x " * LONGEST + "NEEDLE " + "y " * LONGEST
     (folder / "long.txt").write_text(long)
-    found = site.client("assessor").get("/api/document", params={"id": "long", "find": "NEEDLE"}).json()
-    assert len(found["text"]) == LONGEST
-    ((first, end),) = found["marks"]
-    assert found["text"][first:end] == "NEEDLE"
-    assert long[found["begins"] :].startswith(found["text"])
+    document = site.client("assessor").get("/api/document", params={"id": "long", "find": "NEEDLE"}).json()
+    assert len(document["text"]) == LONGEST
+    ((first, end),) = document["marks"]
+    assert document["text"][first:end] == "NEEDLE"
+    assert long[document["begins"] :].startswith(document["text"])
     page = site.client("assessor").get("/document", params={"id": "long", "find": "NEEDLE"})
     assert "<mark>NEEDLE</mark>" in page.text
 

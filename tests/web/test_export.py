@@ -12,7 +12,7 @@ from qassay.formats.folder import open_folder
 from qassay.store.folder.importing import import_folder
 
 
-def test_what_is_downloaded_scores_the_same(site: Any, tmp_path: Path) -> None:
+def test_a_downloaded_evaluation_scores_the_same(site: Any, tmp_path: Path) -> None:
     import_folder(site.store, open_folder(site.folder))
     answer = site.client("organiser").get("/export.zip")
     assert answer.status_code == 200

@@ -12,19 +12,19 @@ from qassay.web.demonstration import give_out
 
 
 def steps(client: Any) -> dict[str, dict[str, str]]:
-    return {one["label"]: one for one in client.get("/api/").json()["steps"]}
+    return {step["label"]: step for step in client.get("/api/").json()["steps"]}
 
 
 def following(client: Any) -> tuple[str, str]:
-    (one,) = [one for one in steps(client).values() if one["state"] == "next"]
-    return one["act"], one["path"]
+    (step,) = [step for step in steps(client).values() if step["state"] == "next"]
+    return step["act"], step["path"]
 
 
 def emptied(site: Any, *names: str) -> None:
     for name in names:
         path = site.folder / name
-        for one in path.iterdir() if path.is_dir() else [path]:
-            one.unlink()
+        for file in path.iterdir() if path.is_dir() else [path]:
+            file.unlink()
 
 
 def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
@@ -39,13 +39,13 @@ def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
     assert steps(organiser)["Questions"]["says"] == "1 draft to publish."
 
 
-def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, int]) -> None:
+def test_the_next_step_is_named_with_its_page(site: Any, accounts: dict[str, int]) -> None:
     emptied(site, "judgments", "nuggets")
     import_folder(site.store, open_folder(site.folder))
     organiser = site.client("organiser")
     assert steps(organiser)["Questions"]["says"] == "109 questions in the test set."
     with site.store.write() as connection:
-        tags = [one.tag for one in list_runs(connection, limit=100)]
+        tags = [run.tag for run in list_runs(connection, limit=100)]
         for tag in tags:
             set_withdrawn(act(connection), tag, withdrawn=True, reason="late")
     assert following(organiser) == ("Add runs", "/runs")
@@ -62,10 +62,10 @@ def test_what_comes_next_is_named_with_its_place(site: Any, accounts: dict[str, 
     assert organiser.patch(person, json={"active": True}).status_code == 200
     give_out(site.store, site.folder, [accounts["assessor"]], assessors=1)
     assert following(organiser) == ("See the progress", "/assignments#questions")
-    found = steps(organiser)
-    assert found["Assignment"]["says"] == "1 assessor at work."
-    assert found["Judging"]["says"].startswith("0 of ")
-    assert found["Results"]["state"] == "later"
+    shown_steps = steps(organiser)
+    assert shown_steps["Assignment"]["says"] == "1 assessor at work."
+    assert shown_steps["Judging"]["says"].startswith("0 of ")
+    assert shown_steps["Results"]["state"] == "later"
     page = organiser.get("/").text
     assert 'id="next-step" href="/assignments#questions">See the progress</a>' in page
     with site.store.write() as connection:

@@ -52,9 +52,9 @@ def addresses(site: Any) -> Iterator[tuple[str, list[str]]]:
     for route in site.app.routes:
         if "GET" in route.methods and "static" not in route.path:
             names: list[str] = []
-            for one in route.dependant.query_params:
-                kind = one.field_info.annotation
-                names += list(kind.model_fields) if hasattr(kind, "model_fields") else [one.alias]
+            for parameter in route.dependant.query_params:
+                kind = parameter.field_info.annotation
+                names += list(kind.model_fields) if hasattr(kind, "model_fields") else [parameter.alias]
             yield route.path, names
 
 
@@ -73,12 +73,14 @@ def _try_fragments(site: Any, fragments: tuple[str, ...]) -> int:
             filled = re.sub(r"\{(name|job)\}", "first", re.sub(r"\{(assignment|item|number)\}", "1", path))
             for name in names:
                 for fragment in fragments:
-                    given = {one: value for one, value in needed.items() if one in names} | {name: fragment}
+                    given = {parameter: value for parameter, value in needed.items() if parameter in names} | {
+                        name: fragment
+                    }
                     answer = client.get(filled, params=given)
-                    told = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
-                    assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), told
+                    context = f"{path}?{name}={fragment}: {answer.status_code} {answer.text[:300]}"
+                    assert answer.status_code in (200, 303, 400, 404, 409, 422, 503), context
                     for internal in ("Traceback", "sqlite", "argon2"):
-                        assert internal not in answer.text, told
+                        assert internal not in answer.text, context
                     tried += 1
     return tried
 
@@ -98,11 +100,11 @@ def test_every_query_parameter_takes_nothing_else_of_many(site: Any) -> None:
 def test_sorts_and_filters_are_from_lists(organiser: Any, path: str) -> None:
     for name in ("sort", "show", "by", "kind"):
         described = organiser.get("/api/openapi.json").json()["paths"][path]["get"]["parameters"]
-        if name in {one["name"] for one in described}:
+        if name in {parameter["name"] for parameter in described}:
             assert organiser.get(path, params={name: "password"}).status_code == 422
 
 
-def test_what_an_address_does_not_take_changes_nothing(organiser: Any) -> None:
+def test_unknown_words_of_an_address_change_nothing(organiser: Any) -> None:
     plain = organiser.get("/api/people").json()
     assert organiser.get("/api/people", params={"sort": "password", "role": "'"}).json() == plain
 
@@ -152,10 +154,10 @@ def test_a_stranger_gets_little_read(site: Any) -> None:
 def send(client: Any, name: str, content: bytes) -> dict[str, Any]:
     answer = client.post("/api/runs", files=[("files", (name, content))])
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()["files"][0]
-    assert found["tag"] is None
-    assert found["faults"] > 0
-    return found
+    report: dict[str, Any] = answer.json()["files"][0]
+    assert report["tag"] is None
+    assert report["faults"] > 0
+    return report
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
@@ -170,7 +172,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(site: Any, pack: Any) -> Non
 
 
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">%s]><r>&i;</r>""" % b"".join(
-    b'<!ENTITY %c "%s">' % (one + 1, b"&%c;" % one * 10) for one in b"abcdefgh"
+    b'<!ENTITY %c "%s">' % (letter + 1, b"&%c;" % letter * 10) for letter in b"abcdefgh"
 )
 
 
@@ -194,10 +196,10 @@ def test_a_hostile_run_is_refused_with_a_word(site: Any, organiser: Any) -> None
     sent = [("files", (f"{name}.xml", content)) for name, content in HOSTILE.items()]
     answer = organiser.post("/api/runs", files=sent)
     assert answer.status_code == 200, answer.text
-    for found in answer.json()["files"]:
-        assert (found["tag"], found["faults"] > 0) == (None, True), found["file"]
-        assert "root:" not in json.dumps(found)
-        assert len(json.dumps(found)) < 1_000_000, found["file"]
+    for reports in answer.json()["files"]:
+        assert (reports["tag"], reports["faults"] > 0) == (None, True), reports["file"]
+        assert "root:" not in json.dumps(reports)
+        assert len(json.dumps(reports)) < 1_000_000, reports["file"]
     assert len(answer.json()["files"]) == len(HOSTILE)
     with site.store.read() as connection:
         assert count_runs(connection) == before
@@ -209,12 +211,12 @@ def test_archives_that_climb_out_of_their_folder_are_not_unpacked(site: Any, org
         archive.writestr("../../../climbed.txt", "1.1 x NIL\n")
     tarred = io.BytesIO()
     with tarfile.open(fileobj=tarred, mode="w") as archive2:
-        one = tarfile.TarInfo("../../../climbed.txt")
-        one.size = 3
-        archive2.addfile(one, io.BytesIO(b"abc"))
+        member = tarfile.TarInfo("../../../climbed.txt")
+        member.size = 3
+        archive2.addfile(member, io.BytesIO(b"abc"))
     for content in (packed.getvalue(), tarred.getvalue(), gzip.compress(tarred.getvalue())):
-        told = send(organiser, "a.zip", content)["first"][0]["message"]
-        assert "archive; unpack it" in told or "NUL bytes" in told
+        message = send(organiser, "a.zip", content)["first"][0]["message"]
+        assert "archive; unpack it" in message or "NUL bytes" in message
     assert not list(site.folder.parent.rglob("climbed*"))
 
 
@@ -287,7 +289,7 @@ def test_guessing_is_limited_by_name_whatever_its_spelling(site: Any) -> None:
         )
         for number in range(BY_NAME.amount + 1)
     ]
-    assert [one.status_code for one in tries] == [401] * BY_NAME.amount + [429]
+    assert [answer.status_code for answer in tries] == [401] * BY_NAME.amount + [429]
     assert int(tries[-1].headers["retry-after"]) > 0
 
 
@@ -306,8 +308,10 @@ def test_guessing_is_limited_by_address_whatever_headers_say(site: Any) -> None:
 
 def test_forwarded_headers_make_no_other_address(site: Any) -> None:
     forged = {"X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "//example.org"}
-    made = site.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
-    assert made["link"].startswith("http://testserver/welcome#")
+    invitation = (
+        site.client("organiser").post("/api/people/invitations", json={"role": "reader"}, headers=forged).json()
+    )
+    assert invitation["link"].startswith("http://testserver/welcome#")
     moved = site.client().get("/people", headers={**forged, "X-Original-URL": "/api/account"})
     assert (moved.status_code, moved.headers["location"]) == (303, "/sign-in?then=/people")
 
@@ -319,8 +323,8 @@ def test_other_peoples_sessions_and_tokens_do_not_exist(site: Any, accounts: dic
     mine = site.client("organiser").get("/api/account").json()
     theirs = site.client("assessor")
     for kind in ("sessions", "tokens"):
-        for one in mine[kind]:
-            assert theirs.delete(f"/api/account/{kind}/{one['id']}").status_code == 400
+        for row in mine[kind]:
+            assert theirs.delete(f"/api/account/{kind}/{row['id']}").status_code == 400
     program = site.client()
     assert program.get("/api/people", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     assert len(site.client("organiser").get("/api/account").json()["sessions"]) > len(mine["sessions"])
@@ -345,7 +349,9 @@ def test_an_account_that_is_closed_or_changed_loses_what_it_could(site: Any, acc
 def test_somebody_elses_assignment_cannot_be_judged(site: Any, accounts: dict[str, int]) -> None:
     sheets.give_out(site, accounts)
     with site.store.read() as connection:
-        theirs = [one.id for one in all_assignments(connection) if one.account != accounts["assessor"]]
+        theirs = [
+            assignment.id for assignment in all_assignments(connection) if assignment.account != accounts["assessor"]
+        ]
     for role in ("assessor", "organiser"):
         browser = site.client(role)
         for number in theirs if role == "assessor" else [*theirs, 1]:

@@ -35,14 +35,14 @@ def address(site) -> Iterator[str]:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page that collects what the browser complains about; the test fails on anything but a refused request."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, base_url=address)
-    made = context.new_page()
+    page = context.new_page()
     odd: list[str] = []
-    made.on("pageerror", lambda error: odd.append(str(error)))
-    made.on("console", lambda message: odd.append(message.text) if message.type in ("error", "warning") else None)
-    made.on("request", lambda request: None if request.url.startswith(address) else odd.append(request.url))
-    yield made
+    page.on("pageerror", lambda error: odd.append(str(error)))
+    page.on("console", lambda message: odd.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("request", lambda request: None if request.url.startswith(address) else odd.append(request.url))
+    yield page
     context.close()
-    assert [one for one in odd if "the server responded with a status of 4" not in one] == []
+    assert [message for message in odd if "the server responded with a status of 4" not in message] == []
 
 
 def sign_in(page: Page, name: str = "Some organiser", password: str = PASSWORD) -> None:
@@ -73,7 +73,7 @@ def test_a_link_leads_to_an_account(site, page: Page) -> None:
     expect(page.locator("#offer")).to_contain_text("one-time link")
 
 
-def test_what_is_wrong_is_said_and_focused(page: Page) -> None:
+def test_errors_are_shown_and_focused(page: Page) -> None:
     sign_in(page, password="not the password")
     notice = page.get_by_role("alert")
     expect(notice).to_have_text("The name or the password is wrong.")
@@ -141,8 +141,8 @@ def test_shortcuts(page: Page) -> None:
     times = page.locator("#times")
     page.keyboard.press("c")
     expect(times).to_have_text("1")
-    for held in ("Control+c", "Alt+c", "Meta+c"):
-        page.keyboard.press(held)
+    for combinations in ("Control+c", "Alt+c", "Meta+c"):
+        page.keyboard.press(combinations)
     for field in ("#one", "#four"):
         page.locator(field).press("c")
         expect(page.locator(field)).to_have_value("c")
@@ -194,18 +194,20 @@ def test_axe_finds_nothing(site, browser: Browser, address: str, theme: str) -> 
     # Axe brings its script along, which the content-security policy keeps out otherwise.
     context = browser.new_context(bypass_csp=True, base_url=address, color_scheme=theme)  # type: ignore[arg-type]
     page = context.new_page()
-    found: dict[str, Any] = {path: _violations(page, path) for path in ("/sign-in", "/welcome", "/nowhere")}
+    violations: dict[str, Any] = {path: _violations(page, path) for path in ("/sign-in", "/welcome", "/nowhere")}
     sign_in(page)
     expect(page.get_by_role("heading", name="Qassay demo")).to_be_visible()
-    found |= {path: _violations(page, path) for path in PAGES[:4]}
+    violations |= {path: _violations(page, path) for path in PAGES[:4]}
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    found["shortcuts"] = _violations(page, None)
+    violations["shortcuts"] = _violations(page, None)
     context.close()
-    assert found == {path: [] for path in found}
+    assert violations == {path: [] for path in violations}
 
 
 def _violations(page: Page, path: str | None) -> list[str]:
     if path is not None:
         page.goto(path)
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in Axe().run(page).response["violations"]]
+    return [
+        f"{violation['id']}: {violation['nodes'][0]['html']}" for violation in Axe().run(page).response["violations"]
+    ]

@@ -40,8 +40,10 @@ def judging(site: Any, accounts: dict[str, int]) -> Any:
     theirs.cookies.set(site.app.state.site.settings.cookie, secret)
     with site.store.read() as connection:
         work = {
-            "mine": {one.question: one for one in assignments_of(connection, accounts["assessor"])},
-            "theirs": {one.question: one for one in assignments_of(connection, other)},
+            "mine": {
+                assignment.question: assignment for assignment in assignments_of(connection, accounts["assessor"])
+            },
+            "theirs": {assignment.question: assignment for assignment in assignments_of(connection, other)},
         }
         items = {number: items_of(connection, number) for number in ("1.1", "1.2", "1.3", "1.6")}
     return {"mine": mine, "theirs": theirs, "work": work, "items": items, "place": site}
@@ -53,39 +55,39 @@ def _decision(item: int, label: str = "R", *, expected: int = 0, key: str | None
 
 
 def test_a_sheet_shows_the_question_and_its_items_without_runs(judging: Any) -> None:
-    one = judging["work"]["mine"]["1.1"]
-    sheet = judging["mine"].get(f"/api/judge/{one.id}").json()
+    assignment = judging["work"]["mine"]["1.1"]
+    sheet = judging["mine"].get(f"/api/judge/{assignment.id}").json()
     assert sheet["question"]["text"] == "In what city was Marie Curie born?"
     assert (sheet["done"], sheet["total"], sheet["screen"]) == (0, 5, "items")
     assert [row["label"] for row in sheet["items"]] == ["in Paris on", "Paris", "Paris", "Paris", "Warsaw"]
-    view = judging["mine"].get(f"/api/judge/{one.id}/items/{sheet['items'][0]['id']}").json()
+    view = judging["mine"].get(f"/api/judge/{assignment.id}/items/{sheet['items'][0]['id']}").json()
     assert view["body"]["text"] == "in Paris on"
     assert "run" not in view["body"]
 
 
 def test_another_ones_work_does_not_exist(judging: Any) -> None:
-    one = judging["work"]["theirs"]["1.1"]
+    assignment = judging["work"]["theirs"]["1.1"]
     number = judging["items"]["1.1"][0].id
     for client in (judging["mine"], judging["place"].client("organiser")):
-        assert client.get(f"/api/judge/{one.id}").status_code == 404
-        assert client.get(f"/api/judge/{one.id}/items/{number}").status_code == 404
-        assert client.post(f"/api/judge/{one.id}/decisions", json=_decision(number)).status_code == 404
+        assert client.get(f"/api/judge/{assignment.id}").status_code == 404
+        assert client.get(f"/api/judge/{assignment.id}/items/{number}").status_code == 404
+        assert client.post(f"/api/judge/{assignment.id}/decisions", json=_decision(number)).status_code == 404
     assert judging["mine"].get("/api/judge/999999").status_code == 404
 
 
 def test_a_decision_names_its_item_and_part(judging: Any) -> None:
-    one = judging["work"]["mine"]["1.1"]
+    assignment = judging["work"]["mine"]["1.1"]
     elsewhere = judging["items"]["1.2"][0].id
-    assert judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(elsewhere)).status_code == 404
+    assert judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(elsewhere)).status_code == 404
     wrong = {**_decision(judging["items"]["1.1"][0].id), "part": "7"}
-    assert judging["mine"].post(f"/api/judge/{one.id}/decisions", json=wrong).status_code == 404
+    assert judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=wrong).status_code == 404
 
 
 def test_a_save_sent_twice_is_one_judgment_with_one_answer(judging: Any) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
     sent = _decision(number)
-    first = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=sent)
-    again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=sent)
+    first = judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=sent)
+    again = judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=sent)
     assert first.status_code == again.status_code == 200
     assert first.json() == again.json()
     assert first.json()["version"] == 1
@@ -95,11 +97,11 @@ def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_el
     judging: Any, accounts: dict[str, int]
 ) -> None:
     """Reassigned, and its item no longer returned by any run; nothing of what the other one does is reported."""
-    one, (item, other, *_) = judging["work"]["mine"]["1.1"], judging["items"]["1.1"]
-    path, sent = f"/api/judge/{one.id}/decisions", _decision(item.id)
+    assignment, (item, other, *_) = judging["work"]["mine"]["1.1"], judging["items"]["1.1"]
+    path, sent = f"/api/judge/{assignment.id}/decisions", _decision(item.id)
     first = judging["mine"].post(path, json=sent).json()
     with judging["place"].store.write() as connection:
-        reassign(act(connection), one.id, accounts["organiser"])
+        reassign(act(connection), assignment.id, accounts["organiser"])
         connection.execute(text(f"UPDATE item SET active = FALSE WHERE id = {item.id}"))
     organiser = judging["place"].client("organiser")
     assert organiser.post(path, json=_decision(other.id)).json()["done"] == 2
@@ -117,8 +119,8 @@ def test_a_save_whose_answer_was_lost_is_answered_though_the_work_is_somebody_el
 
 
 def test_a_second_save_gets_both_values(judging: Any) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
-    path = f"/api/judge/{one.id}/decisions"
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    path = f"/api/judge/{assignment.id}/decisions"
     judging["mine"].post(path, json=_decision(number, "R", note="sure"))
     late = judging["mine"].post(path, json=_decision(number, "W"))
     assert late.status_code == 409
@@ -127,24 +129,27 @@ def test_a_second_save_gets_both_values(judging: Any) -> None:
     assert judging["mine"].post(path, json=_decision(number, "W", expected=1)).json()["version"] == 2
 
 
-def test_what_an_imported_row_says_besides_its_verdict_is_not_told(judging: Any) -> None:
-    one, item = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0]
+def test_other_fields_of_an_imported_row_are_not_shown(judging: Any) -> None:
+    assignment, item = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0]
     row = {"question": "1.1", **{name: item.body[name] for name in ("doc", "text")}, "judgment": "R"}
     row |= {"system": "hobby", "assessor": "somebody", "trace": {"run": "hobby"}, "note": "sure"}
     with judging["place"].store.write() as connection:
-        append(act(connection, at="2026-01-01T00:00:00Z"), one.set, "item", row)
-    late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, "W"))
+        append(act(connection, at="2026-01-01T00:00:00Z"), assignment.set, "item", row)
+    late = judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(item.id, "W"))
     assert late.status_code == 409
     assert late.json()["standing"] == {"judgment": "R", "note": "sure"}
-    assert "hobby" not in judging["mine"].get(f"/api/judge/{one.id}/items/{item.id}").text
+    assert "hobby" not in judging["mine"].get(f"/api/judge/{assignment.id}/items/{item.id}").text
 
 
 def test_two_assessors_do_not_meet(judging: Any) -> None:
     number = judging["items"]["1.1"][0].id
     for who, label in (("mine", "R"), ("theirs", "W")):
-        one = judging["work"][who]["1.1"]
-        assert judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(number, label)).json()["version"] == 1
-        view = judging[who].get(f"/api/judge/{one.id}/items/{number}").json()
+        assignment = judging["work"][who]["1.1"]
+        assert (
+            judging[who].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, label)).json()["version"]
+            == 1
+        )
+        view = judging[who].get(f"/api/judge/{assignment.id}/items/{number}").json()
         assert view["parts"][0]["verdict"] == {"judgment": label}
 
 
@@ -158,15 +163,17 @@ def test_two_assessors_do_not_meet(judging: Any) -> None:
     ],
 )
 def test_a_verdict_that_is_none_is_refused(judging: Any, verdict: dict[str, Any], told: str) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
-    answer = judging["mine"].post(f"/api/judge/{one.id}/decisions", json={**_decision(number), "verdict": verdict})
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    answer = judging["mine"].post(
+        f"/api/judge/{assignment.id}/decisions", json={**_decision(number), "verdict": verdict}
+    )
     assert answer.status_code == 422
     assert told in answer.json()["message"] + str(answer.json()["problems"])
 
 
 def test_undo_goes_back_and_is_kept(judging: Any) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
-    path = f"/api/judge/{one.id}"
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    path = f"/api/judge/{assignment.id}"
     judging["mine"].post(f"{path}/decisions", json=_decision(number, "R"))
     judging["mine"].post(f"{path}/decisions", json=_decision(number, "X", expected=1))
     undone = {"key": secrets.token_hex(16), "item": number, "part": "", "expected": 2, "to": 1}
@@ -182,35 +189,35 @@ def test_undo_goes_back_and_is_kept(judging: Any) -> None:
 
 def test_a_question_that_was_ruled_on_is_locked_until_it_is_opened_again(judging: Any) -> None:
     for who, label in (("mine", "R"), ("theirs", "W")):
-        one = judging["work"][who]["1.1"]
+        assignment = judging["work"][who]["1.1"]
         for item in judging["items"]["1.1"]:
-            judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, label))
+            judging[who].post(f"/api/judge/{assignment.id}/decisions", json=_decision(item.id, label))
     cleo = judging["place"].client("adjudicator")
     number = judging["items"]["1.1"][0].id
     ruling = {"key": secrets.token_hex(16), "question": "1.1", "item": number, "part": "", "expected": 0}
     assert cleo.post("/api/adjudication/rulings", json={**ruling, "verdict": {"judgment": "X"}}).status_code == 200
-    one = judging["work"]["mine"]["1.1"]
-    assert judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
+    assignment = judging["work"]["mine"]["1.1"]
+    assert judging["mine"].get(f"/api/judge/{assignment.id}").json()["locked"]
     pieces = judging["mine"].get("/api/work", params={"page": 2}).json()["pieces"]  # finished work comes last
     assert [piece["question"] for piece in pieces if piece["locked"]] == ["1.1"]
     assert judging["mine"].get("/work", params={"page": 2}).text.count(">locked</span>") == 1
-    late = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
+    late = judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, "U", expected=1))
     assert late.status_code == 423
     assert late.json()["message"].startswith("an adjudicator has decided question 1.1;")
     opened = cleo.post("/api/adjudication/reopen", json={"question": "1.1", "reason": "look again"})
     assert opened.status_code == 200
-    assert not judging["mine"].get(f"/api/judge/{one.id}").json()["locked"]
+    assert not judging["mine"].get(f"/api/judge/{assignment.id}").json()["locked"]
     assert not any(piece["locked"] for piece in judging["mine"].get("/api/work").json()["pieces"])
-    again = judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "U", expected=1))
+    again = judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, "U", expected=1))
     assert again.status_code == 200
     assert cleo.get("/api/adjudication/question", params={"id": "1.1"}).status_code == 409
 
 
 def test_adjudication_waits_for_every_assessor(judging: Any) -> None:
     cleo = judging["place"].client("adjudicator")
-    one = judging["work"]["mine"]["1.1"]
+    assignment = judging["work"]["mine"]["1.1"]
     for item in judging["items"]["1.1"]:
-        judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, "R"))
+        judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(item.id, "R"))
     refused = cleo.get("/api/adjudication/question", params={"id": "1.1"})
     assert refused.status_code == 409
     row = next(row for row in cleo.get("/api/adjudication").json()["questions"] if row["question"] == "1.1")
@@ -219,9 +226,11 @@ def test_adjudication_waits_for_every_assessor(judging: Any) -> None:
 
 def test_disagreements_come_without_names_and_sets(judging: Any) -> None:
     for who, label in (("mine", "R"), ("theirs", "W")):
-        one = judging["work"][who]["1.1"]
+        assignment = judging["work"][who]["1.1"]
         for item in judging["items"]["1.1"]:
-            judging[who].post(f"/api/judge/{one.id}/decisions", json=_decision(item.id, label, note=f"said {label}"))
+            judging[who].post(
+                f"/api/judge/{assignment.id}/decisions", json=_decision(item.id, label, note=f"said {label}")
+            )
     text = judging["place"].client("adjudicator").get("/api/adjudication/question", params={"id": "1.1"}).text
     for word in ("assessor", "first", "second", "hobby", "ibis"):
         assert word not in text.replace('"assessor":', "").lower(), word
@@ -248,7 +257,7 @@ def test_a_nugget_list_is_adopted_as_it_was_seen(judging: Any) -> None:
         return dict(cleo.get("/api/adjudication/question", params={"id": "1.7"}).json()["disagreements"][0])
 
     before = shown()
-    chosen = next(one for one in before["verdicts"] if one["list"][-1]["text"] == "a fact of theirs")
+    chosen = next(verdict for verdict in before["verdicts"] if verdict["list"][-1]["text"] == "a fact of theirs")
     sent = {"key": secrets.token_hex(16), "question": "1.7", "list": chosen["name"], "seen": before["seen"]}
     change = {"key": secrets.token_hex(16), "text": "one more", "vital": False, "again": "none"}
     number = judging["work"]["mine"]["1.7"].id
@@ -267,11 +276,11 @@ def test_a_nugget_list_is_adopted_as_it_was_seen(judging: Any) -> None:
 
 
 def test_a_known_answer_is_noted_for_the_question(judging: Any) -> None:
-    one = judging["work"]["mine"]["1.1"]
+    assignment = judging["work"]["mine"]["1.1"]
     sent = {"answer": "Warszawa", "doc": "demo-curie-1"}
-    assert judging["mine"].post(f"/api/judge/{one.id}/answers", json=sent).json()["answer"] == "Warszawa"
+    assert judging["mine"].post(f"/api/judge/{assignment.id}/answers", json=sent).json()["answer"] == "Warszawa"
     with judging["place"].store.read() as connection:
-        assert [one.answer for one in known_answers(connection, ["1.1"])["1.1"]] == ["Warsaw", "Warszawa"]
+        assert [answer.answer for answer in known_answers(connection, ["1.1"])["1.1"]] == ["Warsaw", "Warszawa"]
     other = judging["work"]["theirs"]["1.1"]
     assert judging["mine"].post(f"/api/judge/{other.id}/answers", json=sent).status_code == 404
 
@@ -305,9 +314,9 @@ def test_passages_are_called_by_the_titles_of_their_documents(site: Any, account
 
 
 def test_work_tells_how_far_it_is(judging: Any) -> None:
-    one = judging["work"]["mine"]["1.1"]
+    assignment = judging["work"]["mine"]["1.1"]
     for item in judging["items"]["1.1"]:
-        judging["mine"].post(f"/api/judge/{one.id}/decisions", json={**_decision(item.id), "seconds": 30})
+        judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json={**_decision(item.id), "seconds": 30})
     page = judging["mine"].get("/api/work").json()
     assert (page["minutes_left"], page["timed"]) == (None, 5)  # too few to go by
     for question in ("1.2", "1.3"):
@@ -330,9 +339,9 @@ def test_work_tells_how_far_it_is(judging: Any) -> None:
 
 
 def test_history_tells_from_what_to_what(judging: Any) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
-    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "R"))
-    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "W", expected=1, note="no"))
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, "R"))
+    judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, "W", expected=1, note="no"))
     page = judging["place"].client("organiser").get("/api/history", params={"question": "1.1"}).json()
     assert [(row["before"], row["after"], row["note"], row["who"]) for row in page["changes"]] == [
         ("R", "W", "no", "Some assessor"),
@@ -352,8 +361,8 @@ def test_lists_say_in_words_what_a_question_for_the_rest_asks(judging: Any) -> N
 
 
 def test_history_shows_characters_that_turn_text_around(judging: Any) -> None:
-    one, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
-    judging["mine"].post(f"/api/judge/{one.id}/decisions", json=_decision(number, "R", note="a\u202eb"))
+    assignment, number = judging["work"]["mine"]["1.1"], judging["items"]["1.1"][0].id
+    judging["mine"].post(f"/api/judge/{assignment.id}/decisions", json=_decision(number, "R", note="a\u202eb"))
     shown = judging["place"].client("organiser").get("/history", params={"question": "1.1"}).text
     assert "\u202e" not in shown
     assert 'a<span class="control">U+202E</span>b' in shown

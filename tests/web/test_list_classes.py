@@ -18,17 +18,17 @@ def number(site: Any, accounts: dict[str, int]) -> int:
 
 def judge_all(client: Any, number: int, name: Callable[[str], str] = str) -> None:
     """Call every element of every list right, in the class of its name."""
-    for one in client.get(f"/api/judge/{number}").json()["items"]:
-        view = client.get(f"/api/judge/{number}/items/{one['id']}").json()
+    for item in client.get(f"/api/judge/{number}").json()["items"]:
+        view = client.get(f"/api/judge/{number}/items/{item['id']}").json()
         for index, element in enumerate(view["body"]["elements"]):
-            sheets.decide(client, number, one["id"], str(index), {"judgment": "R", "answer": name(element["text"])})
+            sheets.decide(client, number, item["id"], str(index), {"judgment": "R", "answer": name(element["text"])})
 
 
 def classes(client: Any, number: int) -> dict[str, int]:
     """The classes that are offered, with the assessor's items in each."""
     answer = client.get(f"/api/judge/{number}/classes")
     assert answer.status_code == 200
-    return {one["name"]: one["items"] for one in answer.json()["classes"]}
+    return {list_class["name"]: list_class["items"] for list_class in answer.json()["classes"]}
 
 
 def test_classes_grow_with_judging_and_are_nobody_elses(
@@ -80,7 +80,7 @@ def test_a_decision_made_before_a_merge_meets_the_new_version(client: Callable[.
     ("before", "after", "status"),
     [("Zoe", "Zoey", 400), ("nobody", "Bob", 409), ("Ann", " ", 422), ("Ann", "x" * 501, 422)],
 )
-def test_what_cannot_be_renamed_is_refused(
+def test_impossible_renamings_are_refused(
     client: Callable[..., Any], number: int, before: str, after: str, status: int
 ) -> None:
     mine = client("assessor")

@@ -21,13 +21,13 @@ def written() -> Iterator[io.StringIO]:
     """What is logged, as JSON lines."""
     stream = io.StringIO()
     changed = (logs.log, logging.getLogger("uvicorn.error"))
-    before = [(one.handlers[:], one.propagate, one.level) for one in changed]
+    before = [(logger.handlers[:], logger.propagate, logger.level) for logger in changed]
     logs.set_up("json", stream)
     yield stream
-    for one, (handlers, propagate, level) in zip(changed, before, strict=True):
-        one.handlers[:] = handlers
-        one.propagate = propagate
-        one.setLevel(level)
+    for logger, (handlers, propagate, level) in zip(changed, before, strict=True):
+        logger.handlers[:] = handlers
+        logger.propagate = propagate
+        logger.setLevel(level)
 
 
 def test_a_line_a_request(site, written: io.StringIO, accounts) -> None:
@@ -108,9 +108,9 @@ def test_buckets_grow() -> None:
     counted = logs.Metrics()
     for seconds in (0.004, 0.02, 3.0, 60.0):
         counted.request("GET", "/x", 200, seconds)
-    found = [int(line.rsplit(" ", 1)[1]) for line in counted.lines() if "_bucket" in line]
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (1, 4)
+    buckets = [int(line.rsplit(" ", 1)[1]) for line in counted.lines() if "_bucket" in line]
+    assert buckets == sorted(buckets)
+    assert (buckets[0], buckets[-1]) == (1, 4)
 
 
 def test_health_reads_the_store(site) -> None:

@@ -16,16 +16,18 @@ def listed(*nuggets: tuple[str, bool], found: tuple[str, ...] = ()) -> dict[str,
 def shown(row: NuggetRow) -> tuple[str, list[str | None]]:
     """A row in short: its likeness, and its texts with what differs in brackets."""
     texts = [
-        None if cell is None else "".join(f"[{one.text}]" if one.differs else one.text for one in cell.words)
+        None if cell is None else "".join(f"[{word.text}]" if word.differs else word.text for word in cell.words)
         for cell in row.cells
     ]
     return row.likeness, texts
 
 
 def test_rows_are_the_same_differ_or_are_in_one_list() -> None:
-    one = listed(("Won the Nobel prize", True), ("born in Warsaw", False), ("her notebooks glow", False), found=("1",))
-    other = listed(("Born in Warsaw.", False), ("won the Nobel prize in 1903", True), ("taught in Paris", True))
-    rows = compared([one, other])
+    first_list = listed(
+        ("Won the Nobel prize", True), ("born in Warsaw", False), ("her notebooks glow", False), found=("1",)
+    )
+    second_list = listed(("Born in Warsaw.", False), ("won the Nobel prize in 1903", True), ("taught in Paris", True))
+    rows = compared([first_list, second_list])
     assert [shown(row) for row in rows] == [
         ("differs", ["Won the Nobel prize", "won the Nobel prize [in 1903]"]),
         ("same", ["born in Warsaw", "Born in Warsaw."]),
@@ -56,7 +58,7 @@ def test_of_three_lists_none_gives_two_nuggets_to_a_row() -> None:
 
 def test_words_that_only_some_of_three_have_are_marked() -> None:
     marked = differences(["born in Warsaw", "born in Poland", None, "was born in Warsaw"])
-    assert [[one.text for one in text if one.differs] for text in marked] == [
+    assert [[word.text for word in text if word.differs] for text in marked] == [
         ["Warsaw"],
         ["Poland"],
         [],
@@ -78,10 +80,10 @@ def test_empty_lists_and_texts_without_words() -> None:
     assert corresponding([[], ["the"]]) == [[None, 0]]
 
 
-def test_what_is_too_long_to_compare_word_by_word_differs_as_a_whole() -> None:
+def test_very_long_texts_differ_as_a_whole() -> None:
     long = "word " * 500
-    assert [one.differs for one in differences([long, long])[0]] == [False]
-    assert [one.differs for one in differences([long, long + "more"])[0]] == [True]
+    assert [word.differs for word in differences([long, long])[0]] == [False]
+    assert [word.differs for word in differences([long, long + "more"])[0]] == [True]
 
 
 def test_of_very_many_nuggets_the_equal_ones_correspond() -> None:

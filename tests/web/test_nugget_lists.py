@@ -28,12 +28,12 @@ class Sheet:
 
     def texts(self) -> list[str]:
         """The nuggets in their order."""
-        return [one["text"] for one in self.list()["nuggets"]]
+        return [nugget["text"] for nugget in self.list()["nuggets"]]
 
     def responses(self) -> dict[str, dict[str, Any]]:
         """The responses by their first string."""
         items = self.client.get(f"/api/judge/{self.number}?stage=matches").json()["items"]
-        views = [self.client.get(f"/api/judge/{self.number}/items/{one['id']}").json() for one in items]
+        views = [self.client.get(f"/api/judge/{self.number}/items/{item['id']}").json() for item in items]
         return {view["body"]["elements"][0]["text"]: view for view in views}
 
     def look_through(self, links: dict[str, dict[str, list[str]]]) -> None:
@@ -56,14 +56,14 @@ LINKS = {NORTH: {"0": ["1"], "1": ["2"]}, SOUTH: {"0": ["2"]}}
 def sheet(site: Any, client: Callable[..., Any], accounts: dict[str, int]) -> Sheet:
     """The assessor's list, begun."""
     sheets.give_out(site, accounts)
-    made = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
-    made.list()
-    return made
+    opened_sheet = Sheet(client("assessor"), sheets.assignment(site, accounts["assessor"], "1.7"))
+    opened_sheet.list()
+    return opened_sheet
 
 
 def test_all_strings_are_shown_once_in_an_order_that_tells_of_no_run(sheet: Sheet) -> None:
     answer = sheet.client.get(f"/api/judge/{sheet.number}/strings")
-    groups = [[one["text"] for one in group] for group in answer.json()["groups"]]
+    groups = [[nugget["text"] for nugget in group] for group in answer.json()["groups"]]
     assert sorted(text for group in groups for text in group) == sorted([NORTH, "It was radium.", SOUTH, WEST])
     assert ["It was radium.", SOUTH] in groups
     assert not any(tag in answer.text for tag in sheets.RUNS)
@@ -80,16 +80,14 @@ def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, s
 
 def test_the_series_so_far_is_in_view_with_answers(sheet: Sheet) -> None:
     earlier = sheet.client.get(f"/api/judge/{sheet.number}/earlier").json()["questions"]
-    assert [(one["id"], one["answers"]) for one in earlier] == [("1.6", ["Zoe"])]
+    assert [(question["id"], question["answers"]) for question in earlier] == [("1.6", ["Zoe"])]
 
 
-def test_what_an_assessor_called_right_joins_the_answers_of_the_series(
-    site: Any, sheet: Sheet, accounts: dict[str, int]
-) -> None:
+def test_answers_judged_right_join_the_answers_of_the_series(site: Any, sheet: Sheet, accounts: dict[str, int]) -> None:
     lists = sheets.assignment(site, accounts["assessor"], "1.6")
     items = sheet.client.get(f"/api/judge/{lists}").json()["items"]
-    for one in items:
-        sheets.decide(sheet.client, lists, one["id"], "0", {"judgment": "R", "answer": "Ann"})
+    for item in items:
+        sheets.decide(sheet.client, lists, item["id"], "0", {"judgment": "R", "answer": "Ann"})
     earlier = sheet.client.get(f"/api/judge/{sheet.number}/earlier").json()["questions"]
     assert earlier[0]["answers"] == ["Zoe", "Ann"]
 
@@ -122,15 +120,15 @@ def test_a_list_is_written_ordered_split_and_merged(sheet: Sheet) -> None:
     sheet.send("move", nugget="3", expected=1, before="1")
     assert sheet.texts() == ["third", "won a prize", "radium"]
     answer = sheet.send("split", nugget="3", expected=2, texts=["one", "two"])
-    assert [one["text"] for one in answer.json()["nuggets"]] == ["one", "two", "won a prize", "radium"]
-    found = {one["text"]: one for one in answer.json()["nuggets"]}
-    one, two = found["one"], found["two"]
+    assert [nugget["text"] for nugget in answer.json()["nuggets"]] == ["one", "two", "won a prize", "radium"]
+    by_text = {nugget["text"]: nugget for nugget in answer.json()["nuggets"]}
+    first, second = by_text["one"], by_text["two"]
     merged = sheet.send(
         "merge",
-        nugget=one["nugget"],
-        expected=one["version"],
-        other=two["nugget"],
-        other_expected=two["version"],
+        nugget=first["nugget"],
+        expected=first["version"],
+        other=second["nugget"],
+        other_expected=second["version"],
         text="both",
     )
     assert [row["text"] for row in merged.json()["nuggets"]] == ["both", "won a prize", "radium"]
@@ -206,10 +204,10 @@ def test_a_removed_nugget_leaves_no_link_and_undo_brings_both_back(sheet: Sheet)
     key = sheets.key()
     sheet.send("remove", key=key, nugget="2", expected=1, again="all")
     parts = sheet.responses()[NORTH]["parts"]
-    assert [one["verdict"] for one in parts] == [None, {"nuggets": ["1"]}, {"nuggets": []}]
+    assert [part["verdict"] for part in parts] == [None, {"nuggets": ["1"]}, {"nuggets": []}]
     assert sheet.send("undo", of=key).status_code == 200
     parts = sheet.responses()[NORTH]["parts"]
-    assert [one["verdict"] for one in parts] == [{"nuggets": []}, {"nuggets": ["1"]}, {"nuggets": ["2"]}]
+    assert [part["verdict"] for part in parts] == [{"nuggets": []}, {"nuggets": ["1"]}, {"nuggets": ["2"]}]
     assert sheet.list()["closed"]
 
 
@@ -243,9 +241,9 @@ def test_no_answer_to_an_assessor_names_a_run(sheet: Sheet) -> None:
 
 def test_similar_strings_stand_together_whatever_order_they_come_in() -> None:
     strings = ["radium was found", "he was born in Rome", "they found radium in 1898", "born in Rome", "", "!!!"]
-    made = grouped(strings)
-    assert made == grouped(reversed(strings))
-    assert {frozenset(group) for group in made} == {
+    groups = grouped(strings)
+    assert groups == grouped(reversed(strings))
+    assert {frozenset(group) for group in groups} == {
         frozenset({"radium was found", "they found radium in 1898"}),
         frozenset({"he was born in Rome", "born in Rome"}),
         frozenset({""}),
@@ -281,5 +279,5 @@ def test_a_key_that_comes_with_another_change_is_refused(sheet: Sheet) -> None:
     for way, body in changes:
         key = sheets.key()
         answers = [sheet.send(way, key=key, **body) for _ in range(2)]
-        assert [one.status_code for one in answers] == [200, 200], way
+        assert [answer.status_code for answer in answers] == [200, 200], way
         assert answers[0].json() == answers[1].json()

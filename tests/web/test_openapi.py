@@ -37,12 +37,14 @@ CHECKED = (
 def described(site: Any) -> dict[str, Any]:
     answer = site.client("reader").get("/api/openapi.json")
     assert answer.status_code == 200
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    return [(path, method, one) for path, ways in described["paths"].items() for method, one in ways.items()]
+    return [
+        (path, method, operation) for path, ways in described["paths"].items() for method, operation in ways.items()
+    ]
 
 
 def test_no_two_models_share_a_name(described: dict[str, Any]) -> None:
@@ -68,35 +70,35 @@ def test_every_json_route_is_described(site: Any, described: dict[str, Any]) -> 
 
 
 def test_an_operation_says_what_it_is_and_who_may(described: dict[str, Any]) -> None:
-    tags = {one["name"] for one in described["tags"]}
+    tags = {tag["name"] for tag in described["tags"]}
     assert {"judging", "adjudication", "runs"} <= tags
     schemes = described["components"]["securitySchemes"]
     assert schemes["session"] == {"type": "apiKey", "in": "cookie", "name": "qassay"}
     assert (schemes["token"]["type"], schemes["token"]["scheme"]) == ("http", "bearer")
-    for path, method, one in operations(described):
-        told = f"{method} {path}"
-        assert set(one["tags"]) <= tags, told
-        assert len(one["summary"]) > 5, told
-        assert one["operationId"], told
-        assert bool(one["security"]) == ("x-roles" in one), told
-        assert ("401" in one["responses"]) or not one["security"], told
+    for path, method, operation in operations(described):
+        context = f"{method} {path}"
+        assert set(operation["tags"]) <= tags, context
+        assert len(operation["summary"]) > 5, context
+        assert operation["operationId"], context
+        assert bool(operation["security"]) == ("x-roles" in operation), context
+        assert ("401" in operation["responses"]) or not operation["security"], context
 
 
 def test_bodies_and_answers_are_typed(described: dict[str, Any]) -> None:
-    for path, method, one in operations(described):
-        good = [status for status in one["responses"] if status.startswith("2")]
+    for path, method, operation in operations(described):
+        good = [status for status in operation["responses"] if status.startswith("2")]
         assert len(good) == 1, path
-        schema = one["responses"][good[0]]["content"]["application/json"]["schema"]
+        schema = operation["responses"][good[0]]["content"]["application/json"]["schema"]
         assert "$ref" in schema or path == "/api/openapi.json", f"{method} {path}"
-        for kind, body in one.get("requestBody", {}).get("content", {}).items():
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items():
             assert kind in ("application/json", "multipart/form-data")
             assert body["schema"], path
 
 
 def test_refusals_have_one_form(site: Any, described: dict[str, Any]) -> None:
     schema = {"$ref": f"#/components/schemas/{REFUSED}"}
-    for path, _, one in operations(described):
-        for status, answer in one["responses"].items():
+    for path, _, operation in operations(described):
+        for status, answer in operation["responses"].items():
             if not status.startswith("2"):
                 assert int(status) in MEANS, path
                 assert answer["content"]["application/json"]["schema"] == schema, path
@@ -142,11 +144,13 @@ class Sender:
         case.headers = {"Authorization": f"Bearer {self.token}"}
         case.cookies = {}
         sent = case.as_transport_kwargs(base_url="http://testserver")
-        made = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
+        prepared = requests.Request(**{name: value for name, value in sent.items() if name in _TAKEN}).prepare()
         # An empty list leaves nothing in the address, a longer one repeats the name, of which the last value is read.
-        sent_names = [name for name, _ in parse_qsl(urlsplit(str(made.url)).query, keep_blank_values=True)]
+        sent_names = [name for name, _ in parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True)]
         self.harmless |= any(sent_names.count(name) != 1 for name in case.query or {})
-        answer = self.client.request(made.method, made.url, headers=dict(made.headers), content=made.body)
+        answer = self.client.request(
+            prepared.method, prepared.url, headers=dict(prepared.headers), content=prepared.body
+        )
         self.statuses[answer.status_code] = self.statuses.get(answer.status_code, 0) + 1
         if answer.status_code == 403:
             self.forbidden.add(answer.json()["message"])
@@ -159,8 +163,13 @@ _TAKEN = ("method", "url", "params", "headers", "json", "data", "files")
 def _known(site: Any, account: int) -> dict[str, list[Any]]:
     with site.store.read() as connection:
         own = assignments_of(connection, account)
-        items = [item.id for one in own for item in items_of(connection, one.question)]
-    return {"assignment": [one.id for one in own], "item": items, "question": ["1.6", "1.7"], "name": ["first", "x"]}
+        items = [item.id for assignment in own for item in items_of(connection, assignment.question)]
+    return {
+        "assignment": [assignment.id for assignment in own],
+        "item": items,
+        "question": ["1.6", "1.7"],
+        "name": ["first", "x"],
+    }
 
 
 def _sender(site: Any, accounts: dict[str, int], role: str) -> Sender:
@@ -186,8 +195,8 @@ def _faults(sender: Sender, case: Any) -> list[str]:
         case.validate_response(answer, checks=checks)
     except (Failure, FailureGroup) as error:
         why = getattr(error, "exceptions", [error])
-        told = "; ".join(f"{one.title}: {one.message[:400]}" for one in why)
-        return [f"{case.method} {answer.request.url} {answer.status_code}: {told}"]
+        context = "; ".join(f"{fault.title}: {fault.message[:400]}" for fault in why)
+        return [f"{case.method} {answer.request.url} {answer.status_code}: {context}"]
     return []
 
 
@@ -195,8 +204,8 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
     """Send what is generated with every sender: to make it up takes longer than to send it."""
     load_all_checks()
     faults: list[str] = []
-    for found in schemathesis.openapi.from_dict(described).get_all_operations():
-        operation = found.ok()
+    for result in schemathesis.openapi.from_dict(described).get_all_operations():
+        operation = result.ok()
         for mode in GenerationMode:
 
             @hypothesis.settings(
@@ -209,9 +218,11 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
             )
             @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
             def check(case: Any) -> None:
-                made = case.path_parameters, case.body
+                generated = case.path_parameters, case.body
                 for sender in senders:
-                    case.path_parameters, case.body = (dict(one) if isinstance(one, dict) else one for one in made)
+                    case.path_parameters, case.body = (
+                        dict(part) if isinstance(part, dict) else part for part in generated
+                    )
                     faults.extend(_faults(sender, case))
 
             # What takes nothing cannot be sent anything wrong.
@@ -220,7 +231,7 @@ def _fuzz(senders: list[Sender], described: dict[str, Any], examples: int) -> No
     assert not faults, "\n".join(faults)
 
 
-def test_what_is_documented_holds(sites: Any, accounts: dict[str, int], described: dict[str, Any]) -> None:
+def test_answers_are_as_documented(sites: Any, accounts: dict[str, int], described: dict[str, Any]) -> None:
     # Each in a place of its own: what one changes is not what the other finds.
     senders = {role: _sender(sites(role), accounts, role) for role in ("organiser", "assessor")}
     _fuzz(list(senders.values()), described, examples=1)
@@ -235,7 +246,7 @@ def test_what_is_documented_holds(sites: Any, accounts: dict[str, int], describe
 
 @pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
-def test_what_is_documented_holds_for_much_more(
+def test_many_more_answers_are_as_documented(
     site: Any, accounts: dict[str, int], described: dict[str, Any], role: str
 ) -> None:
     _fuzz([_sender(site, accounts, role)], described, examples=20)

@@ -30,21 +30,21 @@ pytestmark = pytest.mark.slow
 def from_page(language: str, holding: str) -> str:
     """The block of the documentation in a language that holds some words."""
     blocks = re.findall(rf"^```{language}?\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    found: list[str] = [block for block in blocks if holding in block]
-    assert found, f"no block in {language or 'no language'} with {holding}"
-    return found[0]
+    matching: list[str] = [block for block in blocks if holding in block]
+    assert matching, f"no block in {language or 'no language'} with {holding}"
+    return matching[0]
 
 
 def program(name: str) -> str:
-    found = shutil.which(name, path="/usr/sbin:/usr/bin:/usr/local/bin")
-    if found is None:
+    program = shutil.which(name, path="/usr/sbin:/usr/bin:/usr/local/bin")
+    if program is None:
         pytest.skip(f"{name} is not installed (apt-get install {name})")
-    return found
+    return program
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return int(one.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def wait_for(port: int) -> None:
@@ -140,12 +140,12 @@ def _application(room: Path, command: str, port: int) -> Running:
         stdout=subprocess.PIPE,
     )
     assert started.process.stdout is not None
-    told = ""
-    while "/welcome#" not in told:
-        told += (line := started.process.stdout.readline())
-        assert line, told
-    assert f"is served at https://{HOST} " in told
-    started.result = told.rpartition("/welcome#")[2].strip()
+    answer = ""
+    while "/welcome#" not in answer:
+        answer += (line := started.process.stdout.readline())
+        assert line, answer
+    assert f"is served at https://{HOST} " in answer
+    started.result = answer.rpartition("/welcome#")[2].strip()
     return started
 
 
@@ -173,12 +173,12 @@ def _nginx(room: Path, configuration: str, port: int) -> Running:
     }
     for theirs, ours in own.items():
         configuration = configuration.replace(theirs, ours)
-    kept = "".join(
+    folders = "".join(
         f"{name}_temp_path {room}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     (room / "nginx.conf").write_text(
         f"daemon off; user root; pid {room}/nginx.pid; error_log stderr crit; events {{}}\n"
-        f"http {{ access_log off;\n{kept}{configuration}}}\n"
+        f"http {{ access_log off;\n{folders}{configuration}}}\n"
     )
     started = Running([program("nginx"), "-p", str(room), "-c", str(room / "nginx.conf")], room / "site.pem")
     wait_for(port)
@@ -224,7 +224,7 @@ def test_people_come_in_by_the_proxy(behind: Behind, proxy: str) -> None:
         # The proxy comes from a trusted address itself here; what the client says of its own is not believed by Caddy,
         # and nginx adds to it.
         seen = {"nginx": "203.0.113.9", "caddy": "127.0.0.1"}[proxy]
-        assert [one["address"] for one in account["sessions"]] == [seen]
+        assert [session["address"] for session in account["sessions"]] == [seen]
         large = {"files": ("run.jsonl", b"nonsense\n" * 2_000_000)}
         answer = site.ask(browser, "POST", "/api/runs", files=large)
         assert answer.status_code == 200, answer.text
@@ -247,8 +247,8 @@ def test_the_proxy_says_who_it_is(behind: Behind, proxy: str) -> None:
         assert site.ask(ada, "GET", "/welcome").status_code == 200
         assert site.go_in(ada).status_code == 200
         ada.headers.pop("Cookie")
-        found = site.ask(ada, "GET", "/api/account").json()
-        assert (found["name"], found["role"]) == ("ada", "organiser")
+        account = site.ask(ada, "GET", "/api/account").json()
+        assert (account["name"], account["role"]) == ("ada", "organiser")
         refused = site.ask(eve, "GET", "/api/account")
         assert refused.status_code == 403
         assert "'eve'" in refused.json()["message"]
@@ -266,5 +266,5 @@ def test_the_unit_is_one_that_systemd_knows(tmp_path: Path) -> None:
     written = tmp_path / "qassay.service"
     written.write_text(unit.replace("/srv/qassay", str(tmp_path)))
     verifying = [program("systemd-analyze"), "verify", str(written)]
-    said = subprocess.run(verifying, capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stderr) == (0, "")
+    verified = subprocess.run(verifying, capture_output=True, text=True, check=False)
+    assert (verified.returncode, verified.stderr) == (0, "")

@@ -57,8 +57,8 @@ class Site:
 
     def name(self) -> str | None:
         """The signed-in person, as the page shows it."""
-        told = self.page.evaluate("fetch('/api/account').then(answer => answer.ok ? answer.json() : {})")
-        return told.get("name")
+        account = self.page.evaluate("fetch('/api/account').then(answer => answer.ok ? answer.json() : {})")
+        return account.get("name")
 
     def name_inside(self) -> str | None:
         """The same, when the browser has come back from the provider."""
@@ -152,8 +152,8 @@ def test_an_identity_without_an_invitation_stays_outside(serve: Serve) -> None:
 def test_a_wrong_issuer_is_reported_on_the_page(serve: Serve, issuer: str) -> None:
     site = serve(issuer=issuer)
     site.sign_in()
-    told = "calls itself" if issuer == "/" else "cannot be reached or refused"
-    site.page.get_by_text(told).wait_for()
+    reason = "calls itself" if issuer == "/" else "cannot be reached or refused"
+    site.page.get_by_text(reason).wait_for()
     assert site.page.url == f"{site.address}/sign-in"
 
 

@@ -48,13 +48,13 @@ def test_nobody_gets_in_without_signing_in(site) -> None:
     for route in routes(site.app):
         for method in route.methods:
             answer = browser.request(method, address(route.path))
-            told = f"{method} {route.path}: {answer.status_code}"
+            context = f"{method} {route.path}: {answer.status_code}"
             if PUBLIC in route.roles:
-                assert answer.status_code not in (401, 403) or route.path == "/api/sign-in", told
+                assert answer.status_code not in (401, 403) or route.path == "/api/sign-in", context
             elif route.path.startswith("/api") or route.path == "/metrics" or method == "HEAD":
-                assert answer.status_code == 401, told
+                assert answer.status_code == 401, context
             else:
-                assert (answer.status_code, answer.headers["location"][:8]) == (303, "/sign-in"), told
+                assert (answer.status_code, answer.headers["location"][:8]) == (303, "/sign-in"), context
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -65,12 +65,12 @@ def test_a_role_gets_what_is_declared_and_nothing_else(site, role: str) -> None:
             answer = browser.request(method, address(route.path))
             if route.path == "/api/sign-out":
                 browser = site.client(role)
-            told = f"{role}: {method} {route.path}: {answer.status_code} {answer.text[:200]}"
+            context = f"{role}: {method} {route.path}: {answer.status_code} {answer.text[:200]}"
             if PUBLIC not in route.roles and role not in route.roles:
-                assert answer.status_code == 403, told
+                assert answer.status_code == 403, context
             else:
-                assert answer.status_code < 500, told
-                assert "not for the role" not in answer.text, told
+                assert answer.status_code < 500, context
+                assert "not for the role" not in answer.text, context
 
 
 def test_a_page_and_its_twin_have_the_same_roles(site) -> None:
@@ -83,7 +83,7 @@ def test_a_page_and_its_twin_have_the_same_roles(site) -> None:
 
 def test_the_map_of_the_application_names_every_module() -> None:
     named = set(re.findall(r"^([a-z_]+)/?  ", str(qassay.web.__doc__), re.MULTILINE))
-    assert named == {one.name for one in pkgutil.iter_modules(qassay.web.__path__)}
+    assert named == {module.name for module in pkgutil.iter_modules(qassay.web.__path__)}
 
 
 def test_no_page_changes_anything(site) -> None:
@@ -113,8 +113,8 @@ def test_pages_and_twins_show_the_same(client: Callable[..., TestClient]) -> Non
     browser = client("organiser")
     twin = browser.get("/api/people").json()
     page = browser.get("/people").text
-    assert [one["name"] for one in twin["people"]] == sorted(f"Some {role}" for role in ROLES)
-    assert all(one["name"] in page for one in twin["people"])
+    assert [person["name"] for person in twin["people"]] == sorted(f"Some {role}" for role in ROLES)
+    assert all(person["name"] in page for person in twin["people"])
 
 
 def test_the_navigation_goes_by_role(client: Callable[..., TestClient]) -> None:
@@ -126,11 +126,11 @@ def test_the_navigation_goes_by_role(client: Callable[..., TestClient]) -> None:
 
 def test_where_there_is_nothing_there_is_still_the_menu(client: Callable[..., TestClient]) -> None:
     for role, own, not_own in (("organiser", "/people", "/nowhere"), ("assessor", "/work", "/people")):
-        found = client(role).get("/nowhere")
-        assert found.status_code == 404
-        assert f'href="{own}"' in found.text
-        assert f'href="{not_own}"' not in found.text
-        assert f"Some {role}" in found.text
+        answer = client(role).get("/nowhere")
+        assert answer.status_code == 404
+        assert f'href="{own}"' in answer.text
+        assert f'href="{not_own}"' not in answer.text
+        assert f"Some {role}" in answer.text
     stranger = client().get("/nowhere")
     assert stranger.status_code == 404
     assert 'href="/sign-in"' in stranger.text

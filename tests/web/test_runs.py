@@ -32,10 +32,10 @@ def good(site: Any) -> bytes:
 
 
 def send(client: Any, *files: tuple[str, bytes], **fields: Any) -> list[dict[str, Any]]:
-    answer = client.post("/api/runs", files=[("files", one) for one in files], data=fields)
+    answer = client.post("/api/runs", files=[("files", file) for file in files], data=fields)
     assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["files"]
-    return found
+    reports: list[dict[str, Any]] = answer.json()["files"]
+    return reports
 
 
 def runs(site: Any) -> int:
@@ -44,10 +44,10 @@ def runs(site: Any) -> int:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstandard"])
-def test_a_faultless_run_is_kept_with_what_is_said_of_it(organiser: Any, site: Any, good: bytes, pack: Any) -> None:
+def test_a_faultless_run_is_kept_with_its_description(organiser: Any, site: Any, good: bytes, pack: Any) -> None:
     [report] = send(organiser, ("any name.txt", pack(good)), organisation="North", manual="true", priority="2")
     assert (report["tag"], report["faults"]) == ("fresh", 0)
-    run = next(one for one in organiser.get("/api/runs").json()["runs"] if one["tag"] == "fresh")
+    run = next(run for run in organiser.get("/api/runs").json()["runs"] if run["tag"] == "fresh")
     assert (run["organisation"], run["manual"], run["priority"], run["by"]) == ("North", True, 2, "Some organiser")
     page = organiser.get("/runs").text
     assert 'fresh</bdi><abbr class="star" title="manual run">*' in page
@@ -60,13 +60,13 @@ def test_all_errors_are_reported_with_their_lines_and_nothing_stays(organiser: A
     lines[2] = "1.3 fresh"
     broken = "\n".join([*lines, "99.9 fresh demo-curie-1 x"]).encode()
     bad, other = send(organiser, ("bad.txt", broken), ("fine.txt", good))
-    told = [(one["line"], one["rule"]) for one in bad["first"]]
-    assert told == [(1, "unknown-doc"), (3, "syntax"), (len(lines) + 1, "unknown-question")]
+    problems = [(problem["line"], problem["rule"]) for problem in bad["first"]]
+    assert problems == [(1, "unknown-doc"), (3, "syntax"), (len(lines) + 1, "unknown-question")]
     assert bad["tag"] is None
     assert other["tag"] == "fresh"
     assert runs(site) == before + 1
     [again] = send(organiser, ("again.txt", good))
-    assert [one["rule"] for one in again["first"]] == ["second-tag"]
+    assert [problem["rule"] for problem in again["first"]] == ["second-tag"]
     page = organiser.get("/runs/report", params={"number": bad["report"]})
     assert "NO-SUCH-DOC is not in the collection" in page.text
     text = organiser.get("/runs/report.txt", params={"number": bad["report"]})
@@ -150,8 +150,8 @@ def test_a_run_is_described_withdrawn_and_restored(organiser: Any, site: Any) ->
     site.app.state.site.memory["job pool"].ended.wait(20)
     items = organiser.get("/api/assignments/pool").json()["items"]
     body = {"tag": "ibis", "organisation": " South ", "description": "<i>x</i>", "priority": 0}
-    told = organiser.put("/api/runs", json=body).json()
-    assert (told["organisation"], told["priority"], told["manual"]) == ("South", 0, False)
+    run = organiser.put("/api/runs", json=body).json()
+    assert (run["organisation"], run["priority"], run["manual"]) == ("South", 0, False)
     assert "&lt;i&gt;x" in organiser.get("/runs").text
     organiser.post("/api/runs/withdraw", json={"tag": "ibis", "reason": "a mistake"})
     site.app.state.site.memory["job pool"].ended.wait(20)
@@ -173,13 +173,13 @@ def test_a_run_that_comes_after_the_pool_makes_it_stale(organiser: Any, site: An
     assert "have changed since the pool was made" in organiser.get("/runs").text
 
 
-def test_what_to_do_about_a_run_is_what_can_be_done_here(organiser: Any, good: bytes) -> None:
-    made = organiser.post("/api/development/series", json={"target": "Hudson Bay Company"}).json()["series"]
-    asked = {"series": made, "type": "factoid", "text": "Was it founded in London?"}
+def test_advice_about_a_run_fits_the_page(organiser: Any, good: bytes) -> None:
+    series = organiser.post("/api/development/series", json={"target": "Hudson Bay Company"}).json()["series"]
+    asked = {"series": series, "type": "factoid", "text": "Was it founded in London?"}
     assert organiser.post("/api/development/questions", json=asked).status_code in (200, 201)
     lines = [line for line in good.decode().splitlines() if not line.startswith("1.1 ")]
     [bad] = send(organiser, ("bad.txt", "\n".join([*lines, "17.1 fresh NIL", "99.9 fresh NIL"]).encode()))
-    assert [one["message"] for one in bad["first"]] == [
+    assert [problem["message"] for problem in bad["first"]] == [
         "question 17.1 is a draft; publish it on the page Questions, or remove the line",
         "question 99.9 is not in the test set; remove the line or correct the id",
         "question 1.1 has no response; a run answers every question",

@@ -71,9 +71,9 @@ class Evaluation:
         with self.store.write() as connection:
             number = 1 + PEOPLE.index(role)
             secret = begin_session(connection, number, address="test", agent="test")
-        made = TestClient(self.app, follow_redirects=False)
-        made.cookies.set("qassay", secret)
-        return made
+        client = TestClient(self.app, follow_redirects=False)
+        client.cookies.set("qassay", secret)
+        return client
 
 
 @pytest.fixture

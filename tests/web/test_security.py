@@ -213,11 +213,11 @@ def test_single_sign_on_is_named_by_variables() -> None:
         sign_on_from({"QASSAY_SSO_ISSUER": "https://id.example.org"})
     with pytest.raises(UsageError, match="https"):
         sign_on_from({"QASSAY_SSO_ISSUER": "http://id.example.org", "QASSAY_SSO_CLIENT": "c"})
-    found = sign_on_from(
+    provider = sign_on_from(
         {"QASSAY_SSO_ISSUER": "https://id.example.org", "QASSAY_SSO_CLIENT": "c", "QASSAY_SSO_SECRET": "hush"}
     )
-    assert found is not None
-    assert "hush" not in repr(found)
+    assert provider is not None
+    assert "hush" not in repr(provider)
 
 
 # ---- the header of a trusted proxy ----------------------------------------------------------------------------------
@@ -270,8 +270,8 @@ def test_an_unknown_name_waits_for_an_invitation(site) -> None:
     assert "invite" in answer.json()["message"]
     with site.store.write() as connection:
         invite(act(connection), "assessor", name="stranger")
-    found = proxied(site).get("/api/account", headers=stranger).json()
-    assert (found["name"], found["role"], found["subject"]) == ("stranger", "assessor", "stranger")
+    account = proxied(site).get("/api/account", headers=stranger).json()
+    assert (account["name"], account["role"], account["subject"]) == ("stranger", "assessor", "stranger")
 
 
 def test_a_closed_account_stays_closed_behind_a_proxy(site, accounts) -> None:

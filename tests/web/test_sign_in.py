@@ -144,7 +144,7 @@ def test_an_address_cannot_be_made_up(site) -> None:
     assert last == 429
 
 
-def test_behind_a_proxy_addresses_are_told_apart(site) -> None:
+def test_behind_a_proxy_addresses_are_distinguished(site) -> None:
     served = site.with_settings(trusted_proxies=("10.0.0.1",))
     statuses = []
     for n in range(102):
@@ -173,10 +173,10 @@ def link(site, role: str = "organiser", name: str | None = None) -> str:
 def test_a_link_makes_an_account_and_signs_in(site) -> None:
     token, browser = link(site, "adjudicator"), site.client()
     assert token not in browser.get("/welcome").text
-    found = browser.post("/api/welcome/look", json={"token": token}).json()
-    assert (found["role"], found["name"], found["resets"]) == ("adjudicator", None, False)
-    made = browser.post("/api/welcome", json={"token": token, "name": "Ada", "password": PASSWORD})
-    assert made.json() == {"name": "Ada", "role": "adjudicator"}
+    invitation = browser.post("/api/welcome/look", json={"token": token}).json()
+    assert (invitation["role"], invitation["name"], invitation["resets"]) == ("adjudicator", None, False)
+    answer = browser.post("/api/welcome", json={"token": token, "name": "Ada", "password": PASSWORD})
+    assert answer.json() == {"name": "Ada", "role": "adjudicator"}
     assert browser.get("/api/account").json()["name"] == "Ada"
     again = site.client().post("/api/welcome", json={"token": token, "name": "Eve", "password": PASSWORD})
     assert again.status_code == 400
@@ -193,10 +193,10 @@ def test_of_many_requests_with_one_link_one_succeeds(site) -> None:
         statuses.append(browser.post("/api/welcome", json=sent).status_code)
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(statuses) == [200, 400, 400, 400, 400, 400]
     with site.store.read() as connection:
         names = connection.execute(select(account.c.name).where(account.c.name.like("Number%"))).all()

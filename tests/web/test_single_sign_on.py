@@ -77,8 +77,8 @@ class Provider:
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": moment, "exp": moment + 300, "nonce": begun["nonce"]}
         claims |= self.person | self.claims
         claims = {name: value for name, value in claims.items() if value is not None}
-        made = self.sign(claims) if self.sign else jwt.encode({"alg": "RS256", "kid": "k1"}, claims, self.key)
-        return 200, {"access_token": "some access", "token_type": "Bearer", "id_token": made}
+        token = self.sign(claims) if self.sign else jwt.encode({"alg": "RS256", "kid": "k1"}, claims, self.key)
+        return 200, {"access_token": "some access", "token_type": "Bearer", "id_token": token}
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def provider() -> Iterator[Provider]:
                 at = known.issuer
                 names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
                 names |= {"userinfo_endpoint": "me"} if known.told is not None else {}
-                told = {"issuer": at, **{name: f"{at}/{path}" for name, path in names.items()}}
-                self.say(200, told | known.metadata)
+                document = {"issuer": at, **{name: f"{at}/{path}" for name, path in names.items()}}
+                self.say(200, document | known.metadata)
             elif self.path == "/me":
                 entitled = self.headers.get("Authorization") == "Bearer some access"
                 self.say(*((200, known.told or {}) if entitled else (401, {})))
@@ -150,10 +150,10 @@ def test_an_invitation_binds_the_identity(served, provider: Provider) -> None:
     assert answer.status_code == 200
     assert 'content="0;url=/account"' in answer.text
     cookies = answer.headers.get_list("set-cookie")
-    assert any(one.startswith("qassay=") and "SameSite=strict" in one for one in cookies)
-    found = browser.get("/api/account").json()
-    assert (found["name"], found["role"], found["has_password"]) == ("Ada", "assessor", False)
-    assert found["subject"] == f"{provider.issuer}|ada-1"
+    assert any(cookie.startswith("qassay=") and "SameSite=strict" in cookie for cookie in cookies)
+    account = browser.get("/api/account").json()
+    assert (account["name"], account["role"], account["has_password"]) == ("Ada", "assessor", False)
+    assert account["subject"] == f"{provider.issuer}|ada-1"
     # The next time no invitation is needed, and the account is the same.
     again = served.client()
     again.get(provider.authorize(begin(again)))
@@ -178,7 +178,9 @@ def test_an_account_that_was_closed_stays_closed(served, provider: Provider) -> 
     browser = served.client()
     browser.get(provider.authorize(begin(browser, token=invitation(served))))
     number = next(
-        one["id"] for one in served.client("organiser").get("/api/people").json()["people"] if one["name"] == "Ada"
+        person["id"]
+        for person in served.client("organiser").get("/api/people").json()["people"]
+        if person["name"] == "Ada"
     )
     served.client("organiser").patch(f"/api/people/{number}", json={"active": False})
     assert browser.get(provider.authorize(begin(browser))).status_code == 403
@@ -241,10 +243,10 @@ def test_a_link_for_a_new_password_binds_no_identity(served, provider: Provider)
 def test_a_try_is_used_once(served, provider: Provider) -> None:
     browser = served.client()
     back = provider.authorize(begin(browser, token=invitation(served)))
-    kept = dict(browser.cookies)
+    cookies = dict(browser.cookies)
     assert browser.get(back).status_code == 200
     again = served.client()
-    for name, value in kept.items():
+    for name, value in cookies.items():
         again.cookies.set(name, value)
     assert again.get(back).status_code == 400
 

@@ -69,7 +69,7 @@ def serve(site: Any, accounts: dict[str, int]) -> Iterator[Serve]:
     @router.action("POST", "/upload", roles=ORGANISERS, upload=True)
     def upload(site: TheSite, files: Annotated[list[UploadFile], File()]) -> list[int]:
         with site.store.write():  # only when all has come
-            return [len(one.file.read()) for one in files]
+            return [len(file.file.read()) for file in files]
 
     @router.download("/long", roles=PUBLIC)
     def long() -> Response:
@@ -95,8 +95,8 @@ def trickle(connection: socket.socket, data: bytes) -> bytes:
             connection.sendall(data[at : at + 1])
             connection.settimeout(0.05)
             try:
-                if said := connection.recv(65536):
-                    return said
+                if answer := connection.recv(65536):
+                    return answer
                 break
             except TimeoutError:
                 continue
@@ -160,15 +160,17 @@ def test_an_upload_that_comes_byte_by_byte_is_closed_and_others_are_served(site:
     with ExitStack() as slow:
         # More of them than the server has threads and the store has connections.
         many = [slow.enter_context(line.connect()) for _ in range(100)]
-        for one in many:
-            one.sendall(line.head("POST", "/api/upload", f"Authorization: Bearer {line.token}", *headers) + body[:1])
+        for connection in many:
+            connection.sendall(
+                line.head("POST", "/api/upload", f"Authorization: Bearer {line.token}", *headers) + body[:1]
+            )
         assert line.is_answered()
         with site.store.write():
             pass  # nobody holds it
         assert trickle(many[0], body[1:]).startswith(b"HTTP/1.1 408 ")
         assert ends(many[0])
-        for one in many[1:]:
-            assert one.recv(65536).startswith(b"HTTP/1.1 408 ")
+        for connection in many[1:]:
+            assert connection.recv(65536).startswith(b"HTTP/1.1 408 ")
 
 
 def test_an_upload_without_a_length_is_refused_where_it_grows_too_long(serve: Serve) -> None:
@@ -176,9 +178,9 @@ def test_an_upload_without_a_length_is_refused_where_it_grows_too_long(serve: Se
     body, headers = an_upload(2000)
     chunked = f"{len(body):x}\r\n".encode() + body + b"\r\n"
     sent = (f"Authorization: Bearer {line.token}", headers[0], "Transfer-Encoding: chunked")
-    with line.connect() as one:
-        one.sendall(line.head("POST", "/api/upload", *sent) + chunked)
-        assert one.recv(65536).startswith(b"HTTP/1.1 413 ")
+    with line.connect() as connection:
+        connection.sendall(line.head("POST", "/api/upload", *sent) + chunked)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
 
 
 def test_an_upload_over_a_slow_line_takes_its_time(serve: Serve) -> None:

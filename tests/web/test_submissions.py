@@ -26,8 +26,8 @@ from qassay.web.pages import submissions as page
 
 @pytest.fixture
 def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Track]:
-    with served(make_folder(tmp_path / "bridges"), monkeypatch) as made:
-        yield made
+    with served(make_folder(tmp_path / "bridges"), monkeypatch) as served_track:
+        yield served_track
 
 
 def stored(track: Track) -> dict[str, tuple[bytes, bool]]:
@@ -73,8 +73,8 @@ def test_an_organisation_cannot_be_named_by_its_sender(track: Track) -> None:
 def test_all_errors_are_shown_at_once_and_nothing_is_kept(track: Track) -> None:
     bad = "1 n1 D1 1901\n1 n1 D2 1902\n9 n1 D1 x\n2 n1\n"
     [report] = track.send("nina", bad)
-    found = {(fault["line"], fault["rule"], fault["question"]) for fault in report["first"]}
-    assert found == {
+    faults = {(fault["line"], fault["rule"], fault["question"]) for fault in report["first"]}
+    assert faults == {
         (2, "one-answer", "1"),
         (3, "unknown-question", "9"),
         (4, "syntax", "2"),
@@ -101,7 +101,7 @@ def test_a_compressed_run_and_several_at_once_are_taken(track: Track) -> None:
     assert "the limit is 2 runs per organisation, and you have 2: n1, n2" in messages(reports[2])
 
 
-def test_a_run_is_replaced_only_where_that_is_said(track: Track) -> None:
+def test_a_run_is_replaced_only_on_request(track: Track) -> None:
     before, after = run_text("n1"), run_text("n1", {"1": "1902"})
     track.send("nina", before, description="old", priority="2")
     [refused] = track.send("nils", after)
@@ -160,7 +160,7 @@ def test_withdrawn_runs_do_not_fill_the_store(track: Track, monkeypatch: pytest.
     assert report["tag"] == "n1"
 
 
-def test_what_is_judged_goes_by_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_judged_by_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_folder(tmp_path / "bridges", "limit = 3\npooled = 1\n")
     with served(folder, monkeypatch) as track:
         track.send("nina", run_text("n1", {"1": "1801"}), priority="2")
@@ -337,7 +337,7 @@ def test_a_participant_is_invited_for_an_organisation(track: Track) -> None:
     assert visitor.post("/api/welcome", json=sent).json()["role"] == "participant"
     assert visitor.get("/api/submissions").json()["organisation"] == "West"
     people = organiser.get("/api/people").json()
-    assert {one["name"]: one["organisation"] for one in people["people"]}["wanda"] == "West"
+    assert {person["name"]: person["organisation"] for person in people["people"]}["wanda"] == "West"
     assert people["organisations"] == ["North", "South", "West"]
     assert "West" in organiser.get("/people").text
 
@@ -432,9 +432,9 @@ def test_the_command_says_why_not(
         assert "no-such-file: there is no such file" in capsys.readouterr().err
         monkeypatch.setattr(page, "_now", lambda: AFTER)
         assert main(["submit", "bridges", str(path), *server]) == 1
-        said = capsys.readouterr().err
-        assert "submissions closed on 2026-12-01 11:55 UTC" in said
-        assert "arrived on 2026-12-01 11:55:01 UTC" in said
+        printed = capsys.readouterr().err
+        assert "submissions closed on 2026-12-01 11:55 UTC" in printed
+        assert "arrived on 2026-12-01 11:55:01 UTC" in printed
         with pytest.raises(ServerError, match="409"):
             Client(server[1], token=track.token("nina")).withdraw("n1")
     assert stored(track) == {}

@@ -57,10 +57,10 @@ def at_once(*asked: Callable[[], Any]) -> list[Any]:
         answers[number] = asked[number]()
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(asked))]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     return answers
 
 
@@ -69,10 +69,10 @@ def meeting(of: Callable[..., Any]) -> Callable[..., Any]:
     barrier = threading.Barrier(2)
 
     def together(*given: Any, **named: Any) -> Any:
-        found = of(*given, **named)
+        result = of(*given, **named)
         with suppress(threading.BrokenBarrierError):
             barrier.wait(0.5)
-        return found
+        return result
 
     return together
 
@@ -83,8 +83,8 @@ def test_a_list_that_two_tabs_begin_is_begun_once(anywhere: Any, accounts: dict[
     tabs = [anywhere.client("assessor") for _ in range(2)]
     monkeypatch.setattr(nuggets, "nuggets_of", meeting(nuggets.nuggets_of))
     answers = at_once(*(lambda tab=tab: tab.post(f"/api/judge/{number}/nuggets/begin") for tab in tabs))
-    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
-    assert [[nugget["version"] for nugget in one.json()["nuggets"]] for one in answers] == [[1, 1], [1, 1]]
+    assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
+    assert [[nugget["version"] for nugget in answer.json()["nuggets"]] for answer in answers] == [[1, 1], [1, 1]]
 
 
 def test_rows_that_are_sent_twice_at_a_time_are_appended_once(
@@ -95,9 +95,11 @@ def test_rows_that_are_sent_twice_at_a_time_are_appended_once(
     programs = [anywhere.client("organiser") for _ in range(2)]
     monkeypatch.setattr(sets, "current_rows", meeting(sets.current_rows))
     sent = {"rows": [row]}
-    answers = at_once(*(lambda one=one: one.post("/api/sets/robot/judgments", json=sent) for one in programs))
-    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
-    assert sorted(one.json()["added"] for one in answers) == [0, 1]
+    answers = at_once(
+        *(lambda client=client: client.post("/api/sets/robot/judgments", json=sent) for client in programs)
+    )
+    assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
+    assert sorted(answer.json()["added"] for answer in answers) == [0, 1]
     with anywhere.store.read() as connection:
         assert connection.execute(select(judgment.c.version).where(judgment.c.set == "robot")).scalars().all() == [1]
 
@@ -116,9 +118,9 @@ def take_in_questions(anywhere: Any) -> None:
 
 def note_both(anywhere: Any, **sent: Any) -> list[Any]:
     """The answers to two organisers who note, or change, a nugget of a question at the same moment."""
-    one, other = (anywhere.client("organiser") for _ in range(2))
+    first, other = (anywhere.client("organiser") for _ in range(2))
     return at_once(
-        lambda: one.post(NUGGETS, json={**sent, "text": "a fact"}),
+        lambda: first.post(NUGGETS, json={**sent, "text": "a fact"}),
         lambda: other.post(NUGGETS, json={**sent, "text": "another fact"}),
     )
 
@@ -127,10 +129,10 @@ def test_two_organisers_who_note_a_nugget_both_note_one(anywhere: Any, monkeypat
     take_in_questions(anywhere)
     monkeypatch.setattr(nuggets, "_last", meeting(nuggets._last))  # when the list is read, and nothing written yet
     answers = note_both(anywhere, id="1.7")
-    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
     with anywhere.store.read() as connection:
-        listed = {one.nugget: one.text for one in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")}
-    assert {one.json()["nugget"]: one.json()["text"] for one in answers}.items() <= listed.items()
+        listed = {nugget.nugget: nugget.text for nugget in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")}
+    assert {answer.json()["nugget"]: answer.json()["text"] for answer in answers}.items() <= listed.items()
 
 
 def test_of_two_organisers_who_change_a_nugget_one_gets_a_conflict(anywhere: Any, monkeypatch: Any) -> None:
@@ -139,7 +141,7 @@ def test_of_two_organisers_who_change_a_nugget_one_gets_a_conflict(anywhere: Any
         first = nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "1.7")[0]
     monkeypatch.setattr(nuggets, "_last", meeting(nuggets._last))
     answers = note_both(anywhere, id="1.7", nugget=first.nugget, version=first.version)
-    assert sorted(one.status_code for one in answers) == [200, 409], [one.text for one in answers]
+    assert sorted(answer.status_code for answer in answers) == [200, 409], [answer.text for answer in answers]
 
 
 def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeypatch: Any) -> None:
@@ -147,12 +149,14 @@ def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeyp
     both = [anywhere.client("organiser") for _ in range(2)]
     monkeypatch.setattr(known, "_current", meeting(known._current))
     sent = {"id": "1.1", "answer": "a new answer"}
-    answers = at_once(*(lambda one=one: one.post("/api/development/question/answers", json=sent) for one in both))
-    assert sorted(one.status_code for one in answers) == [201, 400], [one.text for one in answers]
+    answers = at_once(
+        *(lambda client=client: client.post("/api/development/question/answers", json=sent) for client in both)
+    )
+    assert sorted(answer.status_code for answer in answers) == [201, 400], [answer.text for answer in answers]
 
 
 @pytest.mark.parametrize("change", ["publish", "series/remove"])
-def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch: Any, change: str) -> None:
+def test_notes_on_a_removed_draft_are_removed_too(anywhere: Any, monkeypatch: Any, change: str) -> None:
     take_in_questions(anywhere)
     author, other = (anywhere.client("organiser") for _ in range(2))
     begun = author.post("/api/development/series", json={"target": "a river"}).json()
@@ -175,10 +179,10 @@ def test_what_is_noted_of_a_draft_is_not_left_behind(anywhere: Any, monkeypatch:
     monkeypatch.setattr(nuggets, "_last", waiting)
     noted = {"id": begun["question"], "text": "a fact"}
     answers = at_once(lambda: author.post(NUGGETS, json=noted), changing)
-    assert [one.status_code for one in answers] == [200, 200], [one.text for one in answers]
+    assert [answer.status_code for answer in answers] == [200, 200], [answer.text for answer in answers]
     with anywhere.store.read() as connection:
         left = connection.execute(select(nugget.c.question).where(nugget.c.question == begun["question"])).all()
-        listed = [one.text for one in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "17.1")]
+        listed = [nugget.text for nugget in nuggets.nuggets_of(connection, nuggets.DEVELOPMENT, "17.1")]
     assert left == []
     assert listed == (["a fact"] if change == "publish" else [])
 
@@ -253,16 +257,16 @@ def test_a_store_that_another_program_writes_is_busy_and_not_broken(site: Any, m
     invited = {"role": "reader", "name": "Eve"}
     with closing(sqlite3.connect(site.folder / "qassay.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        told = organiser.post("/api/people/invitations", json=invited)
-        assert told.status_code == 503
-        assert int(told.headers["Retry-After"]) > 0
-        assert "busy" in told.json()["message"]
+        answer = organiser.post("/api/people/invitations", json=invited)
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "busy" in answer.json()["message"]
         assert organiser.get("/api/people").status_code == 200
         other.execute("ROLLBACK")
     assert organiser.post("/api/people/invitations", json=invited).status_code == 201
 
 
-def test_what_is_busy_may_be_tried_again_and_nothing_else_is_busy() -> None:
+def test_a_busy_store_and_nothing_else_asks_to_try_again() -> None:
     assert is_busy(OperationalError("", {}, psycopg.errors.DeadlockDetected()))
     assert not is_busy(OperationalError("", {}, psycopg.errors.UndefinedTable()))
     assert not is_busy(ValueError())

@@ -67,18 +67,18 @@ def adjudicate(track: Track, label_of: Callable[[str, str], str]) -> list[str]:
     """Rule on everything that is left; the answers that were ruled on."""
     client, ruled = track.client("carl"), []
     while (question := client.get("/api/adjudication").json()["next"]) is not None:
-        for one in client.get("/api/adjudication/question", params={"id": question}).json()["disagreements"]:
-            text = one["shown"]["text"]
-            sent = {"key": key(), "question": question, "item": one["item"], "part": one["part"]}
-            verdict = {"expected": one["version"], "verdict": {"judgment": label_of(question, text)}}
+        for disagreement in client.get("/api/adjudication/question", params={"id": question}).json()["disagreements"]:
+            text = disagreement["shown"]["text"]
+            sent = {"key": key(), "question": question, "item": disagreement["item"], "part": disagreement["part"]}
+            verdict = {"expected": disagreement["version"], "verdict": {"judgment": label_of(question, text)}}
             assert client.post("/api/adjudication/rulings", json=sent | verdict).status_code == 200
             ruled.append(text)
     return ruled
 
 
 def result_of(track: Track, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = track.client(name).get("/api/organisation-results").json()["result"]
-    return found
+    result: dict[str, Any] = track.client(name).get("/api/organisation-results").json()["result"]
+    return result
 
 
 def test_a_track_from_the_call_to_the_release(
@@ -108,8 +108,8 @@ def test_a_track_from_the_call_to_the_release(
 def check_results(track: Track, number: str) -> None:
     """Each organisation sees its runs, the median and the best, and nothing of the other."""
     north, south = result_of(track, "nils"), result_of(track, "sara")
-    said = [sentence.replace("\u2068", "").replace("\u2069", "") for sentence in north["sentences"]]
-    assert said == [
+    sentences = [sentence.replace("\u2068", "").replace("\u2069", "") for sentence in north["sentences"]]
+    assert sentences == [
         "n1 scores 1.000, rank 1 of 3; the median run scores 0.722, the best 1.000.",
         "n2 scores 0.722, rank 2 of 3; the median run scores 0.722, the best 1.000.",
     ]
@@ -184,8 +184,8 @@ def label_by(judge: str | None, question: str, text: str) -> str:
 
 def settled(question: str, text: str) -> str:
     """What is adjudicated: the label of all three where they agree, else the truth."""
-    said = {label_by(judge, question, text) for judge in JUDGES}
-    return said.pop() if len(said) == 1 else label_by(None, question, text)
+    labels = {label_by(judge, question, text) for judge in JUDGES}
+    return labels.pop() if len(labels) == 1 else label_by(None, question, text)
 
 
 def score_of(run: int) -> float:

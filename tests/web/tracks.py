@@ -86,11 +86,11 @@ class Track:
 
     def client(self, name: str) -> TestClient:
         """A browser in which this person is signed in."""
-        made = TestClient(self.app, follow_redirects=False, headers=HERE)
+        client = TestClient(self.app, follow_redirects=False, headers=HERE)
         with self.store.write() as connection:
             secret = begin_session(connection, self.people[name], address="test", agent="test")
-        made.cookies.set(self.app.state.site.settings.cookie, secret)
-        return made
+        client.cookies.set(self.app.state.site.settings.cookie, secret)
+        return client
 
     def token(self, name: str) -> str:
         """A token of this person."""

@@ -388,7 +388,7 @@ def stability(
     refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
     from qassay.meta.stability import stability as compare_rankings
 
-    matrices = {name: as_matrix(own) for name, own in cast("Mapping[str, ScoresLike]", scores).items()}
+    matrices = {name: as_matrix(source) for name, source in cast("Mapping[str, ScoresLike]", scores).items()}
     if len(matrices) < 2:
         raise UsageError("stability compares the scores of two judges or more, or an evaluation")
     first = next(iter(matrices))

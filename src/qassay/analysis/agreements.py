@@ -107,8 +107,8 @@ def agreement_study(
     for labels in compared_labels(evaluation, names, chosen=sets is not None):
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
         # A task's own labels are in its order, which the labels alone do not show.
-        own = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
-        result = agreement(labels.sets, order=own, two_way=folded, seed=seed, resamples=resamples, progress=progress)
+        order = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
+        result = agreement(labels.sets, order=order, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
     manual = frozenset(tag for tag, about in evaluation.information.items() if about.manual)
     rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)

@@ -83,9 +83,9 @@ def _labels(evaluation: Evaluation, names: Sequence[str]) -> dict[str, pl.DataFr
 
 def _order(evaluation: Evaluation, about: str, table: pl.DataFrame) -> tuple[str, ...]:
     """The labels in the order of the task, or of their scheme."""
-    own = evaluation.task.labels if evaluation.task.values and about == "items" else ()
+    task_labels = evaluation.task.labels if evaluation.task.values and about == "items" else ()
     labels = set(table["label"])
-    known = tuple(own) if own and labels <= set(own) else scheme_of(labels).order
+    known = tuple(task_labels) if task_labels and labels <= set(task_labels) else scheme_of(labels).order
     return tuple(label for label in known if label in labels)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from qassay.matrix import Floats, document
+from qassay.arrays import Floats
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, starred, table
 
 if TYPE_CHECKING:

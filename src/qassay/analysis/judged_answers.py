@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
+from qassay.arrays import defined
 from qassay.evaluation import Evaluation
 from qassay.judging import OPINIONS, PAIRS, ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
 from qassay.judging.keys import Key
 from qassay.judging.pair import label_row
 from qassay.judging.sets import RATED, JudgmentSet
-from qassay.matrix import defined
 from qassay.questions import Question
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, table
@@ -36,8 +36,8 @@ def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) 
     lookup = lookup_of_key(evaluation, key, ids)
     tables = {}
     for run in runs:
-        own = question_scores(scores, run)
-        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), own, lookup)
+        by_question = question_scores(scores, run)
+        shown = judged_answers(evaluation, key, response_rows(evaluation, ids, run), by_question, lookup)
         rows = tuple(tuple(_cut(cell) for cell in row) for row in shown.rows)
         tables[run] = replace(shown, title=f"Answers of {run}, and how they were judged", rows=rows)
     return tables

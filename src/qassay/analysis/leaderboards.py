@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from qassay.arrays import TIE
 from qassay.frames import ends
-from qassay.matrix import TIE
 from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
 from qassay.results import Result

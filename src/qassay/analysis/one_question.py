@@ -11,9 +11,9 @@ import polars as pl
 
 from qassay.errors import UsageError, unknown
 from qassay.judging import OPINIONS, ROW_KINDS
-from qassay.matrix import ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def one_question(
     rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
     ratings = _ratings(evaluation, question)
     verdicts = {name: _Verdicts(evaluation.judgment_set(name), question) for name in evaluation.sets}
-    own = _scores(scores, question)
+    by_run = _scores(scores, question)
     responses = []
     for (tag,), group in rows.partition_by("run", as_dict=True, maintain_order=True).items():
         run = str(tag)
@@ -181,7 +181,7 @@ def one_question(
         responses.append(
             JudgedResponse(
                 run=run,
-                score=own.get(run),
+                score=by_run.get(run),
                 items=tuple(items),
                 judgments=whole,
                 decision=first.get("decision"),
@@ -224,7 +224,7 @@ class _Verdicts:
     def of_item(self, run: str, item: Mapping[str, Any]) -> str | None:
         """The verdict on an item: pooled with those of all runs, or this run's own."""
         place = tuple(item.get(name) for name in _ITEM)
-        texts = [(own, *place) for own in (run, None)] + [(None, None, item.get("text"), None, None)]
+        texts = [(tag, *place) for tag in (run, None)] + [(None, None, item.get("text"), None, None)]
         return next((self.items[where] for where in texts if where in self.items), None)
 
     def of_response(self, run: str) -> str:

@@ -13,9 +13,8 @@ from qassay.evaluation import Evaluation
 from qassay.judging import ADJUDICATED, kind_of_type
 from qassay.judging.keys import Key, no_nuggets
 from qassay.judging.sets import DEVELOPMENT, JudgmentSet
-from qassay.matrix import document
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, plural, table
 
 # A table of the questions where NIL is right names at most this many.
@@ -216,8 +215,8 @@ def _key(evaluation: Evaluation, name: str | None) -> Key:
     if chosen is not None:
         return evaluation.key(chosen)
     lists = evaluation.folder.nugget_lists()
-    own = next((list_name for list_name in (ADJUDICATED, DEVELOPMENT) if list_name in lists), ADJUDICATED)
-    nuggets = evaluation.nugget_list(own) if lists else no_nuggets()
+    settled_list = next((list_name for list_name in (ADJUDICATED, DEVELOPMENT) if list_name in lists), ADJUDICATED)
+    nuggets = evaluation.nugget_list(settled_list) if lists else no_nuggets()
     return Key(JudgmentSet(ADJUDICATED, {}), nuggets, evaluation.answers)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from qassay.analysis import as_matrix
 from qassay.errors import QassayError, UsageError
-from qassay.matrix import Mean, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability
 from qassay.meta.planning import (
     DIFFERENCES,
@@ -21,6 +21,7 @@ from qassay.meta.planning import (
 )
 from qassay.meta.planning import plan as plan_from_matrix
 from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on
+from qassay.summaries import Mean
 from qassay.tables import counted
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def plan(
         return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
     matrix = as_matrix(cast("ScoresLike | Evaluation", scores))
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
-    pilot_plan = plan_from_pilot(matrix, [as_matrix(own) for own in by_assessor], wanted=wanted, costs=costs)
+    pilot_plan = plan_from_pilot(matrix, [as_matrix(table) for table in by_assessor], wanted=wanted, costs=costs)
     return replace(pilot_plan, details=details)
 
 

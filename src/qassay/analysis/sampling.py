@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.judging.pool import Pool, pool
-from qassay.matrix import Floats
 from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
@@ -223,8 +223,8 @@ def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> 
     """The variance of a mean over units, each with a number of labels; of the runs that have all units, if any has."""
     whole = ~np.isnan(values).any(axis=1)
     values = values[whole] if whole.any() else np.nan_to_num(values)
-    means = np.array([values[:, own].mean(axis=1) for own in members])
-    within = np.array([values[:, own].var(axis=1) * max(0.0, 1 - labels / own.sum()) for own in members])
+    means = np.array([values[:, stratum].mean(axis=1) for stratum in members])
+    within = np.array([values[:, stratum].var(axis=1) * max(0.0, 1 - labels / stratum.sum()) for stratum in members])
     return float((means.var(axis=0) + within.mean(axis=0) / labels).mean() / len(members))
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from qassay.analysis.agreements import label_tables
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
 from qassay.formats import files
 from qassay.judging import ROW_KINDS, kind_of_row
 from qassay.judging.pool import judged_responses
 from qassay.judging.sets import JudgmentSet, check_nuggets
-from qassay.matrix import Floats
 from qassay.meta.agreement import scheme_of
 from qassay.meta.trust import Compared, ScoredTwice, Trust
 from qassay.meta.trust import trust as measure_trust

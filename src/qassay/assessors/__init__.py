@@ -185,8 +185,10 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None
         right = [row for row in strings if row["judgment"] == best]
         sources = frozenset((row["question"], row["doc"], row["text"]) for row in right)
         classes = known_classes(evaluation.answers.iter_rows(named=True), right)
-        made = Patterns.from_rows(rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes)
-        return replace(made, remarks=(checked_patterns(written, strings, right=best, wrong=worst),))
+        patterns = Patterns.from_rows(
+            rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes
+        )
+        return replace(patterns, remarks=(checked_patterns(written, strings, right=best, wrong=worst),))
     path = evaluation.folder.patterns
     if not path.is_file():
         message = "there is no patterns.txt; add patterns with: qassay import FOLDER PATTERNS --as patterns"

@@ -22,10 +22,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.assessors.words import vocabulary
 from qassay.errors import InputError, Problem
 from qassay.extras import require
-from qassay.matrix import Floats
 
 Vectors = NDArray[np.float32]
 

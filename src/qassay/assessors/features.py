@@ -86,14 +86,14 @@ def compare(question: Side, gold: Side, answer: Side) -> list[float]:
     """The features of an answer beside one gold answer, in the order of `FEATURES`."""
     shared = gold.distinct & answer.distinct
     new = gold.distinct - question.distinct
-    own = answer.distinct - question.distinct
+    words_of_answer = answer.distinct - question.distinct
     recall = len(shared) / max(1, len(gold.distinct))
     common = len(gold.trigrams & answer.trigrams)
     has_words = bool(gold.words and answer.words)
     return [
         recall,
         len(new & shared) / len(new) if new else recall,
-        len(gold.distinct & own) / len(own) if own else 0.0,
+        len(gold.distinct & words_of_answer) / len(words_of_answer) if words_of_answer else 0.0,
         float(has_words and gold.phrase in answer.phrase),
         float(has_words and answer.phrase in gold.phrase),
         common / max(1, len(gold.trigrams)),

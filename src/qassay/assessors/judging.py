@@ -242,7 +242,7 @@ class Journal:
 
 
 def _sent(rows: Iterable[Row], send: Callable[[list[Row]], object]) -> None:
-    """Send rows in batches, and what there is every few seconds; also what came before a failure."""
+    """Send rows in batches, incomplete ones every few seconds; rows that came before a failure are sent too."""
     batch: list[Row] = []
     last = time.monotonic()
     try:
@@ -304,7 +304,7 @@ def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets, 
     opened, store = writable(evaluation.folder.path)
     listed: tuple[dict[str, Any], ...] = ()
     if nuggets and list_of_key(name, opened.nugget_lists()) is None and _has_nuggets(journal):
-        listed = tuple(_nugget_row(nugget) for own in nuggets.values() for nugget in own)
+        listed = tuple(_nugget_row(nugget) for rows in nuggets.values() for nugget in rows)
     target = opened.judgment_sets().get(name) or opened.judgment_file(name)
     if store is None and new and target.suffix == ".jsonl":
         if listed:

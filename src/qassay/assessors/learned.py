@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.embeddings import Embedder, without_direction
 from qassay.assessors.features import FEATURES, closest, known_side, side
@@ -33,7 +34,6 @@ from qassay.assessors.nuggets import LearnedNuggets
 from qassay.assessors.overlap import JUDGED
 from qassay.assessors.word_lists import is_list
 from qassay.judging import ROW_KINDS, STRINGS
-from qassay.matrix import Floats
 
 THRESHOLD = 0.5
 # What the trace of an answer says that has the words of the gold answer and is only a list.
@@ -75,7 +75,7 @@ class Recall:
 
 @dataclass(frozen=True)
 class Learned:
-    """Judges strings by the shipped model, and nuggets by what people decided elsewhere (`nuggets`)."""
+    """Judges strings by the shipped model, and nuggets by people's decisions elsewhere (`nuggets`)."""
 
     gold: Gold
     nuggets: LearnedNuggets | None = None
@@ -121,13 +121,16 @@ class Learned:
         if not cases:
             return []
         golds = [self.gold.of_case(case) for case in cases]
-        near = [closest(case.question.text, own, case.text) for case, own in zip(cases, golds, strict=True)]
+        near = [
+            closest(case.question.text, gold_answers, case.text)
+            for case, gold_answers in zip(cases, golds, strict=True)
+        ]
         rows = np.array([features for _, features in near])
         model = shipped_model(None if self.embedder is None else self.embedder.family)
         if self.embedder is not None:
             compared = [
-                (case.question.text, case.text, gold, own)
-                for case, (gold, _), own in zip(cases, near, golds, strict=True)
+                (case.question.text, case.text, gold, gold_answers)
+                for case, (gold, _), gold_answers in zip(cases, near, golds, strict=True)
             ]
             rows = np.column_stack([rows, cosines(self.embedder, compared)])
         chances = model.probabilities(rows).tolist()
@@ -166,11 +169,11 @@ def cosines(embedder: Embedder, answers: Sequence[tuple[str, str, str, Sequence[
     questions = embedder.vectors([question for question, *_ in answers])
     texts = embedder.vectors([text for _, text, *_ in answers])
     golds = embedder.vectors([gold for _, _, gold, _ in answers])
-    every = embedder.vectors([gold for *_, own in answers for gold in own])
+    every = embedder.vectors([gold for *_, gold_answers in answers for gold in gold_answers])
     nearest, start = [], 0
-    for row, (*_, own) in enumerate(answers):
-        nearest.append(float((every[start : start + len(own)] @ texts[row]).max()))
-        start += len(own)
+    for row, (*_, gold_answers) in enumerate(answers):
+        nearest.append(float((every[start : start + len(gold_answers)] @ texts[row]).max()))
+        start += len(gold_answers)
     new = without_direction(texts, questions) * without_direction(golds, questions)
     return np.column_stack([embedder.contrast(np.array(nearest)), new.sum(axis=1)])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 
 # Newton's method converges in a handful of steps; more means that the data separate the labels completely.
 _STEPS = 50

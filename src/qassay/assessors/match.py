@@ -77,20 +77,20 @@ class Match:
             if row.get("withdrawn"):
                 continue
             compared = normalised(row["answer"]) if normalise or contains else row["answer"]
-            own = known.setdefault(row["question"], {})
-            before = own.get(compared, KnownAnswer(row.get("class") or row["answer"]))
+            answers_of_question = known.setdefault(row["question"], {})
+            before = answers_of_question.get(compared, KnownAnswer(row.get("class") or row["answer"]))
             documents = before.documents | ({row["doc"]} if row.get("doc") else frozenset())
-            own[compared] = KnownAnswer(before.answer, documents)
+            answers_of_question[compared] = KnownAnswer(before.answer, documents)
         judged_items = frozenset((row["question"], row.get("doc"), row["answer"]) for row in right)
         return cls(known, normalise, contains, judged, labels, judged_items)
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where no answer is known or the part has no string."""
         text = case.part.row.get("text")
-        own = self.answers.get(case.question.id)
-        if case.kind not in STRINGS or text is None or not own:
+        known_answers = self.answers.get(case.question.id)
+        if case.kind not in STRINGS or text is None or not known_answers:
             return None
-        known = self._known(str(text), own)
+        known = self._known(str(text), known_answers)
         answer = None if known is None else known.answer
         verdict = right_or_wrong(case, self.labels, right=known is not None, answer=answer)
         if verdict is None or known is None:
@@ -102,11 +102,11 @@ class Match:
             verdict = {"judgment": UNSUPPORTED}
         return Opinion(verdict, trace)
 
-    def _known(self, text: str, own: Mapping[str, KnownAnswer]) -> KnownAnswer | None:
+    def _known(self, text: str, known_answers: Mapping[str, KnownAnswer]) -> KnownAnswer | None:
         """The known answer that a string is, or that it contains."""
         compared = normalised(text) if self.normalise or self.contains else text
-        known = own.get(compared)
+        known = known_answers.get(compared)
         if known is None and self.contains:
             framed = f" {compared} "
-            return next((answer for string, answer in own.items() if f" {string} " in framed), None)
+            return next((answer for string, answer in known_answers.items() if f" {string} " in framed), None)
         return known

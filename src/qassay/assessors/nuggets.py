@@ -1,4 +1,4 @@
-"""Nuggets judged by what people decided elsewhere: on other questions, or on other runs.
+"""Nuggets judged by people's decisions elsewhere: on other questions, or on other runs.
 
 A logistic model over features of a response and a nugget, most of them relative to the other responses of the pool,
 is fitted to people's judgments. It never sees the judgments of the question it judges: where there are many questions
@@ -24,12 +24,12 @@ from functools import cached_property
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.assessors.embeddings import Embedder
 from qassay.assessors.logistic import Logistic, fit
 from qassay.assessors.overlap import JUDGED, Overlap, places_of, text_of
 from qassay.errors import UsageError
 from qassay.judging import Item
-from qassay.matrix import Floats
 
 # The share of the nugget's words, those close together, the mean share in the pool, the response's place among the
 # others by share, and how much of what the responses to the question have in common it covers.
@@ -82,7 +82,7 @@ class QuestionPool:
 
     def with_hits(self, labels: Floats) -> Floats:
         """The features with hit rates and typical words, each response's own labels left out."""
-        tables = [_with_hits(rows, own, self.has_word) for rows, own in zip(self.features, labels, strict=True)]
+        tables = [_with_hits(rows, marks, self.has_word) for rows, marks in zip(self.features, labels, strict=True)]
         return np.stack(tables) if tables else np.empty((0, len(self.runs), len(self.names) + len(HITS)))
 
 
@@ -193,8 +193,8 @@ def learned_nuggets(
     for item in pool:
         responses.setdefault(item.question, {})[str(item.run)] = text_of(item)
     pools = tuple(
-        _pool(question, own, nuggets[question], overlap, embedder)
-        for question, own in responses.items()
+        _pool(question, texts, nuggets[question], overlap, embedder)
+        for question, texts in responses.items()
         if nuggets.get(question)
     )
     return LearnedNuggets(pools, judged, hits)
@@ -203,7 +203,7 @@ def learned_nuggets(
 def _fitted(
     names: Sequence[str], rows: Sequence[Floats], labels: Sequence[Floats], subject: str
 ) -> tuple[Logistic, float]:
-    """A model of what is judged, and the probability that splits it in the shares that people did."""
+    """A model of the judged responses, and the probability that splits them in the same shares as people did."""
     table = np.concatenate([part.reshape(-1, len(names)) for part in rows]) if rows else np.empty((0, len(names)))
     judged = np.concatenate([part.reshape(-1) for part in labels]) if labels else np.empty(0)
     known = np.isfinite(judged)
@@ -224,22 +224,22 @@ def _pool(
 ) -> QuestionPool:
     runs = tuple(responses)
     places = [places_of(text) for text in responses.values()]
-    in_question = Counter(word for own in places for word in own)
+    in_question = Counter(word for words in places for word in words)
     common = {word: overlap.weight(word) for word, count in in_question.items() if count >= COMMON * len(runs)}
     total = sum(common.values()) or 1.0
-    coverage = np.array([sum(weight for word, weight in common.items() if word in own) / total for own in places])
+    coverage = np.array([sum(weight for word, weight in common.items() if word in words) / total for words in places])
     texts = [str(nugget.get("text") or "") for nugget in nuggets]
     tables = [_features(text, places, overlap, coverage - coverage.mean()) for text in texts]
     if embedder is not None:
         near = _cosines(texts, list(responses.values()), embedder)
-        tables = [np.column_stack([rows, own]) for rows, own in zip(tables, near, strict=True)]
+        tables = [np.column_stack([rows, nearness]) for rows, nearness in zip(tables, near, strict=True)]
     shared = [word for word, count in in_question.items() if count >= LEAST_RESPONSES]
     return QuestionPool(
         question,
         runs,
         tuple(str(nugget["nugget"]) for nugget in nuggets),
         np.stack(tables),
-        np.array([[word in own for word in shared] for own in places], dtype=bool).reshape(len(runs), len(shared)),
+        np.array([[word in words for word in shared] for words in places], dtype=bool).reshape(len(runs), len(shared)),
         tuple(overlap.fluency.is_text(text) for text in responses.values()),
     )
 
@@ -255,9 +255,9 @@ def _features(nugget: str, places: Sequence[Mapping[str, Sequence[int]]], overla
 def _cosines(nuggets: Sequence[str], responses: Sequence[str], embedder: Embedder) -> list[Floats]:
     """For each nugget, responses x `COSINES`."""
     sentences = [sentences_of(text) for text in responses]
-    vectors = embedder.vectors([sentence for own in sentences for sentence in own])
+    vectors = embedder.vectors([sentence for of_text in sentences for sentence in of_text])
     cosines = embedder.contrast(embedder.vectors(nuggets) @ vectors.T)
-    ends = np.cumsum([len(own) for own in sentences])[:-1]
+    ends = np.cumsum([len(of_text) for of_text in sentences])[:-1]
     largest = np.column_stack([part.max(axis=1) for part in np.split(cosines, ends, axis=1)])
     return [np.column_stack([row, np.full(len(row), row.mean()), _ranks(row)]) for row in largest]
 

@@ -231,7 +231,7 @@ class RayCarrier:
         return Worker(remote_class.remote(self.endpoint, self.timeout))
 
     def places(self, parallel: int) -> int:
-        """As many as wanted, or as the workers have."""
+        """The wanted number, or the number that the workers have."""
         return min(parallel, PLACES * len(self.workers))
 
     async def post(self, body: bytes) -> Reply:
@@ -267,7 +267,7 @@ class RayCarrier:
 
 
 class _Sender:
-    """What runs on a node. Errors go back as values, because exceptions lose their fields on the way."""
+    """The part that runs on a node. Errors go back as values, because exceptions lose their fields on the way."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
         self._connections = Connections(endpoint)

@@ -89,24 +89,24 @@ class Patterns:
         for row in rows:
             pattern = Pattern(regex.compile(row["pattern"]), row["pattern"], frozenset(row.get("docs") or ()))
             patterns_of.setdefault(row["question"], []).append(pattern)
-        by_question = {question: tuple(own) for question, own in patterns_of.items()}
+        by_question = {question: tuple(patterns) for question, patterns in patterns_of.items()}
         return cls(by_question, exact and INEXACT in task.labels, judged, sources, classes or {}, best_and_worst(task))
 
     def judge(self, case: Case) -> Opinion | None:
         """The label of an item, or nothing where the question has no pattern or the part no string."""
         question, part = case.question, case.part
         text = part.row.get("text")
-        own = self.patterns.get(question.id)
-        if part.kind not in STRINGS or text is None or not own:
+        patterns = self.patterns.get(question.id)
+        if part.kind not in STRINGS or text is None or not patterns:
             return None
-        opinion = self._opinion(case, str(text), own)
+        opinion = self._opinion(case, str(text), patterns)
         if opinion is not None and self.judged and (question.id, part.row.get("doc"), text) in self.sources:
             return Opinion(opinion.verdict, {**opinion.trace, COPIED_FROM: self.judged})
         return opinion
 
-    def _opinion(self, case: Case, text: str, own: Sequence[Pattern]) -> Opinion | None:
+    def _opinion(self, case: Case, text: str, patterns: Sequence[Pattern]) -> Opinion | None:
         question, doc = case.question, case.doc
-        matching = [pattern for pattern in own if _search(pattern, text, question.id)]
+        matching = [pattern for pattern in patterns if _search(pattern, text, question.id)]
         if not matching or ROW_KINDS[case.kind].has_values:
             verdict = right_or_wrong(case, self.labels, right=bool(matching))
             return None if verdict is None else Opinion(verdict, {"pattern": matching[0].text if matching else None})
@@ -152,7 +152,7 @@ class WrittenPattern:
     documents: frozenset[str]
 
     def as_row(self) -> dict[str, Any]:
-        """As patterns.txt has it."""
+        """The row of patterns.txt."""
         return {"question": self.question, "pattern": self.pattern, "docs": sorted(self.documents)}
 
 
@@ -165,14 +165,16 @@ def written_patterns(
         if row.get("text") is not None and row.get("judgment") is not None:
             judged.setdefault(row["question"], []).append(row)
     return [
-        pattern for question, own in judged.items() for pattern in _of_question(question, own, right=right, wrong=wrong)
+        pattern
+        for question, strings in judged.items()
+        for pattern in _of_question(question, strings, right=right, wrong=wrong)
     ]
 
 
 def checked_patterns(
     patterns: Sequence[WrittenPattern], rows: Iterable[Mapping[str, Any]], *, right: str = RIGHT, wrong: str = WRONG
 ) -> str:
-    """What patterns find among the strings that they were written from, in a sentence; each string counts once."""
+    """A sentence on the matches of patterns among the strings that they were written from; each string counts once."""
     by_question: dict[str, list[re.Pattern[str]]] = {}
     for pattern in patterns:
         by_question.setdefault(pattern.question, []).append(re.compile(pattern.pattern))

@@ -83,7 +83,9 @@ class _StandIn:
     def judged(self, runs: Sequence[str], key: Key) -> JudgmentSet:
         """The judgments of everything that these runs returned and the key does not judge."""
         evaluation = self._evaluation
-        own = replace(evaluation.runs, table=evaluation.runs.table.filter(pl.col("run").cast(pl.String).is_in(runs)))
+        runs_alone = replace(
+            evaluation.runs, table=evaluation.runs.table.filter(pl.col("run").cast(pl.String).is_in(runs))
+        )
         known = {
             subject(kind, row) for kind, table in key.judgments.kinds.items() for row in table.iter_rows(named=True)
         }
@@ -93,7 +95,7 @@ class _StandIn:
         shown = nuggets or shown_nuggets(evaluation, self.name)
         assessor = self._without(runs, key)
         judging = Judging(assessor, evaluation.questions, evaluation.task, shown, self._documents, known)
-        rows = list(judging.rows(pool_items(own, evaluation.questions, evaluation.task, seed="")))
+        rows = list(judging.rows(pool_items(runs_alone, evaluation.questions, evaluation.task, seed="")))
         table = rows_table(list(enumerate(rows, 1)), JUDGMENT_COLUMNS, file=self.name)
         return judgment_set(self.name, table, evaluation.questions, evaluation.task, file=self.name)
 

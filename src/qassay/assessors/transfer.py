@@ -66,10 +66,10 @@ class Transfer:
     def judge(self, case: Case) -> Opinion | None:
         """The label of the nearest judged answer, or nothing."""
         text = case.part.row.get("text")
-        own = self.judged.get(case.question.id)
-        if case.kind not in STRINGS or text is None or not own:
+        judged = self.judged.get(case.question.id)
+        if case.kind not in STRINGS or text is None or not judged:
             return None
-        near, similarity = self._nearest(str(text), own)
+        near, similarity = self._nearest(str(text), judged)
         usable = [answer for answer in near if answer.doc == case.doc or answer.verdict["judgment"] == WRONG]
         same_document = [answer for answer in usable if answer.doc == case.doc] or usable
         verdicts = {tuple(sorted(answer.verdict.items())) for answer in same_document}
@@ -83,16 +83,16 @@ class Transfer:
             trace[COPIED_FROM] = self.people
         return Opinion(verdict, trace)
 
-    def _nearest(self, text: str, own: Mapping[str, list[JudgedAnswer]]) -> tuple[list[JudgedAnswer], float]:
+    def _nearest(self, text: str, judged: Mapping[str, list[JudgedAnswer]]) -> tuple[list[JudgedAnswer], float]:
         """The judged answers that are nearest to a string, and how near they are; none below `similar`."""
-        if equal := own.get(normalised(text)):
+        if equal := judged.get(normalised(text)):
             return equal, 1.0
         answer_side = side(text)
-        likeness = {string: _likeness(answer_side, known_side(string)) for string in own}
+        likeness = {string: _likeness(answer_side, known_side(string)) for string in judged}
         best = max(likeness.values())
         if best < self.similar:
             return [], best
-        return [answer for string in own if likeness[string] == best for answer in own[string]], best
+        return [answer for string in judged if likeness[string] == best for answer in judged[string]], best
 
 
 def _likeness(first: Side, second: Side) -> float:

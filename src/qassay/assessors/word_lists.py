@@ -128,10 +128,10 @@ def different_words(words: Sequence[str]) -> float:
 
 def answers_everything(answer_side: Side, question: str, gold: Gold) -> bool:
     """Whether the words of an answer fit too many unrelated questions; False where there are too few of them."""
-    own = _topic(question, gold)
+    topic = _topic(question, gold)
     looked_at, hits = 0, 0
     for other in gold.spread:
-        if other == question or known_side(gold.texts.get(other, "")).distinct & own:
+        if other == question or known_side(gold.texts.get(other, "")).distinct & topic:
             continue
         looked_at += 1
         hits += any(_has(known_side(text), answer_side) for text in gold.answers[other])

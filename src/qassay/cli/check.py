@@ -44,12 +44,12 @@ def command(
     if as_json:
         print_json(checked.as_json())
     else:
-        _tell(checked)
+        _print(checked)
     if checked.errors:
         raise typer.Exit(1)
 
 
-def _tell(checked: Checked) -> None:
+def _print(checked: Checked) -> None:
     for problem in first_few(checked.warnings):
         print(visible(f"warning: {problem}"), file=sys.stderr)
     for problem in first_few(checked.errors):

@@ -158,7 +158,7 @@ def _serve(to: Path | None, port: int | None) -> None:
 
 
 def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None:
-    """Make everything that is served, and say what there is to see."""
+    """Make everything that is served, and list what people can look at."""
     from qassay.web.demonstration import prepare
 
     copy_demo(folder)

@@ -126,7 +126,7 @@ def _on_sigterm(handler: Callable[..., Any]) -> Iterator[None]:
 
 
 def _address(settings: Settings, listening: socket.socket) -> str:
-    """Where people find it."""
+    """The address that people open."""
     where = f"[{settings.host}]" if ":" in settings.host else settings.host
     return settings.origin or f"http://{where}:{listening.getsockname()[1]}"
 

@@ -115,7 +115,7 @@ def command(
 
 
 def _is_folder(sources: Sequence[Path]) -> bool:
-    """Whether the one source is an evaluation; an error for what is not there and for a mixture."""
+    """Whether the one source is an evaluation; an error for missing sources and for a mixture."""
     absent = [Problem("configuration", "does not exist", str(source)) for source in sources if not source.exists()]
     if absent:
         raise InputError(absent)

@@ -62,7 +62,7 @@ class Plain:
         return first, max(self._stored(end - 1)[1] - first, 0)
 
     def _stored(self, position: int) -> tuple[int, int]:
-        """Where the character at a position begins and ends in the stored text."""
+        """Begin and end, in the stored text, of the character at a position."""
         piece = max(bisect_right(self._plain_starts, position) - 1, 0)
         begin, length = self._stored_starts[piece], self._lengths[piece]
         size = (

@@ -241,7 +241,7 @@ class OpenSearchEngine:
 
     @contextmanager
     def _form(self) -> Iterator[None]:
-        """Reads an answer: what is not there, or is something else, is the server's fault."""
+        """Reads an answer; a missing or mistyped field is the server's fault."""
         try:
             yield
         except (LookupError, TypeError, ValueError, AttributeError):
@@ -266,7 +266,7 @@ def _boolean(query: Query) -> dict[str, list[Any]]:
 
 
 def _reason(error: object) -> str:
-    """Type and reason of an error, and of what caused it."""
+    """Type and reason of an error, and of its cause."""
     if not isinstance(error, dict):
         return str(error)[:300]
     roots, cause = error.get("root_cause"), error.get("caused_by")

@@ -188,7 +188,7 @@ def kind_of(source: Source) -> Kind | None:
 
 
 def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
-    """The documents of one file; what is wrong with the others is added to `problems`."""
+    """The documents of one file; faults of the others are added to `problems`."""
     if kind == "json":
         documents = _json(source, problems)
     elif kind == "sgml":

@@ -70,13 +70,13 @@ class Store:
     def titles(self, doc_ids: Collection[str]) -> dict[str, str]:
         """The titles of the documents that have one."""
         wanted, step = [doc_id for doc_id in dict.fromkeys(doc_ids) if _storable(doc_id)], 500
-        found: dict[str, str] = {}
+        titles: dict[str, str] = {}
         for begin in range(0, len(wanted), step):
             part = wanted[begin : begin + step]
             places = ", ".join("?" * len(part))
             query = f"SELECT id, title FROM documents WHERE id IN ({places}) AND title <> ''"  # noqa: S608
-            found.update(self._rows(query, part))
-        return found
+            titles.update(self._rows(query, part))
+        return titles
 
     def numbered(self, number: int) -> Document | None:
         """The document with this number."""
@@ -126,7 +126,7 @@ class Store:
 
 
 class Writer:
-    """Adds the documents of one file after the other; after a break, whole files are there or nothing of them."""
+    """Adds the documents of one file after the other; after a break, each file is there as a whole or not at all."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

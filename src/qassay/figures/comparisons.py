@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
@@ -24,7 +25,6 @@ from qassay.figures.drawing import (
     spread_out,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.matrix import TIE
 from qassay.tables import Column, Table, counted, table
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _bin_name(curve: BinCurve) -> str:
 
 
 def _mark(curve: BinCurve, gap: float | None) -> str:
-    """What the name of a line adds where its differences are repeatable."""
+    """The addition to the name of a line whose differences are repeatable."""
     return ", repeatable" if gap is not None and curve.low >= gap - TIE else ""
 
 

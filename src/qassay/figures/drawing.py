@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from qassay.display import shortened, telling_part
+from qassay.display import distinctive_part, shortened
 from qassay.errors import UsageError
 from qassay.figures.figure import NO_FIGURES
 
@@ -112,7 +112,7 @@ def short_name(name: str, among: Sequence[str] = ()) -> str:
     >>> [short_name(name, groups) for name in groups]
     ['…oup-1_hybrid-retriever_rerank', '…oup-2_hybrid-retriever_rerank']
     """
-    begin = telling_part(among, NAME_LETTERS, start=NAME_START)
+    begin = distinctive_part(among, NAME_LETTERS, start=NAME_START)
     if begin is None or len(name) <= NAME_LETTERS:
         return shortened(name, NAME_LETTERS, start=NAME_START)
     end = begin + NAME_LETTERS - 2

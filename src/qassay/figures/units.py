@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.display import as_sentence, called
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
@@ -24,7 +25,6 @@ from qassay.figures.drawing import (
     span,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.matrix import TIE
 from qassay.meta.ranking import rank_runs
 from qassay.tables import Column, counted, table
 
@@ -186,10 +186,10 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
     alt = altair()
     if not matrix.units:
         raise UsageError("there are no scores to draw")
-    own = matrix.values[matrix.index(run)]
+    values = matrix.values[matrix.index(run)]
     middle, best = np.median(matrix.values, axis=0), matrix.values.max(axis=0)
-    order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(own[unit] - middle[unit]), unit))
-    rows = [(matrix.units[unit], float(own[unit]), float(middle[unit]), float(best[unit])) for unit in order]
+    order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(values[unit] - middle[unit]), unit))
+    rows = [(matrix.units[unit], float(values[unit]), float(middle[unit]), float(best[unit])) for unit in order]
     # The rows are in the order of the differences, from the best for this run down.
     shown = sorted(rows[:MOST_ROWS], key=lambda row: row[2] - row[1])
     noun = matrix.unit_name[0]
@@ -202,7 +202,7 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
     medians = base.mark_tick(color=INK, thickness=2.5, height={"band": 0.7}).encode(x="median:Q")
     bests = base.mark_point(shape="diamond", color=SOFT, size=34, opacity=1).encode(x="best:Q")
     dots = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(x="own:Q")
-    above, below = int((own > middle + TIE).sum()), int((own < middle - TIE).sum())
+    above, below = int((values > middle + TIE).sum()), int((values < middle - TIE).sum())
     answer = f"{called_run} is above the median on {above:,}, below it on {below:,} of "
     answer += f"{counted(len(matrix.units), matrix.unit_name)}."
     left = "" if len(shown) == len(rows) else f" The {len(shown)} on which it differs most; the table has all."

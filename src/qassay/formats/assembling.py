@@ -12,12 +12,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, few
 from qassay.formats.cells import COUNTED_AS_ZERO, places
 from qassay.formats.cells import SKIP_OR_ZERO as MISSING
 from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
 from qassay.formats.score_rows import ScoreRows
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import plural
 
 # How repeats are known: by the column or field that names them, or by several rows of one question and system.
@@ -85,13 +86,13 @@ def _renamed(part: Part, name: str) -> Part:
 def match_ids(parts: Sequence[Part]) -> list[Part]:
     """The parts with ids that mean the same written the same: 7.0 in one file and 7 in another."""
     ids = [set(part.rows.questions) for part in parts]
-    if len(parts) < 2 or all(own == ids[0] for own in ids):
+    if len(parts) < 2 or all(names == ids[0] for names in ids):
         return list(parts)
-    plain = [{_plain(name) for name in own} for own in ids]
-    merges = any(len(own) < len(before) for own, before in zip(plain, ids, strict=True))
+    plain = [{_plain(name) for name in names} for names in ids]
+    merges = any(len(plain_names) < len(before) for plain_names, before in zip(plain, ids, strict=True))
     if merges or len(set.union(*plain)) == len(set.union(*ids)):
         return list(parts)
-    first = next(name for own in ids for name in own if _plain(name) != name)
+    first = next(name for names in ids for name in names if _plain(name) != name)
     note = f"Question ids such as {first} were read as {_plain(first)}, to match the other files."
     matched = [part.rows.questions for part in parts]
     return [
@@ -257,11 +258,11 @@ def _blocks(part: Part, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
     for i, (system, name) in enumerate(zip(part.rows.systems, part.rows.metrics, strict=True)):
         if name == metric:
             rows.setdefault(system, []).append(i)
-    for system, own in rows.items():
-        labels = [part.rows.repeats[row] for row in own]
+    for system, system_rows in rows.items():
+        labels = [part.rows.repeats[row] for row in system_rows]
         if repeats == "rows":
-            labels = _numbered([part.rows.questions[row] for row in own])
-        yield _Block(part, system, own, labels)
+            labels = _numbered([part.rows.questions[row] for row in system_rows])
+        yield _Block(part, system, system_rows, labels)
 
 
 def _numbered(questions: Iterable[str]) -> list[str]:

@@ -77,8 +77,8 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     configuration = read_configuration(folder)
     path = folder.questions()
     read = read_questions(path, file=folder.name(path))
-    own = [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information, *folder.runs()]
-    contents = _copied(folder, own)
+    files = [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information, *folder.runs()]
+    contents = _copied(folder, files)
     contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, read.questions)).encode()
     notes: list[str] = []
     if read.reference and "reference" not in folder.judgment_sets():
@@ -104,11 +104,11 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     A target that is new, empty, or contains nothing but an earlier export is replaced. Into any other only `force`
     writes: then files of the same names are replaced, and all others stay.
     """
-    own, place = folder.path.resolve(), target.resolve()
-    inside = [own / name for name in ("runs", "judgments", "nuggets", "collection")]
-    if (place == own and folder.written is None) or any(place.is_relative_to(path) for path in inside):
+    source, place = folder.path.resolve(), target.resolve()
+    inside = [source / name for name in ("runs", "judgments", "nuggets", "collection")]
+    if (place == source and folder.written is None) or any(place.is_relative_to(path) for path in inside):
         raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")
-    if place == own:
+    if place == source:
         _write_over(export, folder, force=force)
         return
     earlier = _earlier(target)
@@ -192,16 +192,20 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
 
     Files with the same contents under another name (another form, another compression) are removed.
     """
-    own = Folder(folder.path)
+    plain_folder = Folder(folder.path)
     if not force:
         message = "is the evaluation itself; to write its store over its files: --force"
-        raise InputError(Problem("configuration", message, str(own.path)))
-    paths = [path for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*") for path in own.path.glob(place)]
+        raise InputError(Problem("configuration", message, str(plain_folder.path)))
+    paths = [
+        path
+        for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*")
+        for path in plain_folder.path.glob(place)
+    ]
     names = [PurePosixPath(name) for name in export.contents]
     written = {(name.parent.as_posix(), set_name(Path(name.name))): name.name for name in names}
-    files.write_all({own.path / name: data for name, data in export.contents.items()})
+    files.write_all({plain_folder.path / name: data for name, data in export.contents.items()})
     for path in paths:
-        place = path.parent.relative_to(own.path).as_posix()
+        place = path.parent.relative_to(plain_folder.path).as_posix()
         if path.is_file() and written.get((place, set_name(path)), path.name) != path.name:
             path.unlink()
 

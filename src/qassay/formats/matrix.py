@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
 from qassay.formats.cells import (
     COUNTED_AS_ZERO,
@@ -45,7 +46,7 @@ from qassay.formats.columns import (
     unit_name,
 )
 from qassay.formats.grid import Grid, read_grid
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
 Missing: TypeAlias = Literal["stop", "zero", "skip"]

@@ -136,9 +136,9 @@ def _table_kind(data: bytes, setting: Setting) -> str | None:
     except InputError:
         return None
     first = records.rows[0][1] if records.rows else {}
-    own = row_kind(first) if records.form == "JSON list" else None
-    if own == "judgments":
-        return own
+    kind = row_kind(first) if records.form == "JSON list" else None
+    if kind == "judgments":
+        return kind
     return kind_of_columns(records.columns(), first, setting.questions, setting.keys)
 
 

@@ -46,10 +46,10 @@ def find_sample(
     serving = [
         sample for sample in samples if sample.pair is None or (pair is not None and set(pair) == set(sample.pair))
     ]
-    own = [sample for sample in serving if sample.judge == judge] or serving
-    own = [sample for sample in own if sample.measure == measure] or own
-    for_pair = [sample for sample in own if sample.pair is not None]
-    chosen = for_pair if for_pair and len(own) > 1 else own
+    matching = [sample for sample in serving if sample.judge == judge] or serving
+    matching = [sample for sample in matching if sample.measure == measure] or matching
+    for_pair = [sample for sample in matching if sample.pair is not None]
+    chosen = for_pair if for_pair and len(matching) > 1 else matching
     if len(chosen) == 1:
         return chosen[0]
     if chosen:

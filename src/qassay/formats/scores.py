@@ -214,8 +214,8 @@ class _Reader:
     def _metrics(self, parts: Sequence[Part]) -> list[str]:
         """The metrics to analyse: the one that all sources share, or those asked for."""
         by_part = [list(dict.fromkeys(part.rows.metrics)) for part in parts]
-        shared = [name for name in by_part[0] if all(name in own for own in by_part)]
-        every = list(dict.fromkeys(name for own in by_part for name in own))
+        shared = [name for name in by_part[0] if all(name in names for names in by_part)]
+        every = list(dict.fromkeys(name for names in by_part for name in names))
         if self.metric is None or self.metric == ALL:
             if len(shared) == 1 or (shared and self.metric == ALL):
                 return shared
@@ -226,7 +226,7 @@ class _Reader:
         if self.metric in shared or (self.metric == "score" and "" in shared):
             return ["" if self.metric not in shared else self.metric]
         if self.metric in every:
-            lacking = [part.rows.file for part, own in zip(parts, by_part, strict=True) if self.metric not in own]
+            lacking = [part.rows.file for part, names in zip(parts, by_part, strict=True) if self.metric not in names]
             message = f"there is no metric {self.metric!r} here. Metrics of all files: {_names(shared)}"
             raise InputError(Problem("configuration", message, lacking[0]))
         raise unknown("metric", self.metric, [name or "score" for name in every])
@@ -312,7 +312,7 @@ def _refuse_scales(matrix: ScoreMatrix, file: str) -> None:
 def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
     if shared:
         return f"there are several metrics: {_names(shared)}. Choose one: --metric NAME; or all: --metric all"
-    listed = "; ".join(f"{part.rows.file}: {_names(own)}" for part, own in zip(parts, by_part, strict=True))
+    listed = "; ".join(f"{part.rows.file}: {_names(names)}" for part, names in zip(parts, by_part, strict=True))
     return f"the files have no metric in common ({listed}). Give the same metric the same name in all files"
 
 

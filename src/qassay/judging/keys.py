@@ -73,8 +73,8 @@ class Key:
         known = known.join(
             pairs.with_columns(own=pl.lit(value=True)), on=["question", "assessor"], how="left", maintain_order="left"
         )
-        own = pl.col("own").is_not_null() | (pl.col("assessor") == self.name)
-        return known.filter(pl.col("assessor").is_null() | own).select("question", "answer")
+        is_own = pl.col("own").is_not_null() | (pl.col("assessor") == self.name)
+        return known.filter(pl.col("assessor").is_null() | is_own).select("question", "answer")
 
     def nil_is_right(self, questions: TestSet) -> NDArray[np.bool_]:
         """For each question, whether it has no known answer: none from development, no item judged R."""

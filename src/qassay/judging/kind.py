@@ -215,7 +215,7 @@ class Kind(ABC):
         return tuple(row.get(name) for name in self.fields)
 
     def found_words(self, answer: Mapping[str, Any], lookup: Lookup) -> str | None:
-        """What was judged of one row of a run, in words; None where it is not judged."""
+        """The judgments of one row of a run, in words; None where it is not judged."""
         judged = lookup.row(self.rows, answer)
         return None if judged is None else self.in_words(judged)
 

@@ -56,10 +56,10 @@ class LabelledAnswer(Kind):
             body = {"text": text, "contexts": contexts.get((question, text), [])}
             yield Draft(self.name, question, None, body, place=row["place"])
         if wanted.contexts:
-            own = gathered_contexts(rows, ("question", "run"))
+            with_contexts = gathered_contexts(rows, ("question", "run"))
             for question, run, text in rows.select("question", "run", "text").iter_rows():
-                if own.get((question, run)):
-                    yield Draft("context", question, run, {"text": text, "contexts": own[question, run]})
+                if with_contexts.get((question, run)):
+                    yield Draft("context", question, run, {"text": text, "contexts": with_contexts[question, run]})
 
     def parts(self, item: Item, nuggets: object, assessor: str | None) -> list[Part]:
         """The answer takes one verdict."""

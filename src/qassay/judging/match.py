@@ -118,8 +118,8 @@ class NuggetMatch(Kind):
     def labels_by_person(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
         """The same, person by person: a response has a label for each nugget, not one for each row."""
         return pl.concat(
-            self.labels_of(own, nuggets).with_columns(person=pl.lit(person))
-            for (person,), own in table.partition_by("assessor", as_dict=True).items()
+            self.labels_of(rows, nuggets).with_columns(person=pl.lit(person))
+            for (person,), rows in table.partition_by("assessor", as_dict=True).items()
         )
 
 

@@ -30,11 +30,11 @@ def set_by_role(role: str, sets: Sequence[JudgmentSet], questions: TestSet) -> t
     chosen: dict[str, str] = {}
     parts: dict[str, list[pl.DataFrame]] = {}
     for judged in sets:
-        own = {kind: _of_role(role, table, authors) for kind, table in judged.kinds.items()}
-        judged_questions = {question for table in own.values() for question in table["question"]}
+        of_role = {kind: _of_role(role, table, authors) for kind, table in judged.kinds.items()}
+        judged_questions = {question for table in of_role.values() for question in table["question"]}
         new = {question: judged.name for question in judged_questions if question not in chosen}
         chosen |= new
-        for kind, table in own.items():
+        for kind, table in of_role.items():
             parts.setdefault(kind, []).append(table.filter(pl.col("question").is_in(list(new))))
     kinds = {kind: pl.concat(tables) for kind, tables in parts.items() if any(table.height for table in tables)}
     return JudgmentSet(role, kinds), chosen

@@ -82,7 +82,7 @@ class Unit:
         return {name: row for name, row in rows.items() if row is not None}
 
     def row(self, bodies: Mapping[str, Row]) -> Row | None:
-        """One row of what some rows (by subject) say about the unit."""
+        """One row for the unit, from the rows of its subjects."""
         links = [bodies[part.subject] for part in self.links if part.subject in bodies]
         return KINDS[self.part.kind].combined(bodies.get(self.part.subject), links)
 
@@ -137,18 +137,18 @@ def common_classes(rows: Mapping[str, Sequence[Row]], known: Collection[str]) ->
     A class with the name of a `known` answer is that answer, and differs from any other.
     """
     classes: dict[str, dict[str, set[str]]] = {}
-    members = [{subject("list", row) for row in own if is_right(row)} for own in rows.values()]
+    members = [{subject("list", row) for row in rows_of_set if is_right(row)} for rows_of_set in rows.values()]
     shared = set.intersection(*members) if members else set()
-    for name, own in rows.items():
-        for row in own:
+    for name, rows_of_set in rows.items():
+        for row in rows_of_set:
             if is_right(row) and class_of(row) not in known and (item := subject("list", row)) in shared:
                 classes.setdefault(name, {}).setdefault(class_of(row), set()).add(item)
     first = classes.get(next(iter(rows), ""), {})
     names = {frozenset(items): name for name, items in first.items()}
     return {
         (set_name, name): names[frozenset(items)]
-        for set_name, own in classes.items()
-        for name, items in own.items()
+        for set_name, class_names in classes.items()
+        for name, items in class_names.items()
         if frozenset(items) in names and names[frozenset(items)] != name
     }
 
@@ -167,7 +167,7 @@ def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) ->
 def states(
     units: Sequence[Unit], sets: Sequence[str], task: Task, nuggets: Collection[str], changed: Collection[str]
 ) -> list[State]:
-    """Where each unit is on its way; `changed` are the subjects whose verdicts changed since a person ruled on them.
+    """The state of each unit; `changed` are the subjects whose verdicts changed since a person ruled on them.
 
     A part that needs no verdict and has none is left out.
     """

@@ -57,7 +57,7 @@ def loads(
 def kept_slots(
     group: Sequence[str], assessors: int, existing: Mapping[tuple[str, int], AssignedQuestion]
 ) -> dict[int, int | None]:
-    """Who has which slot of a group already; nobody has two, even if single questions were reassigned."""
+    """The present holders of the slots of a group; nobody has two, even if single questions were reassigned."""
     holders: dict[int, int | None] = {}
     for slot in range(1, assessors + 1):
         for question in group:
@@ -70,7 +70,7 @@ def kept_slots(
 def with_author(
     holders: Mapping[int, int | None], group: Sequence[str], authors: Mapping[str, int]
 ) -> dict[int, int | None]:
-    """Who has which slot, the author of the group in the first; unless the slot, or the author, is taken already."""
+    """The slots with the author of the group in the first, unless the slot or the author is taken already."""
     author = next((authors[question] for question in group if question in authors), None)
     if author is None or 1 in holders or author in holders.values():
         return dict(holders)
@@ -78,7 +78,7 @@ def with_author(
 
 
 def least_loaded(accounts: Sequence[int], others: Collection[int | None], load: Mapping[int, int]) -> int | None:
-    """Who takes a slot of a question instead of a person who judges it in another slot; None: anyone who asks."""
+    """The person with the least work who does not judge the question yet; None: anyone who asks."""
     return min(
         (account for account in accounts if account not in others), key=lambda account: load[account], default=None
     )
@@ -91,7 +91,7 @@ def choose(
     load: Mapping[int, int],
     firsts: Mapping[int, int],
 ) -> dict[int, int | None]:
-    """Who takes which slot of a group; a person who has one already keeps it."""
+    """The people for the slots of a group; a person who has a slot already keeps it."""
     slots = [slot for slot in range(1, assessors + 1) if slot not in holders]
     chosen: dict[int, int | None] = dict(holders)
     if not accounts:

@@ -58,11 +58,11 @@ class NuggetSupport(Kind):
         return [row["nugget"]] if row.get("nugget") is not None else []
 
     def levels(self, row: Mapping[str, Any]) -> dict[str, str]:
-        """As judged."""
+        """The level of the nugget that the row names."""
         return {str(row["nugget"]): row["support"]}
 
     def found_words(self, answer: Mapping[str, Any], lookup: Lookup) -> str | None:
-        """The support of what a sentence cites; the support of nuggets is about the whole answer."""
+        """The support of a sentence by its citations; the support of nuggets is about the whole answer."""
         return citation_words(answer, lookup)
 
     def drafts(self, rows: pl.DataFrame, wanted: Wanted) -> Iterator[Draft]:

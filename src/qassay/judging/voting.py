@@ -17,10 +17,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats, Integers
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS
 from qassay.judging.kind import SUBJECT_COLUMNS
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import Floats, Integers, document
+from qassay.results import document
 
 Rule = Literal["majority", "dawid-skene"]
 MAJORITY: Rule = "majority"

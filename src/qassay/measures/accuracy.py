@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, ItemCounts
 

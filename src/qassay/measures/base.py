@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar, TypeVar
 
+from qassay.arrays import Floats, Integers
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Integers, Mean, Summary
+from qassay.summaries import Mean, Summary
 from qassay.tally import Block
 
 Counts = TypeVar("Counts", bound=Block)

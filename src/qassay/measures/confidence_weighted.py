@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from qassay.arrays import Floats, Integers
 from qassay.errors import UsageError
-from qassay.matrix import ConfidenceWeighted, Floats, Integers, Summary
 from qassay.measures.base import Measure, block
+from qassay.summaries import ConfidenceWeighted, Summary
 from qassay.tally import Block, ItemCounts
 
 

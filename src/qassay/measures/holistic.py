@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, NuggetCounts
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import Block, NuggetCounts
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.measures.base import Measure, block
 from qassay.tally import AnswerCounts, Block
 

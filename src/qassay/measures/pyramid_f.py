@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.measures.base import Measure, block
 from qassay.measures.nugget_f import f_measure, length_precision
 from qassay.tally import Block, NuggetCounts

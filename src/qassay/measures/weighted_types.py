@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from qassay.matrix import Integers, Mean, Summary, TypeWeighted
+from qassay.arrays import Integers
 from qassay.measures.base import Measure
+from qassay.summaries import Mean, Summary, TypeWeighted
 
 
 def weights_for(

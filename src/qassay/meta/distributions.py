@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.display import enumerated
 from qassay.errors import UsageError
-from qassay.matrix import TIE, ScoreMatrix, document
-from qassay.results import Result
+from qassay.matrix import ScoreMatrix
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, counted, plural, show, table
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, places, rank_runs
-from qassay.results import Figured
+from qassay.results import Figured, document
 from qassay.tables import Cell, Column, Table, starred, table
 
 Rows: TypeAlias = tuple[tuple[float, ...], ...]

@@ -16,8 +16,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
+from qassay.results import document
 from qassay.tables import Column, Table, counted, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
@@ -188,17 +190,17 @@ def assumed(variances: Mapping[str, float]) -> Generalizability:
     People write question, results write unit; both are read.
     """
     known = {named(source): source for source in THREE_WAY}
-    given = {known.get(name, name): value for name, value in variances.items()}
-    strange = [name for name in given if name not in THREE_WAY]
-    lacking = [named(source) for source in TWO_WAY if source not in given]
+    by_source = {known.get(name, name): value for name, value in variances.items()}
+    strange = [name for name in by_source if name not in THREE_WAY]
+    lacking = [named(source) for source in TWO_WAY if source not in by_source]
     if strange or lacking:
-        what = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
+        fault = f"unknown source {strange[0]!r}" if strange else f"no variance for {', '.join(lacking)}"
         required = ", ".join(map(named, TWO_WAY))
-        raise UsageError(f"{what}; sources are {', '.join(known)}, of which {required} are required")
-    if any(value < 0 or not math.isfinite(value) for value in given.values()):
+        raise UsageError(f"{fault}; sources are {', '.join(known)}, of which {required} are required")
+    if any(value < 0 or not math.isfinite(value) for value in by_source.values()):
         raise UsageError("a variance is a finite number of 0 or more")
-    names = TWO_WAY if set(given) == set(TWO_WAY) else THREE_WAY
-    return Generalizability({name: float(given.get(name, 0.0)) for name in names})
+    names = TWO_WAY if set(by_source) == set(TWO_WAY) else THREE_WAY
+    return Generalizability({name: float(by_source.get(name, 0.0)) for name in names})
 
 
 def _mean_squares(scores: Floats) -> dict[Source, float]:

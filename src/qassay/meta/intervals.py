@@ -21,11 +21,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import TIE, Floats, Integers, whole_numbers
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, document, whole_numbers
+from qassay.matrix import ScoreMatrix
 from qassay.meta.repeats import mean_uncertainty
 from qassay.meta.right_or_wrong import exact_flips, with_unseen
 from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
+from qassay.results import document
 from qassay.tables import Column, Table, counted, table
 
 # Wilson's interval stands in where the bootstrap sees too little: fewer questions than this, or fewer than

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from qassay.arrays import TIE
 from qassay.errors import UsageError
-from qassay.matrix import TIE, document
+from qassay.results import document
 from qassay.tables import Cell, Column, Table, decimals, table
 
 ITEM = ("question", "doc", "text")

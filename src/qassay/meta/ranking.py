@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qassay.arrays import TIE, Floats, Integers
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, document
+from qassay.results import document
 from qassay.tables import Column, Table, table
 
 TOO_FEW_RUNS = "A rank correlation needs three runs or more."

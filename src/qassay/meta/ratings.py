@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, UsageError
-from qassay.matrix import Floats, document
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
-from qassay.results import Figured
+from qassay.results import Figured, document
 from qassay.tables import DASH, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
@@ -191,7 +191,7 @@ def _scale(rated: pl.DataFrame, scale: str, *, seed: int, resamples: int) -> Sca
         histogram={run: {value: counts.get((run, value), 0) for value in SCALES[scale]} for run in runs},
         mean=dict(means.iter_rows()),
         mean_rank={run: overall[run] for run in runs},
-        judge_ranks={judge: {run: own[run] for run in runs if run in own} for judge, own in judge_ranks.items()},
+        judge_ranks={judge: {run: ranks[run] for run in runs if run in ranks} for judge, ranks in judge_ranks.items()},
         krippendorff_alpha_ordinal=alphas[ALPHAS[0]],
         krippendorff_alpha_interval=alphas[ALPHAS[1]],
         intervals={name: interval for name, interval in intervals.items() if alphas[name] is not None},

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, Repeats
+from qassay.matrix import Repeats
 
 # A variance below this share of the squared scores is what rounding leaves of none.
 _ROUNDING = 1e-24

@@ -22,9 +22,8 @@ from qassay.errors import UsageError
 from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import document
 from qassay.meta.ranking import RankComparison, compare_rankings
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
 from qassay.tables import Column, Table, plural, starred, table
@@ -234,9 +233,9 @@ def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = Fals
             counts = {tag: count + unique.get(tag, 0) for tag, count in counts.items()}
         elif responses and "run" in record.identity and record.name != "list" and record.name in kinds:
             judged = kinds[record.name]
-            own = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
+            judged_counts = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
             kinds[record.name] = judged.filter(~pl.col("run").is_in(tags))
-            counts = {tag: count + dict(own.iter_rows()).get(tag, 0) for tag, count in counts.items()}
+            counts = {tag: count + dict(judged_counts.iter_rows()).get(tag, 0) for tag, count in counts.items()}
     return replace(key, judgments=JudgmentSet(key.name, kinds)), counts
 
 

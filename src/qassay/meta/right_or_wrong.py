@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.matrix import Floats, Integers
+from qassay.arrays import Floats, Integers
 from qassay.meta.special import ndtri, two_sided_t_line
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.

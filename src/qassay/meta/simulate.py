@@ -13,8 +13,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 
 Scores: TypeAlias = Literal["normal", "zero-inflated", "binary"]
 
@@ -40,8 +41,8 @@ def simulate_runs(
     _check(true, units, scores, spread, zeros, correlation)
     rng = np.random.default_rng(seed)
     unit_effects = rng.standard_normal(units)
-    own = rng.standard_normal((len(true), units))
-    latent = np.sqrt(correlation) * unit_effects + np.sqrt(1 - correlation) * own
+    noise = rng.standard_normal((len(true), units))
+    latent = np.sqrt(correlation) * unit_effects + np.sqrt(1 - correlation) * noise
     make: dict[str, Callable[[], Floats]] = {
         "normal": lambda: true + spread * latent,
         "zero-inflated": lambda: _zero_inflated(true, latent, zeros),

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 
 # From this many values on, scipy's compiled loop saves more than loading it costs.
 MANY = 20_000

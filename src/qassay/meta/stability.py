@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qassay.arrays import TIE, Floats
 from qassay.display import enumerated
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
-from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
-from qassay.results import Figured, Result
+from qassay.results import Figured, Result, document
 from qassay.tables import Cell, Column, Table, decimals, plural, starred, table
 
 if TYPE_CHECKING:

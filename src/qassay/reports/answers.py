@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
-from qassay.matrix import TIE
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, plural, show
@@ -12,7 +12,7 @@ MANY_NEEDED = 1_000_000
 
 
 def headline(material: Material) -> str:
-    """Who is ahead, in one sentence without a term of statistics."""
+    """The leader, in one sentence without a term of statistics."""
     pairs = material.pairs
     if not pairs.runs:
         return "There are no runs."

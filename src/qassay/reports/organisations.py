@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
-from qassay.matrix import Floats
 from qassay.reports.answers import score
 from qassay.reports.page import figure_html, table_html, text, whole_page
 from qassay.scoring import Scores
@@ -60,13 +60,13 @@ def organisation_page(
 
     `answers` has the answers of runs with their judgments; the page has those of its own runs.
     """
-    own = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
+    tags = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
     places = scores.places()
     every = [row.score for row in scores.runs if row.score is not None]
     middle, best = (float(np.median(every)), max(every)) if every else (math.nan, math.nan)
     sentences = []
     for row in scores.runs:
-        if row.run not in own:
+        if row.run not in tags:
             continue
         if row.score is None:
             sentences.append(f"{called(row.run)} has no score.")
@@ -76,36 +76,38 @@ def organisation_page(
             f"the median run scores {score(middle)}, the best {score(best)}."
         )
     units = counted(len(scores.units.ids), scores.unit_name)
-    subtitle = f"{plural(len(own), 'run')} of {len(scores.runs)} · {units} · {scores.measure} · judgments: {scores.key}"
-    shown = [_overall(scores, own), *_by_type(scores, own), _by_unit(scores, own), *_by_question(scores, own)]
-    shown += [answers[run] for run in own if run in answers] if answers else []
-    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown), tuple(_figures(scores, own)))
+    subtitle = (
+        f"{plural(len(tags), 'run')} of {len(scores.runs)} · {units} · {scores.measure} · judgments: {scores.key}"
+    )
+    shown = [_overall(scores, tags), *_by_type(scores, tags), _by_unit(scores, tags), *_by_question(scores, tags)]
+    shown += [answers[run] for run in tags if run in answers] if answers else []
+    return OrganisationPage(organisation, subtitle, tuple(sentences), tuple(shown), tuple(_figures(scores, tags)))
 
 
-def _figures(scores: Scores, own: Sequence[str]) -> Iterator[Figure]:
+def _figures(scores: Scores, tags: Sequence[str]) -> Iterator[Figure]:
     """Each run on every unit beside the median and the best; nothing where these scores give no figure."""
-    for place, run in enumerate(own, start=1):
+    for place, run in enumerate(tags, start=1):
         with suppress(UsageError):
             yield replace(run_by_unit(scores.matrix, run), name=f"run-{place}-by-unit")
 
 
-def _overall(scores: Scores, own: Sequence[str]) -> Table:
+def _overall(scores: Scores, tags: Sequence[str]) -> Table:
     """Score and components: own, median, best."""
     names = list(dict.fromkeys(name for row in scores.runs for name in row.components if name != scores.measure))
     parts = {row.run: {scores.measure: row.score, **row.components} for row in scores.runs}
     rows: list[tuple[Cell, ...]] = []
     for name in (scores.measure, *names):
         values = [value for of_run in parts.values() if (value := of_run.get(name)) is not None]
-        rows.append((name, *(parts[run].get(name) for run in own), *_middle_and_best(np.array(values))))
+        rows.append((name, *(parts[run].get(name) for run in tags), *_middle_and_best(np.array(values))))
     # What is said of missing responses, and of sets that judged each run, names the runs of others.
     own_notes = replace(scores, missing=None, judged_by=None).notes_for_output()
     notes = [note for note in own_notes if not note.startswith("*")]
-    return table("Overall and by component", _columns("", own), rows, notes)
+    return table("Overall and by component", _columns("", tags), rows, notes)
 
 
-def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
+def _by_type(scores: Scores, tags: Sequence[str]) -> list[Table]:
     """Means over the questions of each type and of each type of target, where there are several."""
-    places = [scores.tags.index(run) for run in own]
+    places = [scores.tags.index(run) for run in tags]
     kinds: dict[str, list[Floats]] = {}
     for kind, (questions, values) in scores.questions.items():
         kinds.setdefault(kind, []).append(values)
@@ -115,13 +117,13 @@ def _by_type(scores: Scores, own: Sequence[str]) -> list[Table]:
     rows = [(name, len(values[0].T), *_own_and_others(_means(values[0]), places)) for name, values in kinds.items()]
     if len(rows) < 2:
         return []
-    first, *numbers = _columns("type", own)
+    first, *numbers = _columns("type", tags)
     return [table("By type of question", [first, Column("questions"), *numbers], rows)]
 
 
-def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
+def _by_unit(scores: Scores, tags: Sequence[str]) -> Table:
     """Every unit that was scored, a question with its text and a series with its target."""
-    places = [scores.tags.index(run) for run in own]
+    places = [scores.tags.index(run) for run in tags]
     about: dict[str, str] = {}
     for questions, _ in scores.questions.values():
         for question in questions:
@@ -132,11 +134,11 @@ def _by_unit(scores: Scores, own: Sequence[str]) -> Table:
         (unit, _shortened(about.get(unit, "")), *_own_and_others(scores.units.values[:, place], places))
         for place, unit in enumerate(scores.units.ids)
     ]
-    columns = _columns(scores.unit_name[0], own)
+    columns = _columns(scores.unit_name[0], tags)
     return table(f"By {scores.unit_name[0]}", [columns[0], Column("", left=True), *columns[1:]], rows)
 
 
-def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
+def _by_question(scores: Scores, tags: Sequence[str]) -> list[Table]:
     """Every question, where units are not questions already."""
     by_id = {
         question.id: (question, values[:, place])
@@ -145,20 +147,20 @@ def _by_question(scores: Scores, own: Sequence[str]) -> list[Table]:
     }
     if set(scores.units.ids) <= set(by_id):
         return []
-    places = [scores.tags.index(run) for run in own]
+    places = [scores.tags.index(run) for run in tags]
     rows = []
     for name in scores.asked:
         if name in by_id:
             question, values = by_id[name]
             rows.append((name, question.type, _shortened(question.asked), *_own_and_others(values, places)))
-    columns = _columns("question", own)
+    columns = _columns("question", tags)
     return [
         table("By question", [columns[0], Column("type", left=True), Column("text", left=True), *columns[1:]], rows)
     ]
 
 
-def _columns(first: str, own: Sequence[str]) -> list[Column]:
-    numbers = [Column(name, ".3f") for name in (*own, "median", "best")]
+def _columns(first: str, tags: Sequence[str]) -> list[Column]:
+    numbers = [Column(name, ".3f") for name in (*tags, "median", "best")]
     return [Column(first, left=True), *numbers]
 
 

@@ -173,7 +173,7 @@ def table_html(table: Table, *, most: int = MOST_ROWS) -> str:
 
 
 def _kind(cells: Sequence[str]) -> str:
-    """The attributes of a column of text; what is short stays on one line."""
+    """The attributes of a column of text; short texts stay on one line."""
     short = max(map(len, cells), default=0) <= SHORT
     return f' class="text{" short" if short else ""}" dir="auto"'
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qassay import figures
+from qassay.arrays import TIE
 from qassay.display import as_sentence, called
 from qassay.errors import UsageError
-from qassay.matrix import TIE
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypedDict
 
+from qassay.arrays import Floats, none_for_nan
 from qassay.errors import InputError, Problem, UsageError, unknown
-from qassay.matrix import Floats, none_for_nan
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.scoring.components import components, extras
@@ -145,7 +145,7 @@ def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units:
 
 
 def _judges(tally: Tally, measure: Measure) -> tuple[str, ...]:
-    """Who rated the justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
+    """The judges of justifications, where the measure is a mean of ratings: those of all sets, whatever the key."""
     ratings = tally.key.ratings
     if ratings is None or measure.name not in ("correctness", "understandability"):
         return ()

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from qassay.arrays import Floats, none_for_nan
 from qassay.judging.context import SUPPORTED
-from qassay.matrix import Floats, confidence_weighted_score, none_for_nan
 from qassay.measures import measure as parse_measure
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
 from qassay.scoring.selection import Selection
 from qassay.scoring.units import by_series, combined, mean_of_rows, restricted_order
+from qassay.summaries import confidence_weighted_score
 from qassay.tally import AnswerCounts, ItemCounts, LabelCounts, NuggetCounts, PairCounts, Tally
 
 PerRun = list[float | None]
@@ -28,7 +29,7 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
     `totals` are run scores that are computed already, by measure.
     """
     means: dict[str, PerRun] = {}
-    own = _own_scores(tally, selection) if set(tally.task.components) & set(selection.scored) else {}
+    by_type = _own_scores(tally, selection) if set(tally.task.components) & set(selection.scored) else {}
     for name in tally.task.components:
         measure = None if name in tally.task.types else parse_measure(name)
         # A measure that rests on optional judgments is absent where there are none.
@@ -36,14 +37,14 @@ def components(tally: Tally, selection: Selection, totals: Mapping[str, Floats])
             continue
         if name in totals:
             means[name] = none_for_nan(totals[name])
-        elif name in own:
-            means[name] = none_for_nan(mean_of_rows(own[name][:, selection.scored[name]]))
+        elif name in by_type:
+            means[name] = none_for_nan(mean_of_rows(by_type[name][:, selection.scored[name]]))
         elif measure is not None and measure.needs is not None:
             for kind in selection.scored:
                 if isinstance(tally.types[kind].counts, measure.needs):
                     means[name] = _component(tally, kind, name, selection)
     if tally.task.unit == "series" and any(series.type for series in tally.questions.series):
-        means |= _by_series_type(tally, own, selection)
+        means |= _by_series_type(tally, by_type, selection)
     for kind in selection.scored:
         means |= _accuracies(tally, kind, selection)
         means |= _label_shares(tally, kind, selection)
@@ -139,9 +140,9 @@ def _contingency(counts: PairCounts, run: int, scored: Any) -> dict[str, dict[st
     return {label: dict(zip(counts.labels, row, strict=True)) for label, row in zip(counts.labels, rows, strict=True)}
 
 
-def _by_series_type(tally: Tally, own: Mapping[str, Floats], selection: Selection) -> dict[str, PerRun]:
+def _by_series_type(tally: Tally, by_type: Mapping[str, Floats], selection: Selection) -> dict[str, PerRun]:
     """Mean over the series of each type (gathering, browsing) of the score of the series."""
-    units = by_series(tally, own, selection)
+    units = by_series(tally, by_type, selection)
     types = {series.id: series.type for series in tally.questions.series}
     means = {}
     for name in dict.fromkeys(kind for kind in types.values() if kind):

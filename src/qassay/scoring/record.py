@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.errors import UsageError
 from qassay.judging.voting import Vote
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix, Summary, document, none_for_nan
+from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import RunInformation
+from qassay.summaries import Summary
 from qassay.tables import Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
@@ -201,7 +203,7 @@ class Scores(Result):
         )
 
     def _judged_by(self) -> str:
-        """Whose judgments count: those of the key, or of all judges of justifications."""
+        """The judges whose judgments count: those of the key, or all judges of justifications."""
         return f"judges: {', '.join(self.judges)}" if self.judges else f"judgments: {self.key}"
 
     def _beside(self) -> tuple[list[str], list[str]]:
@@ -300,7 +302,7 @@ class Scores(Result):
 
     @staticmethod
     def _judged_by_note(judged_by: Mapping[str, Mapping[str, int]]) -> str:
-        """Who judged how much of each run: a run with more judgments by a program is measured with another ruler."""
+        """The share of each judge in each run: more judgments by a program make another ruler."""
         groups: dict[str, list[str]] = {}
         for run, counts in judged_by.items():
             counts_in_words = " + ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"

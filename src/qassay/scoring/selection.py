@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, few
-from qassay.matrix import Floats
 from qassay.measures import Measure
 from qassay.scoring.record import Dropped
 from qassay.tally import AnswerCounts, Block, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
@@ -48,18 +48,18 @@ class Selection:
 
         `needed`: the measure needs judgments, so an unjudged response can be counted as wrong.
         """
-        hole = np.isnan(values)
-        if not hole.any() and answered.all() and self.scored[kind].all():
+        undefined = np.isnan(values)
+        if not undefined.any() and answered.all() and self.scored[kind].all():
             return values
         values = values.astype(float, copy=True)
         # Where a whole question is undefined it is left out; a single response without judgment is wrong.
-        lone = hole if kind in self.wrong else hole & ~self._undefined(values, answered)
+        unjudged = undefined if kind in self.wrong else undefined & ~self._undefined(values, answered)
         if self.missing_rule == "skip":
             values[~answered] = np.nan
         else:
-            values[~answered & (lone | ~hole)] = 0.0
+            values[~answered & (unjudged | ~undefined)] = 0.0
         if self.unjudged_rule == "wrong" and needed:
-            values[lone & answered] = self.wrong.get(kind, 0.0)
+            values[unjudged & answered] = self.wrong.get(kind, 0.0)
         values[:, ~self.scored[kind]] = np.nan
         return values
 
@@ -68,12 +68,12 @@ class Selection:
         problems = Problems()
         for kind, scores in values.items():
             type_tally = tally.types[kind]
-            hole = np.isnan(scores) & type_tally.answered & self.scored[kind]
-            whole = self._undefined(scores, type_tally.answered) & hole
-            for column in np.flatnonzero(whole.any(axis=0)):
+            undefined = np.isnan(scores) & type_tally.answered & self.scored[kind]
+            everywhere = self._undefined(scores, type_tally.answered) & undefined
+            for column in np.flatnonzero(everywhere.any(axis=0)):
                 self.drop_question(type_tally.questions[column].id, f"{measure} is undefined")
                 self.scored[kind][column] = False
-            for row, column in zip(*np.nonzero(hole & ~whole), strict=True):
+            for row, column in zip(*np.nonzero(undefined & ~everywhere), strict=True):
                 question, run = type_tally.questions[column].id, tally.runs.tags[row]
                 message = f"question {question}: {measure} of run {run} is undefined, because it is not judged"
                 problems.append(Problem("unjudged", message, None, None, question))
@@ -120,12 +120,12 @@ def select(
         key=tally.key.name,
         judged_by_assessors=judged_by_assessors,
     )
-    _by_decision(tally, selection, drop)
-    _from_series(tally, selection, drop_from_series)
-    _by_justified(tally, selection, justified)
+    _drop_named(tally, selection, drop)
+    _drop_series_scores(tally, selection, drop_from_series)
+    _keep_justified(tally, selection, justified)
     if unjudged == "drop":
-        _unjudged_questions(tally, selection)
-    _by_rule(tally, selection)
+        _drop_unjudged(tally, selection)
+    _drop_empty(tally, selection)
     _check_unjudged(tally, selection)
     _check_missing(tally, selection)
     return selection
@@ -156,7 +156,7 @@ def _leave_out_series(
     selection.dropped.append(Dropped(reason=reason, unit=series, question=question))
 
 
-def _by_decision(tally: Tally, selection: Selection, drop: Mapping[str, str]) -> None:
+def _drop_named(tally: Tally, selection: Selection, drop: Mapping[str, str]) -> None:
     """Questions and series that the organiser names. A name that is both means the series."""
     series = {entry.id for entry in tally.questions.series}
     for name, reason in drop.items():
@@ -173,7 +173,7 @@ def _by_decision(tally: Tally, selection: Selection, drop: Mapping[str, str]) ->
     selection.decided |= {question.id for question in tally.questions if question.id in drop or question.series in drop}
 
 
-def _from_series(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:
+def _drop_series_scores(tally: Tally, selection: Selection, reasons: Mapping[str, str]) -> None:
     """Series that the organiser leaves out of the series scores only; where series are not scored, nothing changes."""
     known = {series.id for series in tally.questions.series}
     for name, reason in reasons.items():
@@ -184,7 +184,7 @@ def _from_series(tally: Tally, selection: Selection, reasons: Mapping[str, str])
             selection.dropped.append(Dropped(reason=reason, unit=name))
 
 
-def _by_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:
+def _keep_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:
     """For justifications the units are the pairs that the organiser chose, else those with a rating."""
     for kind, scored in selection.scored.items():
         if tally.task.types[kind].response != "justified":
@@ -198,7 +198,7 @@ def _by_justified(tally: Tally, selection: Selection, justified: Collection[str]
         scored &= chosen
 
 
-def _unjudged_questions(tally: Tally, selection: Selection) -> None:
+def _drop_unjudged(tally: Tally, selection: Selection) -> None:
     """Leave out questions without anything in the key, and the series of such an `other` question."""
     number = 0
     for kind in selection.scored:
@@ -215,7 +215,7 @@ def _unjudged_questions(tally: Tally, selection: Selection) -> None:
         selection.unjudged = ("drop", number)
 
 
-def _by_rule(tally: Tally, selection: Selection) -> None:
+def _drop_empty(tally: Tally, selection: Selection) -> None:
     """Questions that nothing can be right about: lists without known answers, nuggets without a vital one."""
     for kind, scored in selection.scored.items():
         type_tally = tally.types[kind]

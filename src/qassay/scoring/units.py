@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers, Mean
+from qassay.arrays import Floats, Integers
 from qassay.measures import Measure
 from qassay.measures import measure as parse_measure
 from qassay.measures.weighted_types import weights_for
 from qassay.scoring.record import Dropped, Units
 from qassay.scoring.selection import Selection
+from qassay.summaries import Mean
 from qassay.tally import Tally
 
 

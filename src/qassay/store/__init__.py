@@ -1,4 +1,4 @@
-"""The database of a served evaluation: append-only judgments, and what is needed to make them.
+"""The database of a served evaluation: append-only judgments, with their questions, runs, pool and people.
 
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.

@@ -38,7 +38,7 @@ _MANY = 2_000
 
 
 def default_place(folder: Folder) -> Path:
-    """Where a backup goes by default: named by the moment, so that none replaces another."""
+    """The default file of a backup: named by the moment, so that none replaces another."""
     moment = now().replace("-", "").replace(":", "").replace(".", "")
     return folder.path / "backups" / f"qassay-{moment}.db"
 
@@ -254,7 +254,7 @@ def _to_disk(path: Path) -> None:
 
 @contextmanager
 def _part(target: Path) -> Iterator[Path]:
-    """A place beside the target for what is not whole yet; for this user alone."""
+    """A path beside the target for an incomplete file; for this user alone."""
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".part-"))
     try:
         yield folder / "store.db"

@@ -130,7 +130,7 @@ def using_named_database() -> Iterator[None]:
 
 
 def store_url(folder: Folder, configuration: Configuration) -> str | URL:
-    """Where the store of an evaluation is, or would be.
+    """The address of the store of an evaluation, whether or not it exists.
 
     `qassay.toml` may be a stranger's: a database outside the folder is an error unless the person who runs the command
     means it, and nothing connects to it before.

@@ -78,7 +78,7 @@ class Documents(Protocol):
 
 
 def handed(question: Question) -> Question:
-    """The question as a system sees it: without what is for assessors (the author's definition, further fields)."""
+    """The question as a system sees it: without the fields for assessors (the author's definition, further ones)."""
     return replace(question, definition=None, extra={})
 
 

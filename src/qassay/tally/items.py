@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, Problem
 from qassay.judging.context import SUPPORTED
 from qassay.judging.keys import Key
 from qassay.judging.label import label_values
-from qassay.matrix import Floats
 from qassay.tally.rows import Rows, look_up, placed, unjudged_items, valued
 from qassay.tasks import Task
 

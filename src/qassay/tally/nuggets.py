@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.judging.keys import Key
-from qassay.matrix import Floats
 from qassay.tally.rows import Rows, lengths, placed, summed, unjudged_responses, valued
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.judging.keys import Key
-from qassay.matrix import Floats
 from qassay.tally.rows import Rows, placed, summed, unjudged_responses, valued, whole_questions
 from qassay.tasks import Task
 

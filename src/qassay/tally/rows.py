@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.questions import TestSet
 
 # Unicode White_Space: what the length of a response does not count.

@@ -256,9 +256,9 @@ def _check_labels(labels: Any, types: Mapping[str, Any], fault: Fault) -> None:
     labels with values.
     """
     forms = [rules.get("response") for rules in types.values() if isinstance(rules, dict)]
-    for own, scored in ((ITEM_FORMS, ITEM_LABELS), (DECISION_FORMS, DECISION_LABELS)):
+    for judged_forms, scored in ((ITEM_FORMS, ITEM_LABELS), (DECISION_FORMS, DECISION_LABELS)):
         unscored = [label for label in labels if isinstance(label, str) and label not in scored]
-        if unscored and any(form in own for form in forms):
+        if unscored and any(form in judged_forms for form in forms):
             fault("labels", f"{unscored[0]!r} is not a label that can be scored; they are among {' '.join(scored)}")
     if "text" in forms and (not isinstance(labels, dict) or len(labels) < 2):
         fault("labels", "free-text answers need two or more labels with values, such as {correct = 1, incorrect = 0}")

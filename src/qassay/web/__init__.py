@@ -18,6 +18,7 @@ demonstration    the built-in evaluation as it might be half-way
 questions        the test set, and questions under development with warnings for their author
 pooling          the pool as pages show it, and its making
 judging          what the pages on which people judge share
+progress         how far the judging is: of all, by set, by person, and by question
 similar_strings  strings of responses, those alike together, and lists of nuggets side by side
 
 pages/           one file per page

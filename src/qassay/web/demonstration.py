@@ -57,7 +57,7 @@ class DemoAccount:
 def prepare(path: Path) -> list[DemoAccount]:
     """Make a store of a copy of the built-in evaluation, with people, a program, results and work half done."""
     folder = open_folder(path)
-    _go_back(folder)
+    _leave_half_judged(folder)
     _judge_by_program(path)
     store = open_store(folder, create=True)
     try:
@@ -126,8 +126,8 @@ def _judge_by_program(path: Path) -> None:
     judge(open_evaluation(path), PROGRAM)
 
 
-def _go_back(folder: Folder) -> None:
-    """Leave of the judgments what two assessors said of some series, and what was settled of a part of them."""
+def _leave_half_judged(folder: Folder) -> None:
+    """Keep the judgments of two assessors on some series, and the adjudicated ones of a part of these."""
     series = {question.id: question.series for question in open_evaluation(folder.path).questions}
     series_of_set = {
         "first": JUDGED,

@@ -36,7 +36,7 @@ class DirectView:
     status: int
 
     def arguments(self, path: Mapping[str, Any], body: bytes) -> dict[str, Any] | None:
-        """What the path and the body say, as the view takes it; None where they are not as they should be."""
+        """The arguments of the view, from the path and the body; None where these are not valid."""
         try:
             values = {name: adapter.validate_python(path[name]) for name, adapter in self.path.items()}
             values[self.body] = self.model.validate_python(json.loads(body))

@@ -24,7 +24,7 @@ log = logging.getLogger("qassay.web")
 
 
 def where(error: BaseException) -> str:
-    """Kind and place of an error, and of what caused it, without its message: that may quote what somebody wrote."""
+    """Kind and place of an error and of its cause, without its message, which may quote somebody's text."""
     place = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return f"{where(cause)}\n\n{place}" if cause is not None else place

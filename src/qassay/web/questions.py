@@ -284,7 +284,7 @@ def asked_words(question: Question) -> AskedWords | None:
 
 
 def same_questions(questions: TestSet | Iterable[Question]) -> dict[AskedWords, list[str]]:
-    """The ids of questions by what they ask."""
+    """The ids of questions by their words: equal ones ask the same."""
     by_words: dict[AskedWords, list[str]] = {}
     for question in questions:
         if (key := asked_words(question)) is not None:

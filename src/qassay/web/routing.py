@@ -185,8 +185,8 @@ def _from_form(annotation: Any) -> Any:
     if not (inspect.isclass(model) and issubclass(model, BaseModel)):
         return annotation
     validators: dict[str, Any] = {"without_empty": model_validator(mode="before")(_without_empty)}
-    made = create_model(model.__name__, __base__=model, __validators__=validators)
-    return Annotated[made, *annotation.__metadata__]
+    form_model = create_model(model.__name__, __base__=model, __validators__=validators)
+    return Annotated[form_model, *annotation.__metadata__]
 
 
 def _without_empty(sent: Any) -> Any:

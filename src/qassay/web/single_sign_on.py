@@ -247,7 +247,7 @@ def finish_try(
 
 
 def _account(site: Site, attempt: Attempt, claims: dict[str, Any]) -> Account:
-    """Whose identity this is; with an invitation, whose it becomes."""
+    """The account of an identity; with an invitation, the account that it gets."""
     subject = f"{claims['iss']}|{claims['sub']}"
     if len(subject) > 500:
         raise Refusal(403, FAILED)

@@ -21,11 +21,11 @@ NO_SERVER = SimpleNamespace(url="file://")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The demo, with one nugget list: the one of its key."""
-    made = Path(shutil.copytree(demo_folder(), tmp_path / "eval"))
-    for path in (made / "nuggets").iterdir():
+    folder = Path(shutil.copytree(demo_folder(), tmp_path / "eval"))
+    for path in (folder / "nuggets").iterdir():
         if path.stem != "adjudicated":
             path.unlink()
-    return made
+    return folder
 
 
 @pytest.fixture

@@ -271,7 +271,7 @@ def test_promptfoo_results_that_are_broken(tmp_path: Path) -> None:
         assert message.endswith("Export the results again: promptfoo export eval ID --output results.json.")
 
 
-def test_promptfoo_tests_are_told_apart_and_prompts_are_systems(tmp_path: Path) -> None:
+def test_promptfoo_tests_are_distinguished_and_prompts_are_systems(tmp_path: Path) -> None:
     def result(provider: str, prompt: str, place: int, **test: Any) -> dict[str, Any]:
         case = {"vars": test["vars"], "description": test.get("description"), "assert": test.get("check")}
         return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 LIMITS = np.arange(21) / 100
 
@@ -69,11 +69,11 @@ def test_contributions_are_the_jackknifes_pseudo_values(matrix_of, kind):
     if kind == "types":
         summary = TypeWeighted(("a", "b", "b") * 5, {"a": 0.75, "b": 0.25})
     matrix = matrix_of(right, summary=summary)
-    found = matrix.summary.pseudo_values(matrix.values)
+    pseudo_values = matrix.summary.pseudo_values(matrix.values)
     everyone = np.arange(15)
     for unit in everyone:
         without = matrix.scores_on(np.delete(everyone, unit))
-        assert found[:, unit] == pytest.approx(15 * matrix.scores() - 14 * without)
+        assert pseudo_values[:, unit] == pytest.approx(15 * matrix.scores() - 14 * without)
     if kind == "types":
         # Of a weighted mean of means the pseudo-values have the score as their mean, up to the jackknife's bias.
-        assert found.mean(axis=1) == pytest.approx(matrix.scores(), abs=0.01)
+        assert pseudo_values.mean(axis=1) == pytest.approx(matrix.scores(), abs=0.01)

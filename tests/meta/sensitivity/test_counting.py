@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qassay.matrix import ConfidenceWeighted, ScoreMatrix, TypeWeighted
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.counting import Counts, Study, count
 from qassay.meta.sensitivity.trials import Scale, prepare
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 PATHS = ("arrays", "compiled")
 
@@ -130,13 +131,13 @@ def test_paths_agree_on_any_scores(rows, seed, width):
 def test_threads_and_the_order_of_the_work_change_nothing(matrix_of, path):
     matrix = matrix_of(np.random.default_rng(0).random((20, 30)))
     study = Study(prepare(matrix, Decimal("0.01")), (3, 5, 15), 30, 7)
-    one, other = (count(study, path=path, threads=threads) for threads in (1, 4))
-    assert np.array_equal(one.sums, other.sums)
-    assert np.array_equal(one.products, other.products)
+    single, other = (count(study, path=path, threads=threads) for threads in (1, 4))
+    assert np.array_equal(single.sums, other.sums)
+    assert np.array_equal(single.products, other.products)
     # A size alone gives what it gives among others: chance belongs to (seed, size, trial).
     alone = Study(prepare(matrix, Decimal("0.01")), (5,), 30, 7)
-    assert np.array_equal(count(alone, path=path).sums[0], one.sums[1])
-    assert np.array_equal(count(alone, path=path).products[0], one.products[1])
+    assert np.array_equal(count(alone, path=path).sums[0], single.sums[1])
+    assert np.array_equal(count(alone, path=path).products[0], single.products[1])
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -147,18 +148,20 @@ def test_deviations_of_trials_and_of_comparisons(matrix_of, reference, path, tie
     matrix, sizes, trials = matrix_of(exact, denominator=1), (3, 8), 12
     counts = count(Study(prepare(matrix, Decimal("0.01")), sizes, trials, 5, with_ties=True), path=path)
     by_trial, alone, squares = (np.zeros((2, 21)) for _ in range(3))
-    swap, one = {"stay": ((0, 1, 0), (1, 1, 1)), "half": ((0, 1, 0.5), (1, 1, 1)), "exclude": ((0, 1, 0), (1, 1, 0))}[
-        ties
-    ]
+    swap, comparison = {
+        "stay": ((0, 1, 0), (1, 1, 1)),
+        "half": ((0, 1, 0.5), (1, 1, 1)),
+        "exclude": ((0, 1, 0), (1, 1, 0)),
+    }[ties]
     rates = np.nan_to_num(counts.rates(ties))
     args = {"sizes": sizes, "seed": 5, "width": Fraction(1, 100)}
     seen = [np.array(reference(6, 24, mean_of(exact), trials=t, **args)) for t in range(trials + 1)]
     for before, after in pairwise(seen):
         cells = after - before
-        swaps, comparisons = np.tensordot(cells, swap, (1, 0)), np.tensordot(cells, one, (1, 0))
+        swaps, comparisons = np.tensordot(cells, swap, (1, 0)), np.tensordot(cells, comparison, (1, 0))
         by_trial += (swaps - rates * comparisons) ** 2
         squares += comparisons**2
-        alone += sum(cells[:, c] * (swap[c] - one[c] * rates) ** 2 for c in range(3))
+        alone += sum(cells[:, c] * (swap[c] - comparison[c] * rates) ** 2 for c in range(3))
     assert counts.by_trial(ties) == pytest.approx(by_trial)
     assert counts.alone(ties) == pytest.approx(alone)
     assert counts.in_a_trial(ties) == pytest.approx(squares)
@@ -167,9 +170,9 @@ def test_deviations_of_trials_and_of_comparisons(matrix_of, reference, path, tie
 def test_int_of_a_quotient_of_doubles_would_bin_otherwise(matrix_of):
     # 0.29 / 0.01 is 28.999999999999996 in doubles: the very mistake that exact binning is there for.
     assert int((0.58 - 0.29) / 0.01) == 28
-    one, other = [0.58] * 10, [0.29] * 10
+    better, other = [0.58] * 10, [0.29] * 10
     for denominator in (100, None):
-        cells = cells_of(matrix_of([one, other], denominator=denominator), [5], 2, "arrays", width="0.0145")
+        cells = cells_of(matrix_of([better, other], denominator=denominator), [5], 2, "arrays", width="0.0145")
         assert cells[0, 0, 20] == 2
         cells = cells_of(matrix_of([[0.15] * 10, [0.08] * 10], denominator=denominator), [5], 2, "arrays")
         assert cells[0, 0, 7] == 2

@@ -12,10 +12,10 @@ import pytest
 
 from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import Both, sensitivity
 from qassay.meta.sensitivity.reading import first_within, groups, rank_ranges, share_of_pairs
 from qassay.meta.simulate import simulate_runs
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 # FORMATS 6, the keys of the document and of a bin.
 KEYS = """preset measure units runs pairs trials seed ties sizes target bins error minimum_difference size_needed
@@ -77,12 +77,12 @@ def test_predicted_size_is_the_smallest_that_is_enough(curves):
 def test_minimum_difference_and_what_follows(curves):
     minimum = curves.minimum_difference()
     assert isinstance(minimum, Both)
-    for name, found in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
+    for name, column in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
         rates = [(curve.low, getattr(curve, name)) for curve in curves.bins[1:]]
-        beyond = [rate for low, rate in rates if low >= found and rate is not None]
+        beyond = [rate for low, rate in rates if low >= column and rate is not None]
         assert beyond
         assert max(beyond) <= 0.05
-        assert max(rate for low, rate in rates if low == pytest.approx(found - 0.01)) > 0.05
+        assert max(rate for low, rate in rates if low == pytest.approx(column - 0.01)) > 0.05
     scores = curves.scores
     differences = np.abs(scores[:, None] - scores[None, :])[np.triu_indices(20, 1)]
     assert curves.pairs_at_least_minimum == pytest.approx((differences >= minimum.predicted).mean())
@@ -91,7 +91,7 @@ def test_minimum_difference_and_what_follows(curves):
     assert curves.minimum_difference(0.2).fit < minimum.fit
 
 
-def test_what_follows_is_there_by_either_way(curves):
+def test_findings_follow_by_either_way(curves):
     minimum, by = curves.minimum_difference(), curves.as_json()["by"]
     assert by["fit"]["minimum_difference"] == minimum.fit
     assert by["predicted"]["minimum_difference"] == minimum.predicted

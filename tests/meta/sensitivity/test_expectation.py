@@ -18,9 +18,9 @@ MEANS = np.linspace(0.3, 0.5, 10)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_without_steps_and_ties_fresh_units_are_the_closed_form(compiled):
     moments = PairMoments(np.array([0.0, 0.03, 0.05, 0.4]), np.array([0.05, 0.02, 0.0, 0.1]))
-    found = on_fresh_units(moments, 12, LIMITS, 0.0, compiled=compiled)
-    assert found.rates("stay") == pytest.approx(predicted_rates(moments, 12, LIMITS), abs=1e-9, nan_ok=True)
-    assert found.comparisons.sum() == pytest.approx(4.0)
+    expected_counts = on_fresh_units(moments, 12, LIMITS, 0.0, compiled=compiled)
+    assert expected_counts.rates("stay") == pytest.approx(predicted_rates(moments, 12, LIMITS), abs=1e-9, nan_ok=True)
+    assert expected_counts.comparisons.sum() == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("ties", ["stay", "half", "exclude"])
@@ -30,12 +30,12 @@ def test_dealt_units_are_what_the_study_shows(scores, size, ties):
     matrix = simulate_runs(MEANS, 80, scores=scores, seed=4)
     curves = sensitivity(matrix, sizes=[size], trials=4000, intervals=0, ties=ties, bin_width=0.01)
     moments = plausible(matrix, 2, 0).measured
-    found = on_dealt_units(moments, size, 80, LIMITS, unit_step(matrix) / size)
-    assert found.comparisons.sum() == pytest.approx(45.0)
+    expected_counts = on_dealt_units(moments, size, 80, LIMITS, unit_step(matrix) / size)
+    assert expected_counts.comparisons.sum() == pytest.approx(45.0)
     use = curves.counts.denominators(ties)[0] > 3000
     assert use.sum() >= 2
-    assert found.rates(ties)[use] == pytest.approx(curves.counts.rates(ties)[0][use], abs=0.025)
-    assert found.comparisons * 4000 == pytest.approx(curves.counts.comparisons[0], rel=0.1, abs=900)
+    assert expected_counts.rates(ties)[use] == pytest.approx(curves.counts.rates(ties)[0][use], abs=0.025)
+    assert expected_counts.comparisons * 4000 == pytest.approx(curves.counts.comparisons[0], rel=0.1, abs=900)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -44,11 +44,11 @@ def test_scores_that_are_often_equal_tie_on_small_sets(compiled):
     matrix = simulate_runs(MEANS[:6] - 0.1, 20_000, scores="zero-inflated", seed=1)
     moments = plausible(matrix, 2, 0).measured
     counts = sensitivity(matrix, sizes=[5], trials=20_000, intervals=0, ties="exclude").counts
-    found = on_fresh_units(moments, 5, LIMITS, 0.0, compiled=compiled)
-    tied = found.comparisons - found.swaps - found.agreements
+    expected_counts = on_fresh_units(moments, 5, LIMITS, 0.0, compiled=compiled)
+    tied = expected_counts.comparisons - expected_counts.swaps - expected_counts.agreements
     assert tied[0] * 20_000 == pytest.approx(counts.ties[0, 0], rel=0.1)
     assert tied[1:].sum() * 20_000 == pytest.approx(counts.ties[0, 1:].sum(), rel=0.1)
-    assert found.rates("stay")[0] == pytest.approx(counts.rates("stay")[0, 0], abs=0.02)
+    assert expected_counts.rates("stay")[0] == pytest.approx(counts.rates("stay")[0, 0], abs=0.02)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -68,15 +68,15 @@ def test_base_and_test_from_the_same_series_agree_more_often(size, length, compi
     # The variance of a unit among those of its set, and that of the mean of all.
     inner, whole = differences.var(axis=2, ddof=1).mean(axis=0), differences.mean(axis=2).var(axis=0)
     moments = PairMoments(means, inner, series=whole * units - inner)
-    found = in_fresh_series(moments, size, units, LIMITS, 0.0, compiled=compiled)
-    assert found.comparisons == pytest.approx(seen, abs=0.02)
-    assert found.swaps == pytest.approx(swaps, abs=0.012)
+    expected_counts = in_fresh_series(moments, size, units, LIMITS, 0.0, compiled=compiled)
+    assert expected_counts.comparisons == pytest.approx(seen, abs=0.02)
+    assert expected_counts.swaps == pytest.approx(swaps, abs=0.012)
     alone = on_fresh_units(moments, size, LIMITS, 0.0, compiled=compiled)
-    assert found.swaps.sum() == pytest.approx(swaps.sum(), abs=0.015)
-    assert alone.swaps.sum() > found.swaps.sum() + 0.03
+    assert expected_counts.swaps.sum() == pytest.approx(swaps.sum(), abs=0.015)
+    assert alone.swaps.sum() > expected_counts.swaps.sum() + 0.03
 
 
-def test_what_series_add_to_the_variance_of_a_mean(matrix_of):
+def test_series_add_to_the_variance_of_a_mean(matrix_of):
     rng = np.random.default_rng(8)
     values = np.repeat(rng.normal(0, 1, (6, 200)), 3, axis=1) + rng.normal(0, 1, (6, 600))
     clusters = tuple(str(u // 3) for u in range(600))

@@ -14,20 +14,20 @@ SIZES = np.arange(5.0, 33.0)
 
 
 def test_a_true_exponential_is_found():
-    found = fit_curve(SIZES, 0.45 * np.exp(-0.047 * SIZES))
-    assert isinstance(found, Fit)
-    assert (found.a1, found.a2) == (pytest.approx(0.45), pytest.approx(0.047))
+    curve = fit_curve(SIZES, 0.45 * np.exp(-0.047 * SIZES))
+    assert isinstance(curve, Fit)
+    assert (curve.a1, curve.a2) == (pytest.approx(0.45), pytest.approx(0.047))
     # METHOD's example: A1 = 0.45, A2 = 0.047 give 0.022 at 64.
-    assert found.at(64) == pytest.approx(0.0222, abs=1e-4)
-    assert found.as_json() == {"A1": found.a1, "A2": found.a2}
+    assert curve.at(64) == pytest.approx(0.0222, abs=1e-4)
+    assert curve.as_json() == {"A1": curve.a1, "A2": curve.a2}
 
 
 def test_the_fit_is_unweighted_least_squares():
     rates = 0.4 * np.exp(-0.05 * SIZES) + 0.02 * np.sin(SIZES)
-    found = fit_curve(SIZES, rates)
+    curve = fit_curve(SIZES, rates)
     (a1, a2), _ = curve_fit(lambda s, a, b: a * np.exp(-b * s), SIZES, rates, p0=(1.0, 0.25))
-    assert isinstance(found, Fit)
-    assert (found.a1, found.a2) == (pytest.approx(a1, rel=1e-5), pytest.approx(a2, rel=1e-5))
+    assert isinstance(curve, Fit)
+    assert (curve.a1, curve.a2) == (pytest.approx(a1, rel=1e-5), pytest.approx(a2, rel=1e-5))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_fit_is_unweighted_least_squares():
         (SIZES, np.full(len(SIZES), 0.3) + 0.001 * SIZES, "A1 or A2 not positive and finite"),
     ],
 )
-def test_what_cannot_be_fitted_says_why(sizes, rates, reason):
+def test_rates_that_cannot_be_fitted_say_why(sizes, rates, reason):
     assert fit_curve(np.asarray(sizes), np.asarray(rates)) == reason
 
 

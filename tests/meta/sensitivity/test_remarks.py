@@ -43,7 +43,7 @@ def test_the_scale_of_the_task_counts_where_scores_keep_to_it(matrix_of, scale, 
     assert width_for(replace(matrix, scale=scale)) == Decimal(wanted)
 
 
-def test_narrow_bins_are_said_with_better_ones(matrix_of):
+def test_narrow_bins_are_noted_with_better_ones(matrix_of):
     ratings = np.random.default_rng(0).integers(1, 6, (3, 40)).astype(float)
     narrow = sensitivity(matrix_of(ratings), intervals=0, bin_width="0.01")
     assert narrow.wider == Decimal("0.04")
@@ -56,7 +56,7 @@ def test_narrow_bins_are_said_with_better_ones(matrix_of):
 
 
 @pytest.mark.parametrize(("ties", "said"), [("stay", "is not a swap"), ("half", "half a swap"), ("exclude", None)])
-def test_a_first_bin_of_ties_alone_is_said(ties, said):
+def test_a_first_bin_of_ties_alone_is_noted(ties, said):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary")
     notes = " ".join(sensitivity(matrix, intervals=0, trials=20, ties=ties).as_json()["notes"])
     assert ("Up to 20 questions all differences below 0.01 are ties" in notes) == (said is not None)
@@ -65,7 +65,7 @@ def test_a_first_bin_of_ties_alone_is_said(ties, said):
     assert "are ties" not in " ".join(sensitivity(graded, intervals=0, trials=20, ties=ties).study_notes)
 
 
-def test_intervals_that_end_at_the_rate_are_said(matrix_of):
+def test_intervals_that_end_at_the_rate_are_noted(matrix_of):
     def study(seed):
         values = np.random.default_rng(seed).integers(0, 101, (3, 40)) / 100
         return sensitivity(matrix_of(values), sizes=[20], trials=50, intervals=20, bin_width="0.05")
@@ -75,8 +75,8 @@ def test_intervals_that_end_at_the_rate_are_said(matrix_of):
     # Where no comparison misled, or all did, the interval ends at 0 or 1, which is no extension.
     extended = [f"{curve.low:.2f}" for curve in ends if 0.0 < curve.error_rate[0] < 1.0]
     assert len(extended) > 1
-    (said,) = (note for note in curves.study_notes if "extended to contain it" in note)
-    assert f"in the bins from {', '.join(extended)}: " in said
+    (sentence,) = (note for note in curves.study_notes if "extended to contain it" in note)
+    assert f"in the bins from {', '.join(extended)}: " in sentence
     assert "extended" not in " ".join(study(1).study_notes)
 
 

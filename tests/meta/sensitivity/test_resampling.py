@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from qassay.matrix import ConfidenceWeighted, TypeWeighted
 from qassay.meta.sensitivity import sensitivity
 from qassay.meta.sensitivity.closed_form import plausible
 from qassay.meta.sensitivity.counting import counts_of_trials
 from qassay.meta.sensitivity.resampling import around, effective, unit_step
 from qassay.meta.simulate import simulate_runs
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 
 def ends(measured, comparisons, expected, rates):
     """One interval from plain numbers, each comparison being a draw of its own."""
-    one = [np.array([[float(number)]]) for number in (measured, comparisons, comparisons, expected)]
-    return around(*one, np.array(rates, dtype=float)[:, None, None])[0, 0]
+    cells = [np.array([[float(number)]]) for number in (measured, comparisons, comparisons, expected)]
+    return around(*cells, np.array(rates, dtype=float)[:, None, None])[0, 0]
 
 
 def counts_of(trials):
@@ -75,10 +75,10 @@ def test_an_interval_holds_its_rate_and_few_comparisons_have_none():
 def test_comparisons_that_swap_together_are_worth_one_a_trial():
     rng = np.random.default_rng(0)
     swapped = rng.random(400) < 0.3
-    together = counts_of([[[10 * (not one)], [10 * one], [0]] for one in swapped])
+    together = counts_of([[[10 * (not is_swap)], [10 * is_swap], [0]] for is_swap in swapped])
     assert effective(together, "stay", 400)[0, 0] == pytest.approx(400, rel=0.01)
     swaps = rng.binomial(10, 0.3, 400)
-    apart = counts_of([[[10 - one], [one], [0]] for one in swaps])
+    apart = counts_of([[[10 - swap], [swap], [0]] for swap in swaps])
     assert effective(apart, "stay", 400)[0, 0] == pytest.approx(4000, rel=0.1)
     assert effective(apart, "stay", 400)[0, 0] <= 4000
 
@@ -87,7 +87,7 @@ def test_effective_comparisons_follow_from_the_squares_of_whole_trials():
     rng = np.random.default_rng(4)
     trials = rng.integers(0, 6, (30, 3, 4))
     for ties, weight in (("stay", 0.0), ("half", 0.5)):
-        found = effective(counts_of(trials), ties, 30)[0, :4]
+        effective_counts = effective(counts_of(trials), ties, 30)[0, :4]
         for k in range(4):
             neither, swaps, tied = trials[:, :, k].T.astype(float)
             s, n = swaps + weight * tied, neither + swaps + tied
@@ -95,13 +95,13 @@ def test_effective_comparisons_follow_from_the_squares_of_whole_trials():
             whole = ((s - rate * n) ** 2).sum() * 30 / 29
             values = np.repeat([0.0, 1.0, weight], [int(x.sum()) for x in (neither, swaps, tied)])
             single = ((values - rate) ** 2).sum()
-            assert found[k] == pytest.approx(n.sum() ** 2 * rate * (1 - rate) / max(whole, single))
+            assert effective_counts[k] == pytest.approx(n.sum() ** 2 * rate * (1 - rate) / max(whole, single))
 
 
 def test_a_bin_without_swaps_varies_as_the_others_do():
     rng = np.random.default_rng(0)
     swapped = rng.random(200) < 0.5
-    counts = counts_of([[[8 * (not one), 5], [8 * one, 0], [0, 0]] for one in swapped])
+    counts = counts_of([[[8 * (not is_swap), 5], [8 * is_swap, 0], [0, 0]] for is_swap in swapped])
     # In the first bin all comparisons of a trial go together: then those of the second may, too.
     assert effective(counts, "stay", 200)[0, 1] == pytest.approx(200, rel=0.02)
 
@@ -133,19 +133,19 @@ def test_plausible_shares_of_equal_units_spread_like_the_truth():
     many = simulate_runs(np.linspace(0.1, 0.6, 12), 40_000, scores="binary", seed=1)
     truth = plausible(many, 2, 0).measured.equal
     few = [simulate_runs(np.linspace(0.1, 0.6, 12), 60, scores="binary", seed=seed) for seed in range(30)]
-    found = [plausible(matrix, 30, 0) for matrix in few]
-    assert np.mean([truths.measured.equal.var() for truths in found]) > 1.2 * truth.var()
-    assert np.mean([truths.equal.var(axis=1).mean() for truths in found]) == pytest.approx(truth.var(), rel=0.12)
+    moments = [plausible(matrix, 30, 0) for matrix in few]
+    assert np.mean([truths.measured.equal.var() for truths in moments]) > 1.2 * truth.var()
+    assert np.mean([truths.equal.var(axis=1).mean() for truths in moments]) == pytest.approx(truth.var(), rel=0.12)
     # What all pairs have in common varies as it does from one set of units to another.
-    levels = np.std([truths.measured.equal.mean() for truths in found])
-    assert np.mean([truths.equal.mean(axis=1).std() for truths in found]) == pytest.approx(levels, rel=0.3)
+    levels = np.std([truths.measured.equal.mean() for truths in moments])
+    assert np.mean([truths.equal.mean(axis=1).std() for truths in moments]) == pytest.approx(levels, rel=0.3)
 
 
 def test_plausible_variances_are_those_of_the_units_on_average():
     matrix = simulate_runs(np.linspace(0.3, 0.4, 5), 40, seed=3)
     truths = plausible(matrix, 2000, 0)
-    found = np.mean([truths.moments(b).variances for b in range(2000)], axis=0)
-    assert found == pytest.approx(truths.measured.variances, rel=0.03)
+    mean_variances = np.mean([truths.moments(b).variances for b in range(2000)], axis=0)
+    assert mean_variances == pytest.approx(truths.measured.variances, rel=0.03)
 
 
 def test_runs_that_never_vary_against_each_other_do_so_in_no_resample(matrix_of):
@@ -190,28 +190,28 @@ def test_intervals_do_not_depend_on_threads(matrix_of, kind, ties):
         "confidence": {"summary": ConfidenceWeighted(order)},
         "types": {"summary": TypeWeighted(("a", "b") * 20, {"a": 0.5, "b": 0.5})},
     }.get(kind, {"denominator": 1})
-    one, other, another = (
+    first, other, another = (
         sensitivity(matrix_of(values, **fields), trials=20, intervals=30, ties=ties, threads=threads, seed=seed)
         for threads, seed in ((1, 0), (5, 0), (1, 1))
     )
-    assert np.array_equal(one.intervals, other.intervals, equal_nan=True)
-    assert not np.array_equal(one.intervals, another.intervals, equal_nan=True)
-    rates = one.counts.rates(ties)
-    with_one = np.isfinite(one.intervals[..., 0])
+    assert np.array_equal(first.intervals, other.intervals, equal_nan=True)
+    assert not np.array_equal(first.intervals, another.intervals, equal_nan=True)
+    rates = first.counts.rates(ties)
+    with_one = np.isfinite(first.intervals[..., 0])
     assert with_one.sum() > 20
-    assert (one.intervals[..., 0] <= rates)[with_one].all()
-    assert (one.intervals[..., 1] >= rates)[with_one].all()
+    assert (first.intervals[..., 0] <= rates)[with_one].all()
+    assert (first.intervals[..., 1] >= rates)[with_one].all()
 
 
 @pytest.mark.parametrize("scores", ["normal", "binary"])
 def test_compiled_intervals_are_the_same(scores):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 9), 80, scores=scores, seed=2)
-    one, other = (
+    first, other = (
         sensitivity(matrix, sizes=[5, 40], trials=20, intervals=20, path=path).intervals
         for path in ("arrays", "compiled")
     )
-    assert np.isfinite(one).any(axis=(1, 2)).all()
-    assert one == pytest.approx(other, abs=1e-8, nan_ok=True)
+    assert np.isfinite(first).any(axis=(1, 2)).all()
+    assert first == pytest.approx(other, abs=1e-8, nan_ok=True)
 
 
 @pytest.mark.parametrize(

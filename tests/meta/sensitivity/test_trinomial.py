@@ -15,18 +15,18 @@ from qassay.meta.simulate import simulate_runs
 LIMITS = tuple(k / 100 for k in range(21))
 
 
-def tally(found, d_base, d_test, size, weight):
+def tally(counts, d_base, d_test, size, weight):
     k = min(abs(d_base) * 100 // size, 20)
-    found[0, k] += weight
-    found[1, k] += weight * (d_base * d_test < 0)
-    found[2, k] += weight * (d_base * d_test > 0)
+    counts[0, k] += weight
+    counts[1, k] += weight * (d_base * d_test < 0)
+    counts[2, k] += weight * (d_base * d_test > 0)
 
 
 def test_fresh_units_by_enumeration():
     size, shares = 3, {1: 0.3, -1: 0.15, 0: 0.55}
     wanted = np.zeros((3, 21))
     for draws in product(shares, repeat=2 * size):
-        tally(wanted, sum(draws[:size]), sum(draws[size:]), size, np.prod([shares[one] for one in draws]))
+        tally(wanted, sum(draws[:size]), sum(draws[size:]), size, np.prod([shares[value] for value in draws]))
     moments = PairMoments(np.array([0.15]), np.array([0.4]), np.array([0.55]))
     assert Trinomial(size, 1.0, LIMITS).fresh(moments) == pytest.approx(wanted)
     # Half a point for a right answer: the same steps, half as wide, the smallest of them in bin 16.
@@ -50,9 +50,9 @@ def test_dealt_units_by_enumeration():
 def test_dealt_units_are_what_the_study_shows(size):
     matrix = simulate_runs(np.linspace(0.3, 0.5, 8), 40, scores="binary", seed=4)
     counts = sensitivity(matrix, sizes=[size], trials=4000, intervals=0).counts
-    found = Trinomial(size, 1.0, LIMITS).dealt(plausible(matrix, 2, 0).measured, 40)
-    assert found[0] * 4000 == pytest.approx(counts.comparisons[0], rel=0.04, abs=100)
-    assert found[1] * 4000 == pytest.approx(counts.swaps[0], rel=0.04, abs=100)
+    dealt = Trinomial(size, 1.0, LIMITS).dealt(plausible(matrix, 2, 0).measured, 40)
+    assert dealt[0] * 4000 == pytest.approx(counts.comparisons[0], rel=0.04, abs=100)
+    assert dealt[1] * 4000 == pytest.approx(counts.swaps[0], rel=0.04, abs=100)
 
 
 def test_pairs_that_never_or_always_differ():
@@ -65,8 +65,8 @@ def test_series_make_right_or_wrong_answers_agree_more_often():
     alone = PairMoments(np.array([0.05]), np.array([0.3]), np.array([0.7]))
     series = PairMoments(np.array([0.05]), np.array([0.3]), np.array([0.7]), np.array([0.6]))
     exact = Trinomial(5, 1.0, LIMITS)
-    one, other = (
+    first, other = (
         in_fresh_series(some, 5, 30, np.array(LIMITS), 0.2, compiled=False, exact=exact) for some in (alone, series)
     )
-    assert one.swaps == pytest.approx(Expected(*exact.fresh(alone)).swaps)
-    assert other.swaps.sum() < 0.95 * one.swaps.sum()
+    assert first.swaps == pytest.approx(Expected(*exact.fresh(alone)).swaps)
+    assert other.swaps.sum() < 0.95 * first.swaps.sum()

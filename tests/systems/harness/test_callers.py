@@ -36,7 +36,9 @@ def test_a_command_answers(two_series: TestSet, open_log: OpenLog, program: Prog
     assert [answers[q].items[0].text for q in ("1.1", "2.1", "9")] == ["1.1", "2.1", "9"]
 
 
-def test_what_it_is_sent(two_series: TestSet, open_log: OpenLog, program: Program) -> None:
+def test_a_system_is_sent_the_question_and_the_history(
+    two_series: TestSet, open_log: OpenLog, program: Program
+) -> None:
     answers = run(program("say({'items': [{'doc': 'D1', 'text': json.dumps(row)}]})"), two_series, open_log)
     text = answers["1.2"].items[0].text
     assert (
@@ -173,8 +175,8 @@ def test_a_python_callable_runs_in_a_process_of_its_own(
     monkeypatch.chdir(tmp_path)
     assert run("mine_here:answer", two_series, open_log)["1.3"].items[0].text == "1.3 2"
     assert run("mine_here:plain", two_series, open_log, restart=True)["9"].items[0].text == "x"
-    made = run("mine_here:make(word=ab, times=2)", two_series, open_log, restart=True)
-    assert made["9"].items[0].text == "None abab"
+    done = run("mine_here:make(word=ab, times=2)", two_series, open_log, restart=True)
+    assert done["9"].items[0].text == "None abab"
     for spelling, message in {
         "mine_here:bad": "returned int; a system returns an Answer or a dictionary",
         "mine_here:absent": "has no attribute 'absent'",

@@ -66,10 +66,10 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    server = Server()
+    yield server
+    server.server.shutdown()
+    server.server.server_close()
 
 
 def ok(row: Any) -> tuple[int, dict[str, str], bytes]:

@@ -105,7 +105,7 @@ def test_nothing_is_written_where_a_rule_is_broken(two_series: TestSet, tmp_path
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_what_runs_say_of_themselves(two_series: TestSet, tmp_path: Path) -> None:
+def test_runs_describe_themselves(two_series: TestSet, tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     (tmp_path / "runs.jsonl").write_text('{"run": "old", "own": 1}\n{"run": "t", "priority": 3, "note": "kept"}\n')
     for described in ("first", "second"):

@@ -47,11 +47,11 @@ class Evaluated:
     def client(self, role: str) -> TestClient:
         """A browser in which this role is signed in."""
         headers = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-        made = TestClient(self.app, follow_redirects=False, headers=headers)
+        client = TestClient(self.app, follow_redirects=False, headers=headers)
         with self.store.write() as connection:
             secret = begin_session(connection, 1 + ROLES.index(role), address="test", agent="test")
-        made.cookies.set(self.app.state.site.settings.cookie, secret)
-        return made
+        client.cookies.set(self.app.state.site.settings.cookie, secret)
+        return client
 
     def page(self, path: str, role: str = "organiser", **query: Any) -> dict[str, Any]:
         """The JSON twin of a page, once it is computed."""
@@ -95,9 +95,9 @@ def served_from(folder: Path, jobs: JobQueue) -> Evaluated:
 @pytest.fixture(scope="session")
 def jobs() -> Iterator[JobQueue]:
     """One process for all tests: starting one takes longer than what it computes."""
-    made = JobQueue()
-    yield made
-    made.close()
+    queue = JobQueue()
+    yield queue
+    queue.close()
 
 
 @pytest.fixture(scope="session")
@@ -121,8 +121,8 @@ def serve(jobs: JobQueue) -> Iterator[Callable[[Path], Evaluated]]:
         return made[-1]
 
     yield start
-    for one in made:
-        one.store.close()
+    for evaluated in made:
+        evaluated.store.close()
 
 
 def copied(folder: Path) -> Path:
@@ -137,9 +137,9 @@ def copied(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def at_work(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Evaluated]) -> Evaluated:
     """An evaluation whose work is given out and open; for tests that change nothing."""
-    made = serve(copied(tmp_path_factory.mktemp("work") / "rag"))
-    made.give_out()
-    return made
+    evaluated = serve(copied(tmp_path_factory.mktemp("work") / "rag"))
+    evaluated.give_out()
+    return evaluated
 
 
 @pytest.fixture

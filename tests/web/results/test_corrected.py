@@ -15,13 +15,13 @@ from qassay.demo import demo_folder
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The built-in evaluation; the second assessor is a program, and its sample is drawn."""
-    made = tmp_path / "series"
-    shutil.copytree(demo_folder("series"), made)
-    with (made / "qassay.toml").open("a", encoding="utf-8") as file:
+    folder = tmp_path / "series"
+    shutil.copytree(demo_folder("series"), folder)
+    with (folder / "qassay.toml").open("a", encoding="utf-8") as file:
         file.write('automatic = ["second"]\n')
-    (made / "judgments" / "third.jsonl").unlink()
-    assert main(["sample", str(made), "--size", "40", "--for", "second"]) == 0
-    return made
+    (folder / "judgments" / "third.jsonl").unlink()
+    assert main(["sample", str(folder), "--size", "40", "--for", "second"]) == 0
+    return folder
 
 
 def test_corrected_scores_are_beside_those_of_the_program(folder: Path, serve, capsys) -> None:

@@ -71,16 +71,16 @@ def test_pictures_are_static_and_coloured_by_the_page(demos) -> None:
 
 def test_the_picture_is_that_of_the_result() -> None:
     evaluation = open_evaluation(demo_folder())
-    found = leaderboard(evaluation, Choice(), lambda done, total: None)
-    assert found.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
+    finding = leaderboard(evaluation, Choice(), lambda done, total: None)
+    assert finding.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
 
 
 def test_pages_work_without_the_packages_of_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    found = leaderboard(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
-    assert found.pictures == ()
-    assert found.answer
-    assert found.parts
+    finding = leaderboard(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
+    assert finding.pictures == ()
+    assert finding.answer
+    assert finding.parts
 
 
 def test_a_picture_too_large_for_a_page_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,7 @@ def test_questions_that_are_not_finished_are_left_out_with_their_series(half_way
     assert len(sheet.text.splitlines()) == 13
 
 
-def test_what_is_shown_early_can_be_hidden_and_is_recorded(half_way) -> None:
+def test_early_results_can_be_hidden_and_are_recorded(half_way) -> None:
     organiser = half_way.client("organiser")
     assert organiser.delete("/api/results/early").json() == {"shown": False}
     try:
@@ -220,7 +220,7 @@ def test_agreement_is_open_while_judging_goes_on(at_work) -> None:
     assert "264 decisions open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text
 
 
-def test_what_is_published_comes_before_what_is_open(half_way) -> None:
+def test_published_results_come_before_open_ones(half_way) -> None:
     organiser = half_way.client("organiser")
     assert organiser.delete("/api/results/early").status_code == 200
     try:

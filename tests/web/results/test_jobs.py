@@ -41,13 +41,13 @@ def waited(jobs: JobQueue, job: Job) -> Job:
 @pytest.fixture
 def own() -> Iterator[JobQueue]:
     """A queue that a test may break."""
-    made = JobQueue()
-    yield made
-    made.close()
+    queue = JobQueue()
+    yield queue
+    queue.close()
 
 
 def ours() -> list[multiprocessing.Process]:
-    return [one for one in multiprocessing.active_children() if one.name == "qassay-results"]
+    return [process for process in multiprocessing.active_children() if process.name == "qassay-results"]
 
 
 def test_the_same_state_is_computed_once(jobs) -> None:
@@ -81,7 +81,7 @@ def test_a_refusal_holds_for_its_state_alone(jobs, tmp_path: Path, missing: str)
     assert jobs.submit(asked, "b") is not first, "the cause may be gone"
 
 
-def test_what_cannot_be_computed_is_said_with_what_there_is_to_choose(jobs) -> None:
+def test_a_page_that_cannot_be_computed_says_why_and_offers_choices(jobs) -> None:
     job = waited(jobs, jobs.submit(request("run", run="nobody"), "a"))
     result = job.result()
     assert result.finding is None
@@ -120,9 +120,9 @@ def test_a_study_that_takes_too_much_memory_is_interrupted_and_the_next_one_is_n
 
 
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
-    before = {one.pid for one in ours()}
+    before = {process.pid for process in ours()}
     waited(own, own.submit(request(), "a"))
-    (mine,) = [one for one in ours() if one.pid not in before]
+    (mine,) = [process for process in ours() if process.pid not in before]
     os.kill(mine.pid or 0, signal.SIGKILL)
     job = waited(own, own.submit(request("spread"), "a"))
     assert job.condition == "broken"
@@ -184,10 +184,10 @@ def test_closing_ends_the_process_and_leaves_nothing_behind(tmp_path: Path, monk
     import_folder(store, open_folder(folder))
     store.close()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
-    before = {one.pid for one in ours()}
+    before = {process.pid for process in ours()}
     brief = JobQueue()
     waited(brief, brief.submit(request(folder=str(folder)), "a"))
-    (mine,) = [one for one in ours() if one.pid not in before]
+    (mine,) = [process for process in ours() if process.pid not in before]
     assert list(room.glob("*/*/judgments/adjudicated.jsonl"))
     brief.close()
     mine.join(10)

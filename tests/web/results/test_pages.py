@@ -44,7 +44,7 @@ TAG = "tag-" + "0123456789" * 17 + "<b>&?#%2e"
 # ---- what can be asked ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_not_on_the_list_is_refused(demos) -> None:
+def test_values_that_are_not_on_the_list_are_refused(demos) -> None:
     organiser = demos["series"].client("organiser")
     for query in (
         *("sort=text", "sort=mean;drop", "by=run", "kind=riddle", "page=0", "page=x", "across=-1", "unjudged=maybe"),
@@ -61,7 +61,7 @@ def test_what_is_not_on_the_list_is_refused(demos) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
-    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
+    needed = {name: "x" for name, field in view.parameters.model_fields.items() if field.is_required()}
     for path in (view.path, f"/api{view.path}", view.csv, view.figure):
         assert organiser.get(path, params={**needed, "nonsense": "1"}).status_code == 422, path
     # Of a key that is not there nothing is computed.
@@ -97,7 +97,7 @@ def test_an_empty_field_of_a_form_is_as_if_it_were_not_there(demos) -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_parameters_of_downloads_are_not_those_of_pages(demos, view: View) -> None:
     organiser = demos["series"].client("organiser")
-    needed = {name: "x" for name, one in view.parameters.model_fields.items() if one.is_required()}
+    needed = {name: "x" for name, field in view.parameters.model_fields.items() if field.is_required()}
     for query in ({"table": "x"}, {"figure": "x"}, {"form": "svg"}):
         for path in (view.path, f"/api{view.path}"):
             assert organiser.get(path, params={**needed, **query}).status_code == 422, (path, query)
@@ -107,10 +107,10 @@ def test_parameters_of_downloads_are_not_those_of_pages(demos, view: View) -> No
 
 @pytest.mark.parametrize("name", names())
 def test_every_task_offers_its_measures(name: str) -> None:
-    found = measures_of(task(name))
-    assert found[0] == task(name).measure
-    assert len(set(found)) == len(found)
-    assert all(one.split("(")[0] in MEASURES for one in found)
+    measures = measures_of(task(name))
+    assert measures[0] == task(name).measure
+    assert len(set(measures)) == len(measures)
+    assert all(measure.split("(")[0] in MEASURES for measure in measures)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def large(folder: Path, runs: int, questions: int) -> Path:
         {"id": str(i), "type": "factoid", "text": f"What is the answer to question {i}?"} for i in range(questions)
     ]
     judged = [
-        {"question": one["id"], "doc": "D", "text": text, "judgment": label}
-        for one in asked
+        {"question": question["id"], "doc": "D", "text": text, "judgment": label}
+        for question in asked
         for text, label in (("yes", "R"), ("no", "W"))
     ]
     for name, rows in (("questions.jsonl", asked), ("judgments/adjudicated.jsonl", judged)):
@@ -197,7 +197,7 @@ def large(folder: Path, runs: int, questions: int) -> Path:
         tag = f"run{number:03d}"
         right = (number + 1) / (runs + 1)
         answers = ("yes" if chance.random() < right else "no" for _ in asked)
-        text = "".join(f"{one['id']} {tag} D {answer}\n" for one, answer in zip(asked, answers, strict=True))
+        text = "".join(f"{question['id']} {tag} D {answer}\n" for question, answer in zip(asked, answers, strict=True))
         (folder / "runs" / f"{tag}.txt").write_text(text)
     return folder
 
@@ -214,18 +214,18 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
         StudyRequest(str(folder), QUESTION.study, options=(("question", "1"),)),
     ]
     for way in ways:
-        found = way.compute(evaluation, lambda done, total: None)
-        size = len(json.dumps(found.document)) + sum(len(json.dumps(part.table.rows)) for part in found.parts)
+        finding = way.compute(evaluation, lambda done, total: None)
+        size = len(json.dumps(finding.document)) + sum(len(json.dumps(part.table.rows)) for part in finding.parts)
         assert size < 3_000_000, way
-        assert all(len(part.table.rows) <= 500 for part in found.parts)
+        assert all(len(part.table.rows) <= 500 for part in finding.parts)
         if way.study is UNITS.study:
-            assert found.columns is not None
-            assert (found.columns.size, found.columns.total) == (20, runs)
-            assert found.parts[0].window is not None
-            assert (found.parts[0].window.size, found.parts[0].window.total) == (100, questions)
+            assert finding.columns is not None
+            assert (finding.columns.size, finding.columns.total) == (20, runs)
+            assert finding.parts[0].window is not None
+            assert (finding.parts[0].window.size, finding.parts[0].window.total) == (100, questions)
         if way.study == "leaderboard":
-            assert "matrix" not in found.document
-            assert found.left_out is not None
+            assert "matrix" not in finding.document
+            assert finding.left_out is not None
 
 
 def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
@@ -257,16 +257,16 @@ def test_a_run_page_tells_right_from_wrong(demos) -> None:
 
 def test_a_question_page_has_all_judgments_side_by_side(demos) -> None:
     page = demos["series"].page("/results/question", question="1.6")
-    answers = next(one for one in page["tables"] if one["name"] == "answers")
+    answers = next(table for table in page["tables"] if table["name"] == "answers")
     assert [column["header"] for column in answers["columns"]] == [
         *("answer", "document", "adjudicated", "first", "second", "third", "run"),
     ]
     row = next(row for row in answers["rows"] if row[0] == "Frédéric" and row[6] == "badger")
     assert row[2:6] == ["X", "X", "R (Frédéric Joliot)", None]
     pair = demos["entailment"].page("/results/question", question="3")
-    assert [one["name"] for one in pair["tables"]] == ["about", "labels", "answers", "scores"]
+    assert [table["name"] for table in pair["tables"]] == ["about", "labels", "answers", "scores"]
     answer = demos["rag"].page("/results/question", question="r1")
-    support = next(one for one in answer["tables"] if one["name"] == "support")
+    support = next(table for table in answer["tables"] if table["name"] == "support")
     assert ["harbor", "1", "full", "full", "full"] in support["rows"]
 
 
@@ -280,15 +280,15 @@ def odd(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], Any]) 
     shutil.copytree(demo_folder(), folder)
     strings = (SCRIPT, IMAGE, REVERSED, FORMULA, LONG, LONGEST)
     rows, judged = [], []
-    for number, one in enumerate(open_evaluation(folder).questions):
-        texts = strings if one.type != "factoid" else (strings[number % len(strings)],)
+    for number, question in enumerate(open_evaluation(folder).questions):
+        texts = strings if question.type != "factoid" else (strings[number % len(strings)],)
         items = [{"doc": "demo-curie-1", "text": text} for text in texts]
-        rows.append({"run": TAG, "question": one.id, "items": items})
-        if one.type == "other":
-            judged.append({"question": one.id, "run": TAG, "nuggets": []})
+        rows.append({"run": TAG, "question": question.id, "items": items})
+        if question.type == "other":
+            judged.append({"question": question.id, "run": TAG, "nuggets": []})
         else:
-            owner = {"run": TAG} if one.type == "list" else {}
-            judged += [{"question": one.id, **owner, **item, "judgment": "W"} for item in items]
+            owner = {"run": TAG} if question.type == "list" else {}
+            judged += [{"question": question.id, **owner, **item, "judgment": "W"} for item in items]
     (folder / "runs" / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with (folder / "judgments" / "adjudicated.jsonl").open("a") as target:
         target.writelines(json.dumps(row) + "\n" for row in judged)
@@ -316,14 +316,16 @@ def test_hostile_answers_are_text(odd, asked: dict[str, str]) -> None:
 def test_long_tags_lead_to_their_pages(odd) -> None:
     shown = odd.html("/results")
     assert "<b>&?" not in shown
-    address = next(one for one in re.findall(r'href="(/results/run\?run=tag-[^"]*)"', shown))
+    address = next(link for link in re.findall(r'href="(/results/run\?run=tag-[^"]*)"', shown))
     assert odd.client("organiser").get(address).status_code == 200
     assert odd.page("/results/run", run=TAG)["heading"] == f"Run {TAG}"
 
 
 def test_cells() -> None:
-    made = table("t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)])
-    view = table_view("t", made, csv="/t.csv", provisional=None)
+    cells = table(
+        "t", ["name", Column("score", ".3f")], [("a", 0.12345), (None, None), ("bell\x07", 1), ("y" * 300, 0)]
+    )
+    view = table_view("t", cells, csv="/t.csv", provisional=None)
     shown = view.shown()
     assert [cell.text for cell in shown[0]] == ["a", "0.123"]
     assert [cell.text for cell in shown[1]] == ["–", "–"]
@@ -334,9 +336,9 @@ def test_cells() -> None:
 
 
 def test_sheets() -> None:
-    made = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
-    assert "".join(csv_lines(made)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
-    assert "".join(csv_lines(made, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
+    cells = table("t", ["name", Column("score", ".3f")], [("a,b", 0.12345), (None, None), ("=1+1", -2), ("@x", True)])
+    assert "".join(csv_lines(cells)) == "name,score\n\"a,b\",0.12345\n,\n'=1+1,-2\n'@x,yes\n"
+    assert "".join(csv_lines(cells, provisional="2 items open")).splitlines()[1] == '"a,b",0.12345,2 items open'
 
 
 def test_cutting() -> None:

@@ -43,17 +43,17 @@ def test_others_get_no_result_by_any_other_way(rag, role: str) -> None:
 
 
 def test_published_results_are_seen_by_all(rag) -> None:
-    made = publish(rag)
-    assert made.status_code == 201, made.text
-    number = made.json()["id"]
-    assert (made.json()["key"], made.json()["measure"], made.json()["provisional"]) == (
+    result_id = publish(rag)
+    assert result_id.status_code == 201, result_id.text
+    number = result_id.json()["id"]
+    assert (result_id.json()["key"], result_id.json()["measure"], result_id.json()["provisional"]) == (
         "adjudicated",
         "vital_strict",
         None,
     )
     board = rag.page("/results")["tables"][0]
     for role in ("organiser", *OTHERS):
-        assert [one["id"] for one in rag.page("/results", role)["published"]] == [number]
+        assert [result["id"] for result in rag.page("/results", role)["published"]] == [number]
         page = rag.page(f"/results/published/{number}", role)
         assert page["tables"][0]["rows"] == board["rows"]
         assert "matrix" not in page["document"]
@@ -84,7 +84,7 @@ def test_assessors_see_nothing_while_work_is_open(rag) -> None:
     assert rag.client("assessor").get(f"/results/published/{number}").status_code == 200
 
 
-def test_what_changes_later_does_not_leak(rag) -> None:
+def test_later_changes_do_not_leak(rag) -> None:
     number = publish(rag).json()["id"]
     before = rag.page(f"/results/published/{number}", "reader")
     with rag.store.write() as connection:
@@ -92,21 +92,21 @@ def test_what_changes_later_does_not_leak(rag) -> None:
     assert [row[1] for row in rag.page("/results", fresh=1)["tables"][0]["rows"]] == ["lantern*", "meadow*"]
     assert rag.page(f"/results/published/{number}", "reader") == before
     again = publish(rag).json()["id"]
-    assert [one["id"] for one in rag.page("/results", "reader")["published"]] == [again]
+    assert [result["id"] for result in rag.page("/results", "reader")["published"]] == [again]
     assert "harbor" not in rag.client("reader").get(f"/results/published/{again}").text
     assert rag.client("reader").get(f"/results/published/{number}").status_code == 404
 
 
-def test_publishing_waits_for_open_work_unless_it_is_said_to_be_provisional(rag) -> None:
+def test_publishing_waits_for_open_work_unless_it_is_provisional(rag) -> None:
     rag.give_out()
     refused = publish(rag)
     assert refused.status_code == 409
     assert "264 decisions open" in refused.json()["message"]
-    made = publish(rag, provisional=True)
-    assert made.json()["provisional"] == "264 decisions open"
-    shown = rag.client("reader").get(f"/results/published/{made.json()['id']}").text
+    number = publish(rag, provisional=True)
+    assert number.json()["provisional"] == "264 decisions open"
+    shown = rag.client("reader").get(f"/results/published/{number.json()['id']}").text
     assert "provisional: 264 decisions open" in shown
-    sheet = rag.client("reader").get(f"/results/published/{made.json()['id']}/sheet.csv?table=leaderboard").text
+    sheet = rag.client("reader").get(f"/results/published/{number.json()['id']}/sheet.csv?table=leaderboard").text
     assert sheet.splitlines()[0].endswith(",provisional")
 
 
@@ -120,8 +120,8 @@ def test_publishing_and_withdrawing_are_recorded(rag, demos) -> None:
     done = [row for row in rows if row.action in ("publish", "unpublish")]
     assert [row.action for row in done] == ["publish", "unpublish"]
     assert all(row.account == 1 for row in done)
-    told = json.loads(done[0].body)
-    assert (told["publication"], told["key"], told["measure"]) == (number, "one", "vital")
+    body = json.loads(done[0].body)
+    assert (body["publication"], body["key"], body["measure"]) == (number, "one", "vital")
     assert left == []
 
 

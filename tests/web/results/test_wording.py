@@ -38,7 +38,7 @@ def sentences(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         text = ""
         if isinstance(node, ast.JoinedStr):
-            text = "".join(one.value if isinstance(one, ast.Constant) else "word" for one in node.values)
+            text = "".join(value.value if isinstance(value, ast.Constant) else "word" for value in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described | within:
             text = node.value
         if OPTION.search(text):
@@ -68,5 +68,5 @@ def test_there_are_options_to_say_otherwise() -> None:
 
 
 def test_questions_that_are_not_published_are_not_published_by_a_command() -> None:
-    told = Folder(Path("/x"), drafts=2).unpublished()
-    assert on_page(str(told)) == "2 drafts that are not published yet; publish them on the page Questions"
+    sentence = Folder(Path("/x"), drafts=2).unpublished()
+    assert on_page(str(sentence)) == "2 drafts that are not published yet; publish them on the page Questions"

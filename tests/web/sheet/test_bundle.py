@@ -33,7 +33,7 @@ def test_every_screen_can_be_put_into_a_sheet() -> None:
         "const a = import.meta.url;",
     ],
 )
-def test_what_a_sheet_cannot_hold_is_refused(source: str) -> None:
+def test_scripts_that_no_sheet_can_contain_are_refused(source: str) -> None:
     with pytest.raises(ValueError, match="cannot be put into a sheet"):
         as_function("a.js", source)
 

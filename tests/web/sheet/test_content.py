@@ -29,16 +29,16 @@ def test_documents_are_cut_around_the_string(folder: Path) -> None:
     content = make_content(open_evaluation(folder), Wanted("ada", ["1.1"]), seed="s")
     shown = content.questions[0]["documents"]
     assert len(shown) == 5
-    for asked, (number, marks, begins, length, found) in shown.items():
+    for asked, (number, marks, begins, length, is_found) in shown.items():
         text = content.texts[number - 1]["text"]
         assert len(text) == 20_000
         assert begins > 0
         assert length > 60_000
-        assert found == "exact"
+        assert is_found == "exact"
         assert text[slice(*marks[0])] == json.loads(asked)[1]
 
 
-def test_what_another_assessor_noted_is_not_told(folder: Path) -> None:
+def test_notes_of_another_assessor_are_not_shown(folder: Path) -> None:
     with (folder / "answers.jsonl").open("a") as file:
         for answer, assessor in (("Lodz", "bob"), ("Cracow", "ada")):
             file.write(json.dumps({"question": "1.1", "answer": answer, "assessor": assessor}) + "\n")
@@ -67,8 +67,8 @@ def test_nobody_is_shown_the_nuggets_that_another_assessor_wrote(
         row = {"question": "1.7", "nugget": "1", "vital": True, "text": f"of {name}"}
         (folder / "nuggets" / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
     content = make_content(open_evaluation(folder), Wanted("ada", ["1.1", "1.7"]), seed="s")
-    found = [nugget["text"] for question in content.questions for nugget in question["nuggets"]]
-    assert found == ([f"of {shown}"] if shown else [])
+    texts = [nugget["text"] for question in content.questions for nugget in question["nuggets"]]
+    assert texts == ([f"of {shown}"] if shown else [])
     assert content.waiting == ([] if shown else ["1.7"])
 
 
@@ -81,11 +81,13 @@ def test_a_sheet_that_is_too_large_says_what_to_do(folder: Path, tmp_path: Path)
 
 def test_documents_are_there_once_or_left_out(folder: Path, tmp_path: Path) -> None:
     evaluation = open_evaluation(folder)
-    with_, without = (make_content(evaluation, Wanted("ada", documents=there), seed="s") for there in (True, False))
+    with_, without = (
+        make_content(evaluation, Wanted("ada", documents=documents), seed="s") for documents in (True, False)
+    )
     ids = [text["id"] for text in with_.texts]
     assert len(ids) == len(set(ids)) > 50
     assert without.texts == []
-    sizes = [write_page(one, tmp_path / f"{len(one.texts)}.html") for one in (with_, without)]
+    sizes = [write_page(content, tmp_path / f"{len(content.texts)}.html") for content in (with_, without)]
     assert sizes[0] > sizes[1]
 
 
@@ -96,7 +98,10 @@ def test_a_string_with_characters_beyond_the_basic_plane_is_found_as_the_page_as
     asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
     for path in (folder / "runs").iterdir():
         path.unlink()
-    rows = [{"run": "own", "question": one["id"], "items": [{"doc": "demo-curie-1", "text": text}]} for one in asked]
+    rows = [
+        {"run": "own", "question": question["id"], "items": [{"doc": "demo-curie-1", "text": text}]}
+        for question in asked
+    ]
     run.write_text("".join(json.dumps(row) + "\n" for row in rows))
     content = make_content(open_evaluation(folder), Wanted("ada", ["1.1"]), seed="s")
     [shown] = content.questions[0]["documents"]

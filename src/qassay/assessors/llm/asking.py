@@ -257,7 +257,7 @@ class Loop:
         return bool(self._taken) or not self._results.empty()
 
     def close(self) -> None:
-        """Break off what is under way and end the loop."""
+        """Cancel all open requests and end the loop."""
         if self._loop is not None and self._over is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()

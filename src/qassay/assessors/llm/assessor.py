@@ -77,7 +77,7 @@ class LanguageModel:
 
     def judge(self, case: Case) -> Opinion | None:
         """The model's opinion on one decision."""
-        opinions = [own for _, together in self.judge_stream(iter([case])) for own in together]
+        opinions = [opinion for _, together in self.judge_stream(iter([case])) for opinion in together]
         return opinions[0] if opinions else None
 
     def judge_stream(self, cases: Iterable[Case]) -> Iterator[tuple[Sequence[Case], Sequence[Opinion | None]]]:
@@ -273,7 +273,7 @@ def decided(votes: Sequence[Asked], number: int, call: Call) -> Decided:
         others = Counter(tuple(sorted(verdict.items())) for verdict in winners)
         chosen = dict(others.most_common(1)[0][0])
     else:
-        order = sorted(verdicts, key=lambda own: [own.get(field.name) or 0 for field in call.form.fields])
+        order = sorted(verdicts, key=lambda verdict: [verdict.get(field.name) or 0 for field in call.form.fields])
         chosen = order[(len(order) - 1) // 2]
     return Decided(chosen, _probability(votes, number, chosen.get(main.name), main.name), spread)
 
@@ -287,7 +287,7 @@ def _probability(votes: Sequence[Asked], number: int, value: Any, field_name: st
     for vote in votes:
         chance = vote.answer.chances[number] if number < len(vote.answer.chances) else None
         if chance is None:
-            agreeing = sum(own.verdicts[number].get(field_name) == value for own in votes)
+            agreeing = sum(vote.verdicts[number].get(field_name) == value for vote in votes)
             return None if len(votes) == 1 else round(agreeing / len(votes), 4)
         chances.append(chance if vote.verdicts[number].get(field_name) == value else 1 - chance)
     return round(sum(chances) / len(chances), 4)

@@ -24,7 +24,7 @@ _CUT = " [...] "
 
 @dataclass(frozen=True)
 class Call:
-    """One request to a model: what it is told, the form of the answer, and which decisions it answers."""
+    """One request to a model: its prompt, the form of the answer, and the decisions that it answers."""
 
     prompt: Prompt
     messages: Sequence[Mapping[str, str]]
@@ -65,13 +65,13 @@ class Showing:
     def works(self, cases: Iterable[Case]) -> Iterator[Work]:
         """The decisions in groups, each with its calls."""
         for _, group in groupby(cases, key=lambda case: (id(case.item), case.kind)):
-            own = tuple(group)
-            prompt = self.prompts(own[0].kind)
+            together = tuple(group)
+            prompt = self.prompts(together[0].kind)
             if prompt is None:
-                yield Work(own, ())
+                yield Work(together, ())
                 continue
             # A case that is asked about alone is a work of its own, so that it fails or succeeds alone.
-            for cases_together in (own,) if prompt.batch > 1 else ((case,) for case in own):
+            for cases_together in (together,) if prompt.batch > 1 else ((case,) for case in together):
                 yield Work(cases_together, tuple(self._calls(cases_together, prompt)))
 
     def _calls(self, cases: Sequence[Case], prompt: Prompt) -> Iterator[Call]:
@@ -93,7 +93,7 @@ class Showing:
             yield Call(prompt, prompt.messages(data, instructions), form, about, tuple(together), check)
 
     def _form(self, record: Kind, prompt: Prompt, count: int | None) -> tuple[Form, Mapping[str, str]]:
-        """The form of the answer and what the model is told about it, made once for all calls that share it."""
+        """The form of the answer and its description for the model, made once for all calls that share it."""
         key = (record.name, prompt.hash, count)
         if key not in self._forms:
             form = form_of(record, self.task, reason=prompt.reason, count=count)
@@ -103,7 +103,7 @@ class Showing:
     def _data(
         self, cases: Sequence[Case], targets: Sequence[tuple[int, str | None]], prompt: Prompt
     ) -> dict[str, str] | None:
-        """The texts that a call shows; None where what is judged is empty."""
+        """The texts that a call shows; None where the judged text is empty."""
         first = cases[targets[0][0]]
         question = first.question
         answer = judged_text(first)
@@ -196,5 +196,5 @@ def one_line(text: str) -> str:
 
 
 def key_of(call: Call, model: str, endpoint: str, settings: Mapping[str, Any]) -> str:
-    """Under what an answer is kept: model, endpoint, prompt, parameters, and what is asked about."""
+    """The key of a cached answer: model, endpoint, prompt, parameters, and the texts of the call."""
     return digest("answer", model, endpoint, call.prompt.hash, sorted(settings.items()), call.about)

@@ -87,7 +87,7 @@ class Account:
         self.estimated, self.stopped, self.reserved = False, None, 0.0
 
     def fits(self, most: float) -> bool:
-        """Whether a call that may cost so much fits into what is left."""
+        """Whether the rest of the limit covers a call that may cost this much."""
         return self.limit is None or (self.cost or 0.0) + self.reserved + most <= self.limit + 1e-12
 
     def most(self, prompt: int, max_tokens: int) -> float:

@@ -148,7 +148,7 @@ class Connections:
     _headers: list[tuple[bytes, bytes]] = field(default_factory=list, repr=False)
 
     def places(self, parallel: int) -> int:
-        """As many as wanted, or as the limit of open files allows."""
+        """The wanted number, or the number that the limit of open files allows."""
         return connections(parallel)
 
     async def post(self, body: bytes) -> Reply:
@@ -218,6 +218,6 @@ def connections(parallel: int) -> int:
 
 
 def settle_imports() -> None:
-    """Answer at once what the library asks at every call: is there a module that it can do without?"""
+    """Answer once and for all the library's question of every call: is an optional module installed?"""
     if "sniffio" not in sys.modules and find_spec("sniffio") is None:
         sys.modules["sniffio"] = None  # type: ignore[assignment]

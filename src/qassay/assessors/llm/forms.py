@@ -173,7 +173,7 @@ class Form:
         return [chances[place] for place in ordered] if ordered else unknown
 
     def _order(self, content: str) -> list[int]:
-        """Where in the answer each number is."""
+        """The place of each number in the answer."""
         if self.count is None:
             return [0]
         numbers = [row["number"] for row in decoded(content)[DECISIONS]]

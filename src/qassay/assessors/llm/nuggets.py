@@ -208,8 +208,8 @@ class _Writer:
             chance = {} if opinion.probability is None else {"probability": opinion.probability}
             spread = {"votes": dict(opinion.spread)} if self.model.votes > 1 else {}
             vital = opinion.verdict["importance"] == VITAL
-            own = {"assessor": self.model.name, "importance": {**trace, **chance, **spread}}
-            rows.append({"question": question.id, **fields, "vital": vital, "trace": own})
+            provenance = {"assessor": self.model.name, "importance": {**trace, **chance, **spread}}
+            rows.append({"question": question.id, **fields, "vital": vital, "trace": provenance})
         return rows
 
     async def _ask(self, asking: Asking, call: Call) -> tuple[Asked, dict[str, Any]]:

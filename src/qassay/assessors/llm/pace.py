@@ -85,8 +85,8 @@ class Pace:
             self._cut_at = time.monotonic()
         retry = retry_after(headers)
         # Jitter keeps processes apart; it decides nothing.
-        own = FIRST_WAIT * 2 ** min(self._refusals - 1, 10) * (0.75 + random.random() / 2)  # noqa: S311
-        wait = min(LONGEST_WAIT, own if retry is None else retry)
+        growing = FIRST_WAIT * 2 ** min(self._refusals - 1, 10) * (0.75 + random.random() / 2)  # noqa: S311
+        wait = min(LONGEST_WAIT, growing if retry is None else retry)
         self.pause(wait)
         return wait
 

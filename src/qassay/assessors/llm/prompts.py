@@ -137,7 +137,7 @@ def prompt_of(kind: str, places: Sequence[Path] = ()) -> Prompt | None:
 
 
 def prompt_places(prompts: str | None, folder: Path) -> tuple[Path, ...]:
-    """Where prompts are looked for: the file or folder that is named, then the evaluation's folder `prompts`."""
+    """The places of prompts: the file or folder that is named, then the evaluation's folder `prompts`."""
     if prompts is None:
         return (folder / "prompts",)
     place = Path(prompts).expanduser()

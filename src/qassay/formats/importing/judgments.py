@@ -65,9 +65,9 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
         _mark_automatic(plan, name)
     sets = spread(plan, source, rows) if plan.options.spread else {name: rows}
     problems = Problems()
-    for own, part in sets.items():
+    for set_name, part in sets.items():
         try:
-            add_judgments(plan, source, part, own)
+            add_judgments(plan, source, part, set_name)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -120,12 +120,12 @@ def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, ta
     fields = {name: key for name, key in mapped.items() if name in JUDGMENT_KEYS}
     fields |= {"run": mapped["system"]} if "system" in mapped else {}
     fields |= {"text": mapped["answer"]} if "answer" in mapped else {}
-    own = [name for name in columns if name in JUDGMENT_COLUMNS]
-    known = {name: keys for name, keys in JUDGMENT_KEYS.items() if name not in own or name in fields}
-    if "question" not in own and "id" in columns:
+    known_columns = [name for name in columns if name in JUDGMENT_COLUMNS]
+    known = {name: keys for name, keys in JUDGMENT_KEYS.items() if name not in known_columns or name in fields}
+    if "question" not in known_columns and "id" in columns:
         known = {**known, "question": ("id",)}
     keys = find_keys(columns, known, fields, file=records.file).of
-    if "question" not in keys and "question" not in own:
+    if "question" not in keys and "question" not in known_columns:
         message = f"no key is known as the question: it has {few(columns, 12)}. To name one: --map question=KEY"
         raise InputError(Problem("syntax", message, records.file))
     by_text: dict[str, str] = {question.text: question.id for question in questions if question.text}
@@ -138,7 +138,7 @@ def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, ta
             judgment["question"] = question if question in questions.by_id else by_text.get(question.strip(), question)
         if keys.get("text") == "answer" and _is_list(judgment, questions, task):
             judgment["answer"] = judgment.pop("text")  # of a list the answer is a class
-        if ("judgment" in keys or "judgment" in own) and not _has_verdict(judgment):
+        if ("judgment" in keys or "judgment" in known_columns) and not _has_verdict(judgment):
             judgment["judgment"] = ""  # an empty cell, which may wait for its label
         rows.append((number, judgment))
     return rows

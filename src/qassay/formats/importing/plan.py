@@ -185,8 +185,8 @@ class Plan:
 
     def write_own_files(self) -> None:
         """Write configuration and patterns, which are files of the folder also where there is a store."""
-        own = {path: text for path, text in self.replaced.items() if not path.is_relative_to(self.folder.contents)}
-        files.write_all({path: pack(path, text.encode()) for path, text in own.items()})
+        outside = {path: text for path, text in self.replaced.items() if not path.is_relative_to(self.folder.contents)}
+        files.write_all({path: pack(path, text.encode()) for path, text in outside.items()})
 
 
 def line_of(row: Mapping[str, Any]) -> str:

@@ -50,12 +50,12 @@ def parse_trec4(batch: Sequence[Source]) -> Parsed:
     """`qid tag docid answer string`; NIL is `qid tag NIL`."""
     rows, problems = _fields(batch, TREC4)
     rows, short = _apart(rows, pl.col("doc").is_not_null())
-    problems += _tell(batch, short, "syntax", "a line is: qid tag docid answer string")
+    problems += _faults(batch, short, "syntax", "a line is: qid tag docid answer string")
     nil = pl.col("doc") == NIL
     rows, with_text = _apart(rows, ~nil | pl.col("text").is_null())
-    problems += _tell(batch, with_text, "nil-with-items", "NIL has no answer string")
+    problems += _faults(batch, with_text, "nil-with-items", "NIL has no answer string")
     rows, silent = _apart(rows, nil | pl.col("text").is_not_null())
-    problems += _tell(batch, silent, "syntax", "the answer string is missing after the doc-id")
+    problems += _faults(batch, silent, "syntax", "the answer string is missing after the doc-id")
     return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), problems)
 
 
@@ -63,15 +63,15 @@ def parse_trec7(batch: Sequence[Source]) -> Parsed:
     """`qid Q0 docid rank score tag answer string`; ranks count from 1 without gaps."""
     rows, problems = _fields(batch, TREC7)
     rows, short = _apart(rows, pl.col("text").is_not_null() | (pl.col("doc") == NIL))
-    problems += _tell(batch, short, "syntax", "a line is: qid Q0 docid rank score tag answer string")
+    problems += _faults(batch, short, "syntax", "a line is: qid Q0 docid rank score tag answer string")
     rows = rows.with_columns(
         place=pl.col("rank").cast(pl.UInt32, strict=False), value=pl.col("score").cast(pl.Float64, strict=False)
     )
     rows, unread = _apart(rows, pl.col("place").is_not_null() & pl.col("value").is_not_null())
-    problems += _tell(batch, unread, "syntax", "rank and score are numbers")
+    problems += _faults(batch, unread, "syntax", "rank and score are numbers")
     expected = pl.col("place").rank("ordinal").over("run", "asked")
     rows, gaps = _apart(rows, pl.col("place") == expected)
-    problems += _tell(batch, gaps, "syntax", "the ranks of a question count from 1, each once and without gaps")
+    problems += _faults(batch, gaps, "syntax", "the ranks of a question count from 1, each once and without gaps")
     nil = pl.col("doc") == NIL
     rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc")), text=pl.when(~nil).then(pl.col("text")))
     rows = rows.drop("rank", "q0", "score", "value").rename({"place": "rank"})
@@ -83,16 +83,16 @@ def parse_extract(batch: Sequence[Source]) -> Parsed:
     rows, problems = _fields(batch, EXTRACT)
     nil = pl.col("doc") == NIL
     rows, more = _apart(rows, ~nil | pl.col("start").is_null())
-    problems += _tell(batch, more, "nil-with-items", "NIL has no extract")
+    problems += _faults(batch, more, "nil-with-items", "NIL has no extract")
     whole = pl.col("length").is_not_null() & pl.col("rest").is_null()
     rows, odd = _apart(rows, nil.fill_null(value=False) | whole)
-    problems += _tell(batch, odd, "syntax", "a line is: qid tag docid offset length")
+    problems += _faults(batch, odd, "syntax", "a line is: qid tag docid offset length")
     # A number with a sign or a point does not cast, and a negative one is not an offset.
     rows = rows.with_columns(
         begin=pl.col("start").cast(pl.UInt32, strict=False), size=pl.col("length").cast(pl.UInt32, strict=False)
     )
     rows, unread = _apart(rows, nil | (pl.col("begin").is_not_null() & (pl.col("size") > 0).fill_null(value=False)))
-    problems += _tell(batch, unread, "syntax", "offset is a whole number from 0, length one from 1")
+    problems += _faults(batch, unread, "syntax", "offset is a whole number from 0, length one from 1")
     rows = rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))).drop("start", "length", "rest")
     return Parsed(rows.rename({"begin": "start", "size": "length"}), problems)
 
@@ -107,7 +107,7 @@ def parse_rte(batch: Sequence[Source]) -> Parsed:
             problems.append(Problem("syntax", "the first line is `ranked: no` or `ranked: yes`", source.name, 1))
     rows = rows.filter(~head)
     rows, odd = _apart(rows, pl.col("decision").is_not_null() & pl.col("rest").is_null())
-    problems += _tell(batch, odd, "syntax", "a line is: id DECISION")
+    problems += _faults(batch, odd, "syntax", "a line is: id DECISION")
     stems = pl.Series([source.stem for source in batch], dtype=pl.String)
     return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), problems, objects=True)
 
@@ -157,7 +157,7 @@ def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFram
     return (rows, rows.clear()) if mask.all() else (rows.filter(mask), rows.filter(~mask))
 
 
-def _tell(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+def _faults(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
     for run, line, question in rows.select("run", "line", "asked").iter_rows():
         yield Problem(rule, f"question {question}: {message}", batch[run].name, line, question)
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats, Integers
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats, Integers
 from qassay.meta.agreement.coefficients import (
     Interval,
     Progress,

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Floats, Integers, defined
+from qassay.arrays import Floats, Integers, defined
 from qassay.meta.intervals import bca_limits
 
 Metric = Literal["nominal", "ordinal", "interval"]

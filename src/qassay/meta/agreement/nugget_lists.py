@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qassay.matrix import document
+from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
 
@@ -69,7 +69,7 @@ def compare_lists(lists: Mapping[str, pl.DataFrame]) -> NuggetLists:
 def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:
     questions = set(lists[a]["question"]).intersection(lists[b]["question"])
     list_a, list_b = (lists[name].filter(pl.col("question").is_in(list(questions))) for name in (a, b))
-    marks = [_marks(own) for own in (list_a, list_b)]
+    marks = [_marks(nuggets) for nuggets in (list_a, list_b)]
     both = [text for text in marks[0] if text in marks[1]]
     vital = (int(list_a["vital"].sum()), int(list_b["vital"].sum()))
     return ListPair(
@@ -84,9 +84,9 @@ def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:
     )
 
 
-def _marks(own: pl.DataFrame) -> dict[tuple[str, str], bool]:
+def _marks(nuggets: pl.DataFrame) -> dict[tuple[str, str], bool]:
     """Whether each text of each question is vital; nuggets without a text go by their id."""
     return {
         (question, " ".join((text or nugget).split()).casefold()): bool(vital)
-        for question, nugget, text, vital in own.select("question", "nugget", "text", "vital").iter_rows()
+        for question, nugget, text, vital in nuggets.select("question", "nugget", "text", "vital").iter_rows()
     }

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats, Integers, defined
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import Floats, Integers, defined, document
 from qassay.meta.agreement.coefficients import (
     LEVEL,
     Interval,
@@ -28,7 +28,7 @@ from qassay.meta.agreement.coefficients import (
     krippendorff_alpha,
 )
 from qassay.meta.intervals import wilson
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 # Shown of each person: in which labels they differ most from the others.

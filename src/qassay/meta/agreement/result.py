@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from qassay.display import enumerated
 from qassay.frames import ends, frame
-from qassay.matrix import document
 from qassay.meta.agreement.coefficients import Interval
-from qassay.results import Figured, Result
+from qassay.results import Figured, Result, document
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
-from qassay.matrix import Floats
 from qassay.meta.correction.estimates import (
     FEWEST_QUESTIONS,
     FEWEST_UNITS,
@@ -189,7 +189,7 @@ class Correction:
         for column in columns:
             if not np.isnan(values[column]):
                 gathered.setdefault(units[column], []).append(float(values[column] * self.decisions.weights[column]))
-        return {unit: np.array(own) for unit, own in gathered.items()}
+        return {unit: np.array(values) for unit, values in gathered.items()}
 
     def _bias(self, people: Floats, judge: Floats) -> Bias | None:
         """The judge's bias on the score of a run: J - H, from the labelled decisions."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import InputError, UsageError
-from qassay.matrix import Floats
 from qassay.meta.correction import Correction
 from qassay.meta.correction.estimates import Target
 from qassay.meta.correction.joining import (

@@ -19,8 +19,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats
 from qassay.meta.special import ndtri, two_sided_t_line
 
 Target: TypeAlias = Literal["new", "these"]

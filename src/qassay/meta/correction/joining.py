@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.judging import kind_of_type
 from qassay.judging.pool import judged_responses, rows_to_judge
 from qassay.judging.sets import JudgmentSet
-from qassay.matrix import Floats
 from qassay.measures import measure as parse_measure
 from qassay.measures.nugget_support import nugget_values
 from qassay.measures.weighted_types import weights_for
@@ -130,10 +130,10 @@ def _series_weights(joined: Tally, ids: Sequence[str], series: Sequence[str]) ->
         members.setdefault(name, []).append(place)
     weights = np.zeros(len(ids))
     for places in members.values():
-        own = [types[place] for place in places]
-        share = weights_for(frozenset(own), joined.task.weights, joined.task.without)
+        types_there = [types[place] for place in places]
+        share = weights_for(frozenset(types_there), joined.task.weights, joined.task.without)
         for place in places:
-            weights[place] = len(places) * share[types[place]] / own.count(types[place])
+            weights[place] = len(places) * share[types[place]] / types_there.count(types[place])
     return weights
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from qassay.arrays import TIE
 from qassay.frames import ends, frame
-from qassay.matrix import TIE
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance import percent, signed

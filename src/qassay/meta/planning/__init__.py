@@ -284,8 +284,8 @@ def _deviations(parts: Blocks) -> tuple[float, float | None, list[str]]:
     values = parts.values()
     runs = len(values)
     covariance = np.cov(values)
-    own = np.diag(covariance)
-    pairs = (own[:, None] + own[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
+    variances = np.diag(covariance)
+    pairs = (variances[:, None] + variances[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
     hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
     notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
     return math.sqrt(2 * residual_variance(values)[0]), hard, notes

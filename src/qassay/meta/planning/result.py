@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.frames import frame
-from qassay.matrix import document
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
 from qassay.meta.significance import power
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from qassay.errors import UsageError
-from qassay.matrix import document
 from qassay.meta.significance import Variances
+from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
 # The repeats that are weighed, beside those at hand and the best.

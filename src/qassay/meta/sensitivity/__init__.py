@@ -25,8 +25,9 @@ from typing import get_args
 
 import numpy as np
 
+from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError, unknown
-from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import FEWEST_FITTED, TOO_FEW_RUNS, SensitivityCurves, checked_error

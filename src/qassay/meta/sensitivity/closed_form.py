@@ -27,7 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix
+from qassay.arrays import TIE, Floats, Integers
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.trials import WORD, resampled_units
 from qassay.meta.special import ndtr
 
@@ -88,8 +89,8 @@ def pair_moments(matrix: ScoreMatrix) -> PairMoments:
     if len(values) < 2:
         return PairMoments(np.zeros(0), np.zeros(0))
     covariances = np.atleast_2d(np.cov(values))
-    own = np.diag(covariances)
-    both = own[first] + own[second]
+    diagonal = np.diag(covariances)
+    both = diagonal[first] + diagonal[second]
     variances = both - 2 * covariances[first, second]
     noise = (ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2
     variances[variances <= np.maximum(NO_VARIANCE * both, noise)] = 0.0
@@ -171,8 +172,8 @@ class Plausible:
         units = times.sum()
         centre = self.whole @ times
         products = (self.whole * times) @ self.whole.T
-        own = np.diag(products)
-        sums = own[first] + own[second] - 2 * products[first, second]
+        squares = np.diag(products)
+        sums = squares[first] + squares[second] - 2 * products[first, second]
         variances = (sums - (centre[first] - centre[second]) ** 2 / units) * self.scale**2 * units / (units - 1) ** 2
         means = self.means[resample]
         # Two runs that never vary against each other do so in no resample; elsewhere rounding is far below notice.

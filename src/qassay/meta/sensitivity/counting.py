@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import Floats, Integers
+from qassay.arrays import Floats, Integers
 from qassay.meta.sensitivity.trials import (
     BINS,
     LIMITED_BINS,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from qassay.arrays import Floats, defined, none_for_nan
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import Floats, defined, document, none_for_nan
 from qassay.meta.sensitivity import presenting
 from qassay.meta.sensitivity.closed_form import PairMoments
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
@@ -23,7 +23,7 @@ from qassay.meta.sensitivity.prediction import FURTHEST, Prediction
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_within
 from qassay.meta.sensitivity.trials import LIMITED_BINS
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Table
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import TIE, Floats, Integers
+from qassay.arrays import TIE, Floats, Integers
 from qassay.meta.sensitivity.closed_form import AT_ONCE, FEWEST_EXPECTED, PairMoments, expected_at_least
 from qassay.meta.sensitivity.counting import Ties
 

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
+from qassay.arrays import TIE, Floats, none_for_nan
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predicted_rates
 from qassay.meta.sensitivity.reading import first_within
 from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits, width_for

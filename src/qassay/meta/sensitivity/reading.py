@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qassay.matrix import TIE, Floats, document
+from qassay.arrays import TIE, Floats
 from qassay.meta.ranking import rank_runs
+from qassay.results import document
 
 Way: TypeAlias = Literal["fit", "predicted"]
 
@@ -113,20 +114,20 @@ def rank_ranges(runs: Sequence[str], scores: Floats, minimum: float) -> tuple[Ra
     )
 
 
-def place_among(scores: Floats, own: float, moved: float) -> int | str:
+def place_among(scores: Floats, score: float, moved: float) -> int | str:
     """The place of a moved score among the others as people write it: 2= where others share the second place."""
-    above, level = _above_and_level(scores, own, moved)
+    above, level = _above_and_level(scores, score, moved)
     return f"{1 + above}=" if level else 1 + above
 
 
-def _rank_among(scores: Floats, own: float, moved: float) -> float:
+def _rank_among(scores: Floats, score: float, moved: float) -> float:
     """The rank of a moved score among the others; ties share the mean rank."""
-    above, level = _above_and_level(scores, own, moved)
+    above, level = _above_and_level(scores, score, moved)
     return 1 + above + level / 2
 
 
-def _above_and_level(scores: Floats, own: float, moved: float) -> tuple[int, int]:
+def _above_and_level(scores: Floats, score: float, moved: float) -> tuple[int, int]:
     """How many of the other runs score more than a run whose score is moved, and how many the same."""
-    above = int(np.count_nonzero(scores - moved >= TIE)) - (own - moved >= TIE)
-    level = int(np.count_nonzero(np.abs(scores - moved) < TIE)) - (abs(own - moved) < TIE)
+    above = int(np.count_nonzero(scores - moved >= TIE)) - (score - moved >= TIE)
+    level = int(np.count_nonzero(np.abs(scores - moved) < TIE)) - (abs(score - moved) < TIE)
     return above, level

@@ -45,7 +45,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import TIE, Floats, ScoreMatrix
+from qassay.arrays import TIE, Floats
+from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.closed_form import Plausible, blocks, plausible
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, has_numba, processors
 from qassay.meta.sensitivity.expectation import LARGEST, Expected, Trinomial, in_fresh_series, on_dealt_units, trinomial

@@ -23,8 +23,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import TIE, Floats, Integers
 from qassay.errors import UsageError
-from qassay.matrix import TIE, Floats, Integers, ScoreMatrix
+from qassay.matrix import ScoreMatrix
 
 Keys: TypeAlias = NDArray[np.uint64]
 Sides: TypeAlias = NDArray[np.uint8]

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import TIE, Floats, defined
 from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import TIE, Floats, ScoreMatrix, defined, document
+from qassay.matrix import ScoreMatrix
 from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.ranking import mean_ranks, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import PROBABILITY, Column, Table, at_least, counted, decimals, plural, show, starred, table
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.arrays import Floats, Integers
 from qassay.errors import unknown
-from qassay.matrix import Floats, Integers
 from qassay.meta.intervals import FLIPS, Blocks, default_flips, every_flip_fits, flip_chunks, hits_needed
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (

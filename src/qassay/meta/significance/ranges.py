@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.meta.intervals import Blocks, chunks, flipped_sums
 
 _CELLS = 4_000_000  # of one batch of exchanges; bounds the memory

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.matrix import Floats, Repeats, ScoreMatrix
+from qassay.arrays import Floats
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.intervals import blocks
 from qassay.meta.repeats import difference_uncertainty, mean_squares
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
-from qassay.matrix import TIE, Floats, ScoreMatrix, document
+from qassay.matrix import ScoreMatrix
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.intervals import Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, p_equals, show, table
 
 if TYPE_CHECKING:

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.matrix import Floats, Summary, defined
+from qassay.arrays import Floats, defined
 from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.trust.annotator import AlternativeAnnotator, alternative_annotator
 from qassay.meta.trust.bias import Bias, bias_of
 from qassay.meta.trust.result import LabelAgreement, PairBias, QuestionTrust, RunTrust, Trust
+from qassay.summaries import Summary
 
 __all__ = ["Bias", "Compared", "ScoredTwice", "Trust", "alternative_annotator", "bias_of", "trust"]
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.matrix import Floats, document
+from qassay.results import document
 
 EPSILONS: Mapping[str, float] = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
 LEAST_ITEMS = 30
@@ -67,13 +68,13 @@ def alternative_annotator(
     table = _numbers(program, people, graded=graded)
     machine = table.pop("")
     rows = []
-    for name, own in table.items():
+    for name, person_labels in table.items():
         others = np.stack([labels for other, labels in table.items() if other != name]) if len(table) > 1 else None
         if others is None:
             continue
-        usable = np.isfinite(machine) & np.isfinite(own) & np.isfinite(others).any(axis=0)
+        usable = np.isfinite(machine) & np.isfinite(person_labels) & np.isfinite(others).any(axis=0)
         if int(usable.sum()) >= LEAST_ITEMS:
-            rows.append(_against(name, machine[usable], own[usable], others[:, usable], graded=graded))
+            rows.append(_against(name, machine[usable], person_labels[usable], others[:, usable], graded=graded))
     if not rows:
         return None
     rates = {
@@ -114,12 +115,12 @@ def significant(p_values: Sequence[float], rate: float) -> list[bool]:
     return [bool(value) for value in rejected]
 
 
-def _against(name: str, machine: Floats, own: Floats, others: Floats, *, graded: bool) -> AgainstPerson:
-    near_machine, near_person = (_nearness(labels, others, graded=graded) for labels in (machine, own))
+def _against(name: str, machine: Floats, person: Floats, others: Floats, *, graded: bool) -> AgainstPerson:
+    near_machine, near_person = (_nearness(labels, others, graded=graded) for labels in (machine, person))
     wins, losses = near_machine >= near_person, near_person >= near_machine
     differences = losses.astype(np.float64) - wins
     return AgainstPerson(
-        name, len(own), float(wins.mean()), {kind: _p_value(differences, e) for kind, e in EPSILONS.items()}
+        name, len(person), float(wins.mean()), {kind: _p_value(differences, e) for kind, e in EPSILONS.items()}
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 
 LEVEL = 0.95
 # Below this many questions an interval would be wider than anything it could exclude.

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qassay.matrix import document
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, table
 
 # How well two rankings have to agree to be called alike, in words.

@@ -98,7 +98,7 @@ def compare(
 
 
 def states(act: Act, comparison: Comparison) -> list[State]:
-    """Where each unit of a question is on its way."""
+    """The state of each unit of a question."""
     units, sets = comparison.units, comparison.sets
     older = rules.needs_history(units)
     changed = rules.changed_since(older, sets, _history(act.connection, older, sets)) if older else set()
@@ -120,7 +120,7 @@ def settle(act: Act, question: str) -> Settled:
 
 
 def item_states(act: Act, item: Item, sets: Sequence[str]) -> list[State] | None:
-    """Where the units of one item are; None where that depends on other items, by classes or a list of nuggets."""
+    """The states of the units of one item; None where they depend on other items, by classes or a list of nuggets."""
     kind = KINDS[item.kind]
     if kind.has_classes or kind.by_nuggets:
         return None
@@ -208,13 +208,13 @@ def keep(connection: Connection, question: str, settled: Settled) -> None:
 
 
 def adjust(connection: Connection, question: str, *, unanimous: int = 0, disagreements: int = 0, left: int = 0) -> bool:
-    """Change what is kept of a question by what one ruling, or one verdict, changed; False where nothing is kept."""
+    """Update the sums of a question after one ruling or verdict; False where it has no sums."""
     changes = {"asked": question, "more_unanimous": unanimous, "more_disagreements": disagreements, "more_left": left}
     return connection.execute(_ADJUST, changes).rowcount == 1
 
 
 def _settle_list(act: Act, comparison: Comparison) -> None:
-    """The nuggets that go with what is settled: the one list there is, copied where the key would not find it."""
+    """Settle the nuggets too: the only list is copied where the key would not find it."""
     if comparison.own_lists:
         undo_by_rule(act, comparison.question)
     elif comparison.list_name is not None:

@@ -42,10 +42,10 @@ def known_classes(connection: Connection, assignment: Assignment) -> list[KnownC
     """The classes of a question that an assessor may choose from: those of development first, then by name."""
     developed = list(dict.fromkeys(developed_answers(connection, assignment.question, assignment.account)))
     counts = Counter(class_of(row) for _, row in _right(connection, assignment, CLASSED.name))
-    own = sorted((name for name in counts if name not in developed), key=str.casefold)
+    undeveloped = sorted((name for name in counts if name not in developed), key=str.casefold)
     return [
         *(KnownClass(name, True, counts[name]) for name in developed),
-        *(KnownClass(name, False, counts[name]) for name in own),
+        *(KnownClass(name, False, counts[name]) for name in undeveloped),
     ]
 
 

@@ -104,7 +104,7 @@ def begin_session(connection: Connection, number: int, *, address: str | None, a
 
 
 def find_session(connection: Connection, secret: str) -> tuple[Account, int, bool] | None:
-    """Whose session this is, its number, and whether its use should be noted; None where it is over."""
+    """The account of a session, its number, and whether its use should be noted; None where it is over."""
     row = _find(connection, session, secret, "seen", "expires")
     if row is None:
         return None
@@ -160,7 +160,7 @@ def make_token(connection: Connection, number: int, name: str) -> str:
 
 
 def find_token(connection: Connection, secret: str) -> tuple[Account, int, bool] | None:
-    """Whose token this is, its number, and whether its use should be noted; None where it was revoked."""
+    """The account of a token, its number, and whether its use should be noted; None where it was revoked."""
     row = _find(connection, token, secret, "used") if secret.startswith(TOKEN_PREFIX) else None
     if row is None:
         return None

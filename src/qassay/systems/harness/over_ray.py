@@ -103,7 +103,7 @@ class _Host:
         return None
 
     def abort(self) -> None:
-        """End what is under way."""
+        """End all open calls."""
         self._caller.abort()
 
 

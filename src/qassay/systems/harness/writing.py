@@ -178,7 +178,7 @@ def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
 
 
 def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
-    """The file of what runs say of themselves, with the row of this run in it; other rows stay as they are."""
+    """The file of run information, with the row of this run in it; other rows stay as they are."""
     path = folder.run_information
     rows: list[dict[str, Any]] = []
     if path.exists():

@@ -166,10 +166,10 @@ def fit(candidate: Candidate, expected_type: AnswerType, sentence: str) -> float
 def named_by(noun: str, candidate: Candidate, sentence: str) -> bool:
     """Whether the noun is part of the name, or stands right before or (set off by a comma) right after it."""
     noun_stem = stem(noun)
-    own = [stem(word) for word in words(candidate.text)]
+    stems = [stem(word) for word in words(candidate.text)]
     before = [stem(word) for word in words(_APART.split(sentence[: candidate.start])[-1])[-3:]]
     after = re.match(r", (?:an?|the|his|her|its) ((?:[\w-]+ ?){1,4})", sentence[candidate.end :])
-    return noun_stem in own or noun_stem in before or bool(after and noun_stem in map(stem, words(after[1])))
+    return noun_stem in stems or noun_stem in before or bool(after and noun_stem in map(stem, words(after[1])))
 
 
 def _dimension_fit(candidate: Candidate, expected_type: AnswerType) -> float:
@@ -195,11 +195,11 @@ def _count_fit(candidate: Candidate, expected_type: AnswerType, sentence: str) -
 
 def _place_fit(candidate: Candidate, expected_type: AnswerType) -> float:
     text = candidate.text
-    own = {singular(word) for word in words(text)}
+    singulars = {singular(word) for word in words(text)}
     if expected_type.focus in _NATIONS:
         return 1.0 if text in COUNTRIES else 0.4
     if expected_type.focus in _TOWNS:
-        return 0.3 if text in COUNTRIES or text in CONTINENTS or len(own) > 3 else 1.0
+        return 0.3 if text in COUNTRIES or text in CONTINENTS or len(singulars) > 3 else 1.0
     if expected_type.focus in _NAMED_BY_NOUN:
-        return 1.0 if expected_type.focus in own else 0.3
+        return 1.0 if expected_type.focus in singulars else 0.3
     return 1.0

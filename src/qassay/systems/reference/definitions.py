@@ -107,8 +107,8 @@ def score(sentence: Sentence, target: re.Pattern[str], answered: Sequence[frozen
         total += 0.8 * bool(re.match(r"(?: [A-Z][\w-]+)?, (?:an?|the|one|who|which|former)\b", after))
         total += 0.4 * (len(words(before)) < 4)
     total += 0.3 * bool(_EVENTS.search(text)) + 0.3 * bool(_EXTREMES.search(text))
-    own = frozenset(stem(word) for word in words(text))
-    return total - 0.6 * any(earlier <= own for earlier in answered)
+    stems = frozenset(stem(word) for word in words(text))
+    return total - 0.6 * any(earlier <= stems for earlier in answered)
 
 
 def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) -> Iterator[Item]:
@@ -116,12 +116,12 @@ def take(ranked: Iterable[Sentence], *, limit: int, length: int, most: float) ->
     taken: list[frozenset[str]] = []
     size = 0
     for sentence in ranked:
-        own = frozenset(stem(word) for word in content_words(sentence.text))
-        if any(overlap(own, other) >= most for other in taken) or size + len(sentence.text) > length:
+        stems = frozenset(stem(word) for word in content_words(sentence.text))
+        if any(overlap(stems, other) >= most for other in taken) or size + len(sentence.text) > length:
             continue
         if len(taken) == limit:
             return
-        taken.append(own)
+        taken.append(stems)
         size += len(sentence.text)
         yield Item(sentence.text, sentence.doc)
 
@@ -177,7 +177,7 @@ def distinct(items: Iterable[Item], *, limit: float) -> Iterator[Item]:
     """Items whose overlap with each one kept before is below the limit."""
     taken: list[frozenset[str]] = []
     for item in items:
-        own = frozenset(words(item.text))
-        if all(overlap(own, other) < limit for other in taken):
-            taken.append(own)
+        words_of_item = frozenset(words(item.text))
+        if all(overlap(words_of_item, other) < limit for other in taken):
+            taken.append(words_of_item)
             yield item

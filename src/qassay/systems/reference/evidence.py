@@ -1,4 +1,4 @@
-"""The sentences that are found for a question, and the candidates in them, ranked by what speaks for them.
+"""The sentences found for a question, and the candidates in them, ranked by the evidence for them.
 
 Every reference system begins with the sentences; factoid and list go on with the candidates of the wanted kind. The
 score of a mention is between 0 and 1:
@@ -93,8 +93,8 @@ def weights(stems: Iterable[str], sentences: Iterable[Sentence]) -> dict[str, fl
     distinct = set(stems)
     seen: Counter[str] = Counter()
     texts = [{stem(word) for word in words(sentence.text)} for sentence in sentences]
-    for own in texts:
-        seen.update(distinct & own)
+    for text in texts:
+        seen.update(distinct & text)
     return {word: math.log(1 + (len(texts) + 1) / (1 + seen[word])) for word in sorted(distinct)}
 
 

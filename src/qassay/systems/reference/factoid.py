@@ -135,7 +135,7 @@ def candidates(
 
 
 def extract(text: str, sentence: Sentence, answer: str, length: int) -> tuple[int, int]:
-    """Where the extract begins and ends: the sentence, or as much of it around the answer as may be, by whole words."""
+    """Begin and end of the extract: the sentence, or the longest allowed part around the answer, by whole words."""
     begin, end = sentence.start, sentence.end
     if end - begin <= length:
         return begin, end
@@ -241,12 +241,14 @@ def together(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Without names that are part of a longer one further up or down: `Astor` beside `John Jacob Astor`."""
-    own = {name.text: set(words(name.text)) for name in ranked}
+    words_of_name = {name.text: set(words(name.text)) for name in ranked}
     last = {name.text: words(name.text)[-1:] for name in ranked}
     best: dict[str, Ranked] = {}
     for name in ranked:
         # A short name is the end of a long one, as a surname is.
-        longer = (o for o in ranked if own[name.text] < own[o.text] and last[name.text] == last[o.text])
+        longer = (
+            o for o in ranked if words_of_name[name.text] < words_of_name[o.text] and last[name.text] == last[o.text]
+        )
         whole = next(longer, name)
         shown = replace(whole, score=max(whole.score, name.score))
         if whole.text not in best or best[whole.text].score < shown.score:

@@ -124,11 +124,11 @@ def _longer(sentence: str, begin: int, end: int) -> int:
     more = _NAME_WITH_AND.match(sentence[end:])
     if more is None:
         return 0
-    own, rest = sentence[begin:end].split(), more["more"].split()
+    first_words, rest = sentence[begin:end].split(), more["more"].split()
     if rest[-1] in ORGANISATION_HEADS:
-        goes_on = len(rest) > 2 and len(own) <= 2 and own[-1] not in ORGANISATION_HEADS
+        goes_on = len(rest) > 2 and len(first_words) <= 2 and first_words[-1] not in ORGANISATION_HEADS
     else:
-        goes_on = len(rest) == 2 and "of" in own and own[0] in ORGANISATION_HEADS
+        goes_on = len(rest) == 2 and "of" in first_words and first_words[0] in ORGANISATION_HEADS
     return more.end() if goes_on else 0
 
 

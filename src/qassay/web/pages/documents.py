@@ -112,7 +112,7 @@ def view_of(
 
 
 def occurrences(text: str, string: str) -> tuple[list[tuple[int, int]], str | None]:
-    """Where a string occurs: as it is, else with other blanks and case, else its longest words.
+    """The places of a string: exact, else with other blanks and case, else its longest words.
 
     >>> occurrences("He lived in New  York.", "new york")
     ([(12, 21)], 'similar')

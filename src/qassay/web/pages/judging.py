@@ -38,8 +38,8 @@ from qassay.web.judging import (
     item_view,
     own_assignment,
 )
-from qassay.web.pages.assignments import progress_of
 from qassay.web.pages.documents import check_document, documents_shown, titles_of
+from qassay.web.progress import progress_of
 from qassay.web.questions import QuestionView, earlier_in_series, question_named
 from qassay.web.routing import ASSESSORS, Context, Done, Input, Number, Router, ThePerson, TheSite
 from qassay.web.site import BY_PERSON, Person

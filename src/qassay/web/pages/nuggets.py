@@ -301,7 +301,7 @@ def _to_judge_again(connection: Connection, assigned: Assignment, responses: lis
 
 
 def _changes_matches(connection: Connection, assigned: Assignment, sent: Sent) -> bool:
-    """Whether a change touches what is matched: marking a nugget vital does not, nor does removing an unused one."""
+    """Whether a change touches matches: marking a nugget vital does not, nor does removing an unused one."""
     if isinstance(sent, Rewriting):
         return all(text != sent.text for text in _texts_of(connection, assigned, sent.nugget))
     if isinstance(sent, Removing):

@@ -20,12 +20,12 @@ from qassay.web.results.finding import Form, StudyRequest, StudyResult, csv_line
 from qassay.web.results.jobs import Job
 from qassay.web.results.present import (
     FigureView,
-    Leave,
+    Permission,
     ResultsPage,
     Snapshot,
     TableView,
     figure_views,
-    leave_for,
+    permission_for,
     present,
     queue_of,
     snapshot,
@@ -121,10 +121,10 @@ async def progress(site: TheSite, job: str) -> Progress:
 
 async def _download(site: Site, view: View, parameters: Parameters, name: str) -> Response:
     """A table as CSV: out of what the page shows where that is all of it, else computed whole and sent from a file."""
-    now, leave = await _leave(site, view, parameters)
-    parameters = leave.parameters
+    now, permission = await _permission(site, view, parameters)
+    parameters = permission.parameters
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
-    folder, mark, unfinished = str(site.folder.path), leave.mark, leave.unfinished
+    folder, mark, unfinished = str(site.folder.path), permission.mark, permission.unfinished
     if not view.windowed:
         request = view.request(folder, parameters, unfinished=unfinished)
         result = await _result(site, request, now.state, fresh=parameters.fresh)
@@ -151,22 +151,22 @@ async def _save(site: Site, view: View, parameters: Parameters, name: str | None
     """A figure of the page as a file: the one that the page shows."""
     if not name:
         raise Refusal(422, "the address does not say which figure: figure=NAME, as on the page")
-    now, leave = await _leave(site, view, parameters)
-    request = view.request(str(site.folder.path), leave.parameters, unfinished=leave.unfinished)
+    now, permission = await _permission(site, view, parameters)
+    request = view.request(str(site.folder.path), permission.parameters, unfinished=permission.unfinished)
     result = await _result(site, request, now.state, fresh=parameters.fresh)
     picture = result.finding.picture(name) if result.finding else None
     if picture is None:
         raise Refusal(404, f"this page has no figure {name!r}")
-    return await saved_figure(picture, form, provisional=leave.mark)
+    return await saved_figure(picture, form, provisional=permission.mark)
 
 
-async def _leave(site: Site, view: View, parameters: Parameters) -> tuple[Snapshot, Leave]:
-    """The store now, and leave to compute; a refusal where work is open and nobody said to go on."""
+async def _permission(site: Site, view: View, parameters: Parameters) -> tuple[Snapshot, Permission]:
+    """The store now, and permission to compute; a refusal where work is open and nobody said to go on."""
     now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
-    leave = leave_for(view, parameters, now)
-    if leave is None:
+    permission = permission_for(view, parameters, now)
+    if permission is None:
         raise Refusal(409, f"nothing is scored while assigned work is open ({now.gate.mark}); provisional=1 shows it")
-    return now, leave
+    return now, permission
 
 
 async def _result(site: Site, request: StudyRequest, state: str, *, fresh: bool = False) -> StudyResult:
@@ -243,18 +243,18 @@ async def publish(person: ThePerson, site: TheSite, sent: Publishing) -> Publica
     """Publish the leaderboard as it is now."""
     now = await run_in_threadpool(snapshot, site, finished=sent.finished)
     # What is shown without asking is published only where the form says so.
-    leave = leave_for(LEADERBOARD, sent, replace(now, shown_early=False))
-    if leave is None:
+    permission = permission_for(LEADERBOARD, sent, replace(now, shown_early=False))
+    if permission is None:
         raise Refusal(409, f"assigned work is open ({now.gate.mark}); nothing is scored, unless as provisional")
-    request = LEADERBOARD.request(str(site.folder.path), sent, unfinished=leave.unfinished)
+    request = LEADERBOARD.request(str(site.folder.path), sent, unfinished=permission.unfinished)
     job = submit(site, request, now.state, fresh=True)
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is ready")
     _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
     folder = str(site.folder.path)
-    study_request = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=leave.unfinished)
+    study_request = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=permission.unfinished)
     pages = await _result(site, study_request, now.state, fresh=True)
-    return await run_in_threadpool(_publish, person, site, sent, job, leave.mark, pages)
+    return await run_in_threadpool(_publish, person, site, sent, job, permission.mark, pages)
 
 
 def _publish(

@@ -12,8 +12,8 @@ from qassay.store.judging.decisions import locked_among
 from qassay.store.judging.flags import flags
 from qassay.web.errors import Refusal
 from qassay.web.judging import acting
-from qassay.web.pages.assignments import WorkProgress, progress_of
 from qassay.web.pages.flags import FlagView, flag_views, flagged_items
+from qassay.web.progress import WorkProgress, progress_of
 from qassay.web.questions import questions_of
 from qassay.web.routing import ASSESSORS, Context, Router, ThePerson, TheSite
 

@@ -19,10 +19,11 @@ from qassay.analysis.judged_answers import (
     response_rows,
     verdict,
 )
+from qassay.arrays import TIE, defined
 from qassay.display import called, listed
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, ScoreMatrix, defined
+from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table

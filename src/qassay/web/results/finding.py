@@ -19,7 +19,7 @@ from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
-from qassay.scoring import Missing, Scores, Unjudged
+from qassay.scoring import HowScored, Missing, Scores, Unjudged
 from qassay.tables import Cell, Column, Table, table
 from qassay.tally import block_of
 from qassay.tasks import Task
@@ -62,6 +62,16 @@ class Choice:
     component: str | None = None
     unjudged: Unjudged = "stop"
     missing: Missing = "stop"
+
+    @property
+    def how(self) -> HowScored:
+        """All of them but the key, as the analyses of an evaluation take them."""
+        return {
+            "measure": self.measure,
+            "component": self.component,
+            "unjudged": self.unjudged,
+            "missing": self.missing,
+        }
 
     def changed(self) -> dict[str, str]:
         """The options that differ from the default, for an address."""
@@ -211,11 +221,11 @@ def restricted(evaluation: Evaluation, unfinished: Iterable[str]) -> Evaluation:
     return replace(evaluation, configuration=replace(configuration, drop={**drop, **configuration.drop}))
 
 
-def sentence(text: str) -> str:
-    """A result's answer as a sentence: with its full stop.
+def with_full_stop(text: str) -> str:
+    """A result's answer as a sentence; it may begin with a run's name, whose first letter stays as it is.
 
-    >>> sentence("A leads"), sentence("It is so."), sentence("")
-    ('A leads.', 'It is so.', '')
+    >>> with_full_stop("a leads"), with_full_stop("It is so."), with_full_stop("")
+    ('a leads.', 'It is so.', '')
     """
     return text if not text or text.endswith(".") else f"{text}."
 
@@ -256,13 +266,7 @@ def scored(evaluation: Evaluation, choice: Choice) -> Scores:
     cached = _last.get("scores")
     if cached is not None and cached[0] is evaluation and cached[1] == choice:
         return cached[2]
-    scores = evaluation.score(
-        choice.key,
-        measure=choice.measure,
-        component=choice.component,
-        unjudged=choice.unjudged,
-        missing=choice.missing,
-    )
+    scores = evaluation.score(choice.key, **choice.how)
     _last["scores"] = (evaluation, choice, scores)
     return scores
 
@@ -341,10 +345,10 @@ def measures_of(task: Task) -> tuple[str, ...]:
 
 
 def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
-    """Those that say something of the types of questions that are asked; of opinions, those that the task names."""
+    """The measures that fit the types of the questions; of measures of opinions, those that the task names."""
     blocks = {block_of(task, kind) for kind in types}
     names = {task.measure, *(task.types[kind].score for kind in types), *task.components} - set(task.types)
-    own = {str(parse_measure(name)) for name in names}
+    task_measures = {str(parse_measure(name)) for name in names}
 
     def fits(name: str) -> bool:
         measure = parse_measure(name)
@@ -352,7 +356,7 @@ def offered_measures(task: Task, types: Sequence[str]) -> tuple[str, ...]:
             return len(types) > 1
         if measure.needs is None:
             return True
-        return measure.needs in blocks and (name in own or _says_something(measure, task))
+        return measure.needs in blocks and (name in task_measures or _says_something(measure, task))
 
     return tuple(name for name in measures_of(task) if fits(name))
 

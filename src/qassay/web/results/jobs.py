@@ -1,4 +1,4 @@
-"""Where results are computed: one process beside the server, a short queue before it, and the results so far.
+"""The computing of results: one process beside the server, a short queue before it, and the results so far.
 
     jobs = JobQueue()
     job = jobs.submit(request, state)      # at once: a job that is done, is being done, or waits

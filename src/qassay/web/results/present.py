@@ -33,7 +33,7 @@ PATIENCE = 1.5
 UNBROKEN = 24
 FOLDED = 240
 # Buttons for other judgments where a page cannot be computed with its own.
-MOST_WAYS = 6
+MOST_SUGGESTIONS = 6
 # The pages that a message may send people to.
 _PAGES = {"Questions": "/development", "Runs": "/runs", "Assignments": "/assignments", "Compare": "/results/compare"}
 _PLACES: dict[About, tuple[str, str]] = {
@@ -137,7 +137,7 @@ class Tab(Context):
     current: bool
 
 
-class Way(Context):
+class Suggestion(Context):
     """What to do where a page cannot be computed: a button."""
 
     label: str
@@ -174,7 +174,7 @@ class ResultsPage(Context):
     total: int = 0
     message: str = ""
     problems: list[Problem] = Field(default_factory=list)
-    ways_on: list[Way] = Field(default_factory=list, exclude=True)
+    suggestions: list[Suggestion] = Field(default_factory=list, exclude=True)
     at: str | None = None
     stale: bool = False
     again: str | None = None
@@ -208,7 +208,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class Permission:
     """How a page may be computed now: its parameters, what every number says, and the questions that are left out."""
 
     parameters: Parameters
@@ -216,15 +216,15 @@ class Leave:
     unfinished: tuple[str, ...] = ()
 
 
-def leave_for(view: View, parameters: Parameters, now: Snapshot) -> Leave | None:
-    """Leave to compute a page; None where assigned work is open and the organiser has not said to go on."""
+def permission_for(view: View, parameters: Parameters, now: Snapshot) -> Permission | None:
+    """Permission to compute a page; None where assigned work is open and the organiser has not said to go on."""
     if not now.gate.is_open:
-        return Leave(parameters)
+        return Permission(parameters)
     if parameters.provisional or view.is_open:
-        return Leave(parameters, now.gate.mark)
+        return Permission(parameters, now.gate.mark)
     if now.finished and (parameters.finished or now.shown_early):
         mark = f"{now.finished:,} of {now.finished + len(now.unfinished):,} questions finished"
-        return Leave(parameters.model_copy(update={"finished": True}), mark, now.unfinished)
+        return Permission(parameters.model_copy(update={"finished": True}), mark, now.unfinished)
     return None
 
 
@@ -268,8 +268,8 @@ def submit(site: Site, request: StudyRequest, state: str, *, fresh: bool = False
 async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage:
     """A results page: found, being computed, or the reason why not."""
     now = await run_in_threadpool(snapshot, site, finished=parameters.finished)
-    leave = leave_for(view, parameters, now)
-    parameters = leave.parameters if leave is not None else parameters
+    permission = permission_for(view, parameters, now)
+    parameters = permission.parameters if permission is not None else parameters
     common = query(parameters.common())
     page = ResultsPage(
         view=view.name,
@@ -288,12 +288,12 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         finished=now.finished,
         shown_early=now.shown_early,
     )
-    if leave is None:
+    if permission is None:
         page.again = view.path + parameters.address(provisional=True)
         page.early = view.path + parameters.address(finished=True) if now.finished else None
         return page
-    page.provisional = leave.mark
-    request = view.request(str(site.folder.path), parameters, unfinished=leave.unfinished)
+    page.provisional = permission.mark
+    request = view.request(str(site.folder.path), parameters, unfinished=permission.unfinished)
     job = submit(site, request, now.state, fresh=parameters.fresh)
     if not await queue_of(site).wait(job, PATIENCE):
         page.state, page.job, page.done, page.total = "computing", job.id, job.done, job.total
@@ -322,7 +322,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
     if result.finding is None:
         page.state, page.message = "refused", on_page(result.message).removeprefix(f"{folder}: ")
         page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
-        page.ways_on = _ways_on(page, view, parameters)
+        page.suggestions = _suggestions(page, view, parameters)
         return page
     finding = result.finding
     page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
@@ -336,26 +336,31 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
     return page
 
 
-def _ways_on(page: ResultsPage, view: View, parameters: Parameters) -> list[Way]:
-    """What there is to do where a page cannot be computed: the page that the message names, or another choice."""
+def _suggestions(page: ResultsPage, view: View, parameters: Parameters) -> list[Suggestion]:
+    """Suggestions where a page cannot be computed: the page that the message names, or another choice."""
     message = page.message
-    pages = [Way(label=f"Open {name}", address=path) for name, path in _PAGES.items() if f"the page {name}" in message]
+    pages = [
+        Suggestion(label=f"Open {name}", address=path) for name, path in _PAGES.items() if f"the page {name}" in message
+    ]
     if page.offer is None:
         return pages
     choices: list[tuple[str, dict[str, str]]] = []
     if view is TRUST:
         people = [name for name in page.offer.sets if name not in page.offer.automatic]
-        choices += [(f"Compare with {name}", {"against": name}) for name in people[:MOST_WAYS]]
+        choices += [(f"Compare with {name}", {"against": name}) for name in people[:MOST_SUGGESTIONS]]
     elif "several judgment sets" in message or "unjudged items count" in message:
         others = [name for name in page.offer.keys if name != (parameters.key or page.offer.default_key)]
-        choices += [(f"Use judgments: {name}", {"key": name}) for name in others[:MOST_WAYS]]
+        choices += [(f"Use judgments: {name}", {"key": name}) for name in others[:MOST_SUGGESTIONS]]
     if "unjudged items count" in message:
         choices += [("Leave unjudged questions out", {"unjudged": "drop"})]
         choices += [("Count unjudged items as wrong", {"unjudged": "wrong"})]
     if "without a response count" in message:
         choices += [("Count missing responses as 0", {"missing": "zero"})]
         choices += [("Leave missing responses out", {"missing": "skip"})]
-    return [*pages, *(Way(label=label, address=view.path + parameters.address(**chosen)) for label, chosen in choices)]
+    return [
+        *pages,
+        *(Suggestion(label=label, address=view.path + parameters.address(**chosen)) for label, chosen in choices),
+    ]
 
 
 def figure_views(pictures: Sequence[Picture], path: str, address: Callable[..., str]) -> list[FigureView]:

@@ -31,7 +31,7 @@ _converting = threading.Lock()
 
 
 def forms_of(picture: Picture) -> tuple[Form, ...]:
-    """What a figure can be saved as."""
+    """The forms that a figure can be saved in."""
     return tuple(form for form in get_args(Form) if form != "csv" or picture.table is not None)
 
 

@@ -5,39 +5,31 @@ Each function takes an opened evaluation, the options of its page and a callback
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from qassay.analysis.judged_answers import answers_by_run, asked_text
+from qassay.analysis.judged_answers import answers_by_run
 from qassay.display import as_sentence
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
-from qassay.tables import Cell, Column, Table, counted, table
+from qassay.tables import Table, counted, table
 from qassay.web.errors import without_path
 from qassay.web.results.finding import (
-    About,
     Choice,
     Finding,
-    Kind,
     Name,
     Names,
-    Page,
     Part,
     Progress,
-    Window,
     contingency_table,
     parts_of,
     pictures,
     scored,
     scoring_options,
-    sentence,
+    with_full_stop,
 )
 
 if TYPE_CHECKING:
@@ -56,10 +48,6 @@ SLOW = "Intervals and groups of this many scores take a while: ask for them abov
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
 PAIRS_SHOWN = 5_000
-# The score matrix is shown a window at a time: units, and runs.
-UNITS_SHOWN = 100
-RUNS_SHOWN = 20
-LONGEST_TEXT = 120
 # The units that make the difference of two runs, as the command lists them.
 DECIDING = 10
 # Pairs of judges with a figure of their labels, and scales with figures of their ratings.
@@ -109,7 +97,7 @@ def corrected_by_people(
     *,
     pair: tuple[str, str] | None = None,
 ) -> Corrected | str | None:
-    """What follows from the scores of a program, corrected by the people who judged its sample.
+    """The result of scores of a program that are corrected by the people who judged its sample.
 
     Why not, where nobody judged it so far; None where no program judged, or no sample is drawn.
     """
@@ -120,15 +108,7 @@ def corrected_by_people(
     first = evaluation.default_key()
     for people in sorted(evaluation.human_sets, key=lambda name: name != first):
         try:
-            correction = evaluation.correction(
-                key,
-                people,
-                pair=pair,
-                measure=choice.measure,
-                component=choice.component,
-                unjudged=choice.unjudged,
-                missing=choice.missing,
-            )
+            correction = evaluation.correction(key, people, pair=pair, **choice.how)
             return result_of(correction)
         except InputError as error:
             reason = str(without_path(error.problems[0]))
@@ -150,16 +130,16 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str, list[Calla
         plain = scores.leaderboard()
         return (
             replace(plain, notes=(*plain.notes, few)),
-            sentence(scores.sentence()),
+            with_full_stop(scores.sentence()),
             [lambda: figures.top_runs(scores)],
         )
     if intervals == "no" or skipped or (intervals == "auto" and not quick):
         plain = scores.leaderboard()
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
         shown = replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
-        return shown, sentence(scores.sentence()), [lambda: figures.top_runs(scores)]
+        return shown, with_full_stop(scores.sentence()), [lambda: figures.top_runs(scores)]
     board = with_intervals(scores)
-    return board.table(), sentence(board.sentence()), [board.figure]
+    return board.table(), with_full_stop(board.sentence()), [board.figure]
 
 
 def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
@@ -183,14 +163,7 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     from qassay import figures
     from qassay.analysis import describe
 
-    described = describe(
-        evaluation,
-        key=choice.key,
-        measure=choice.measure,
-        component=choice.component,
-        unjudged=choice.unjudged,
-        missing=choice.missing,
-    )
+    described = describe(evaluation, key=choice.key, **choice.how)
     boxes = described.units
     by_series = evaluation.task.unit == "series" and choice.measure is None and choice.component is None
     units = tuple(box.unit for box in boxes.boxes)
@@ -410,7 +383,7 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
     listed = pairs.pair_table(most=min(total, PAIRS_SHOWN))
     parts = (ranking, Part("pairs", listed))
     drawn = pictures(pairs.figure) if len(pairs.runs) > 1 else ()
-    return Finding(parts, document, sentence(pairs.sentence()), left_out, pictures=drawn)
+    return Finding(parts, document, with_full_stop(pairs.sentence()), left_out, pictures=drawn)
 
 
 def _sets(chosen: Names, all_sets: Sequence[str]) -> list[str] | None:
@@ -424,154 +397,3 @@ def _sets(chosen: Names, all_sets: Sequence[str]) -> list[str] | None:
     if len(names) < 2:
         raise UsageError("choose two judgment sets or more to compare")
     return names
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Scores of runs (rows) on units or questions (columns); NaN where there is none."""
-
-    names: tuple[str, ...]
-    kinds: tuple[str | None, ...]
-    about: About
-    values: Floats
-
-    def select(self, which: NDArray[np.int64]) -> Grid:
-        """The grid with these columns only."""
-        names = tuple(self.names[i] for i in which)
-        return Grid(names, tuple(self.kinds[i] for i in which), self.about, self.values[:, which])
-
-
-def units(
-    evaluation: Evaluation,
-    choice: Choice,
-    progress: Progress,
-    *,
-    by: Literal["unit", "question"] = "unit",
-    kind: Kind | None = None,
-    series: Name | None = None,
-    sort: Literal["order", "name", "mean", "median", "spread"] = "order",
-    down: bool = False,
-    page: Page = 1,
-    across: Page = 1,
-    whole: bool = False,
-) -> Finding:
-    """One row per unit (or question), one column per run, best run first."""
-    scores = scored(evaluation, choice)
-    grid = _grid(scores, evaluation, by, kind, series)
-    place = {tag: row for row, tag in enumerate(scores.tags)}
-    tags = [row.run for row in scores.runs]
-    values = grid.values[[place[tag] for tag in tags]]
-    means, medians, spreads = _statistics(values)
-    order = _order(grid.names, {"mean": means, "median": medians, "spread": spreads}, sort, down=down)
-    rows = order if whole else order[UNITS_SHOWN * (page - 1) : UNITS_SHOWN * page]
-    runs = slice(0, len(tags)) if whole else slice(RUNS_SHOWN * (across - 1), RUNS_SHOWN * across)
-    texts = _texts(evaluation, grid.about)
-    numbers = [Column("mean", ".3f"), Column("median", ".3f"), Column("spread", ".3f")]
-    columns: list[Column | str] = [grid.about, "type", "text", *numbers, *(Column(tag, ".3f") for tag in tags[runs])]
-    body: list[list[Cell]] = [
-        [
-            *(grid.names[i], grid.kinds[i], texts.get(grid.names[i])),
-            *none_for_nan(np.array([means[i], medians[i], spreads[i]])),
-            *none_for_nan(values[runs, i]),
-        ]
-        for i in rows
-    ]
-    heading = scores.measure if by == "unit" else "Scores"
-    title = f"{heading} of every run on every {grid.about}, judgments: {scores.key}"
-    shown = table(title, columns, body, scores.notes_for_output())
-    counted = "series" if grid.about == "series" else "questions"
-    window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
-    subjects = tuple(grid.names[i] for i in rows)
-    part = Part("units", shown, grid.about, subjects, 0, window)
-    across_runs = Window(runs.start, len(tags[runs]), len(tags), "runs")
-    every = by == "unit" and kind is None and series is None
-    heat_map = scores.figure if every else lambda: _heat_map(scores, grid, values, tags)
-    drawn = pictures(heat_map) if page == across == 1 and not whole else ()
-    answer = _easiest_and_hardest(grid.names, means, grid.about)
-    return Finding((part,), answer=answer, columns=across_runs, pictures=drawn)
-
-
-def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -> Figure:
-    """Every run on the units of the page: on those that every run has."""
-    from qassay import figures
-
-    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
-    if not len(whole):
-        raise UsageError(f"no {grid.about} is scored for every run")
-    unit_name = ("series", "series") if grid.about == "series" else ("question", "questions")
-    ids = tuple(grid.names[i] for i in whole)
-    measure = scores.measure if grid.about == "series" else "score"
-    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=unit_name))
-
-
-def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:
-    with_mean = np.flatnonzero(~np.isnan(means))
-    if len(with_mean) < 2 or np.ptp(means[with_mean]) < TIE:
-        return ""
-    hard, easy = (int(with_mean[place]) for place in (np.argmin(means[with_mean]), np.argmax(means[with_mean])))
-    return (
-        f"The easiest {about} is {names[easy]} (mean {means[easy]:.3f}), "
-        f"the hardest {names[hard]} (mean {means[hard]:.3f})."
-    )
-
-
-def _grid(scores: Scores, evaluation: Evaluation, by: str, kind: str | None, series: str | None) -> Grid:
-    in_series = _is_by_series(scores, evaluation)
-    if by == "unit":
-        about: About = "series" if in_series else "question"
-        types = {question.id: question.type for question in evaluation.questions}
-        kinds = tuple(None if in_series else types.get(name) for name in scores.units.ids)
-        grid = Grid(scores.units.ids, kinds, about, scores.units.values)
-    else:
-        grid = _questions(scores)
-    keep = np.arange(len(grid.names))
-    if kind is not None:
-        keep = keep[[grid.kinds[i] == kind for i in keep]]
-    if series is not None and grid.about == "question":
-        in_this_series = {question.id for question in evaluation.questions if question.series == series}
-        keep = keep[[grid.names[i] in in_this_series for i in keep]]
-    return grid.select(keep)
-
-
-def _is_by_series(scores: Scores, evaluation: Evaluation) -> bool:
-    by_id = evaluation.questions.by_id
-    return scores.measure.startswith("series_score") or not all(name in by_id for name in scores.units.ids)
-
-
-def _questions(scores: Scores) -> Grid:
-    """All questions that were scored, in the order of the test set."""
-    names = [question.id for questions, _ in scores.questions.values() for question in questions]
-    kinds = [question.type for questions, _ in scores.questions.values() for question in questions]
-    values = np.concatenate([values for _, values in scores.questions.values()], axis=1)
-    place = {name: i for i, name in enumerate(scores.asked)}
-    order = np.argsort([place[name] for name in names], kind="stable")
-    return Grid(tuple(names), tuple(kinds), "question", values).select(order)
-
-
-def _statistics(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, median and spread of the runs on each column; NaN where no run has a score."""
-    nothing = np.isnan(values).all(axis=0)
-    filled = np.where(nothing, 0.0, values)
-    mean, median = np.nanmean(filled, axis=0), np.nanmedian(filled, axis=0)
-    spread = np.nanmax(filled, axis=0) - np.nanmin(filled, axis=0)
-    return tuple(np.where(nothing, np.nan, statistic) for statistic in (mean, median, spread))  # type: ignore[return-value]  # three
-
-
-def _order(names: tuple[str, ...], by: Mapping[str, Floats], sort: str, *, down: bool) -> NDArray[np.int64]:
-    """The order of the rows; those without a score come last either way."""
-    if sort == "name":
-        order = np.array(sorted(range(len(names)), key=lambda i: names[i]), dtype=np.int64)
-        return order[::-1] if down else order
-    if sort in by:
-        values = -by[sort] if down else by[sort]
-        return np.argsort(values, kind="stable")
-    order = np.arange(len(names))
-    return order[::-1] if down else order
-
-
-def _texts(evaluation: Evaluation, about: About) -> dict[str, str]:
-    """The text of each row, its beginning where it is long."""
-    if about == "series":
-        return {series.id: series.target or "" for series in evaluation.questions.series}
-    texts = {question.id: asked_text(question) for question in evaluation.questions}
-    return {name: text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…" for name, text in texts.items()}

@@ -20,6 +20,7 @@ from qassay.scoring import Missing, Unjudged
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
 from qassay.web.results.finding import Choice, Form, Name, Study, StudyRequest
+from qassay.web.results.units import units
 from qassay.web.routing import Input
 
 ERRORS = (0.01, 0.05, 0.1)
@@ -58,12 +59,12 @@ class Parameters(Input):
 
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
-        own = {
+        changed = {
             name: getattr(self, name)
             for name, field in type(self).model_fields.items()
             if name not in ONCE and getattr(self, name) != field.get_default(call_default_factory=True)
         }
-        return query({**own, **changes})
+        return query({**changed, **changes})
 
 
 def query(values: dict[str, Any]) -> str:
@@ -100,17 +101,17 @@ class View:
 
     @property
     def path(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return "/results" if self.name == "leaderboard" else f"/results/{self.name}"
 
     @property
     def csv(self) -> str:
-        """Where the CSV of its tables is."""
+        """The address of the CSV of its tables."""
         return f"/results/{self.name}.csv"
 
     @property
     def figure(self) -> str:
-        """Where its figures can be saved from."""
+        """The address from which its figures are saved."""
         return f"/results/{self.name}/figure"
 
     @cached_property
@@ -131,8 +132,8 @@ class View:
     @cached_property
     def parameters(self) -> type[Parameters]:
         """The parameters of the page: those of all pages, and the options of its study."""
-        own = {name: option for name, option in self.options.items() if name != "whole"}
-        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **own)
+        options = {name: option for name, option in self.options.items() if name != "whole"}
+        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **options)
 
     @cached_property
     def table_parameters(self) -> type[Parameters]:
@@ -142,8 +143,8 @@ class View:
     @cached_property
     def figure_parameters(self) -> type[Parameters]:
         """The parameters of a saved figure: those of the page, the name of the figure, and the form of the file."""
-        own: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
-        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **own)
+        options: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
+        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **options)
 
     def request(
         self,
@@ -190,7 +191,7 @@ LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=Leader
 
 
 UNITS = View(
-    studies.units,
+    units,
     label="Scores",
     heading="Scores on every question",
     about="Every run on every question or series.",

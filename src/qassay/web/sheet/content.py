@@ -157,8 +157,8 @@ def _question(making: _Making, question: Question, pooled: list[Item]) -> dict[s
         return None
     fields = ("nugget", "text", "vital") if any(KINDS[item.kind].linked for item, _ in items) else ("nugget", "text")
     known = making.answers.get(question.id, [])
-    named = [doc for item, _ in items for doc in documents_shown(item.body)]
-    titles = making.documents.titles([*named, *(doc for _, doc in known if doc)])
+    shown_docs = [doc for item, _ in items for doc in documents_shown(item.body)]
+    titles = making.documents.titles([*shown_docs, *(doc for _, doc in known if doc)])
     return {
         "question": _view(making.evaluation.questions.shown[question.id]),
         "earlier": [_view(earlier) for earlier in _earlier(making.evaluation, question)],
@@ -324,7 +324,7 @@ class Documents:
         return self._collection.titles(docs) if self._collection is not None else {}
 
     def note(self, item: Item, shown: dict[str, list[Any]]) -> None:
-        """Add what an item shows of its documents to `shown`, by what the page asks for."""
+        """Add the parts of documents that an item shows to `shown`, by the request of the page."""
         for place in KINDS[item.kind].places(item):
             doc, find, start, length = place.doc, _find_text(place.text), place.start, place.length
             request = json.dumps(
@@ -347,6 +347,6 @@ class Documents:
 
 
 def _find_text(text: str | None) -> str | None:
-    """As much of a string as the page asks for: JavaScript counts in UTF-16, and half a character is replaced."""
+    """The part of a string that the page looks for: JavaScript counts in UTF-16, half a character is replaced."""
     cut = (text or "").encode("utf-16-le")[: 2 * _FIND]
     return cut.decode("utf-16-le", "replace") or None

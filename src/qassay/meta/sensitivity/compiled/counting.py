@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.matrix import Floats, Integers, cws_weights
+from qassay.arrays import Floats, Integers
 from qassay.meta.sensitivity.compiled import ONE, compiled, popcount
 from qassay.meta.sensitivity.compiled.scoring import (
     FEWEST_IN_TILE,
@@ -33,6 +33,7 @@ from qassay.meta.sensitivity.compiled.scoring import (
 )
 from qassay.meta.sensitivity.counting import Part, counts_of_trials
 from qassay.meta.sensitivity.trials import BINS, Keys, Prepared, subset_scores
+from qassay.summaries import cws_weights
 
 _WORD = 64
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from qassay.matrix import Floats
+from qassay.arrays import Floats
 from qassay.meta.sensitivity.compiled import compiled
 
 # The normal distribution function between nodes 1/256 apart, by the cubic through the values and slopes at both:

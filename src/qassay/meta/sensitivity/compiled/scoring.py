@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from qassay.matrix import Floats, Integers
+from qassay.arrays import Floats, Integers
 from qassay.meta.sensitivity.compiled import ONE, compiled, compiled_wide, popcount
 from qassay.meta.sensitivity.trials import BASE, FIRST_FACTOR, GOLDEN, SECOND_FACTOR, TEST, Keys, Sides
 

@@ -5,7 +5,7 @@
     >>> evaluation.score().runs[0].run
     'hobby'
 
-Everything is read when it is first asked for, and once.
+Everything is read when it is first asked for, and once. `keys` has the keys that an evaluation can be scored with.
 """
 
 from __future__ import annotations
@@ -21,33 +21,20 @@ from typing import TYPE_CHECKING, Unpack, overload
 import polars as pl
 
 from qassay.display import safe_text
-from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.evaluation import keys
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
-from qassay.judging import JUDGMENT_COLUMNS, OPINIONS, PAIRS, SETTLED_SETS
+from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS
 from qassay.judging import sets as judgment_sets
-from qassay.judging.keys import (
-    DISAGREEMENT_UNKNOWN,
-    MIXED,
-    TWO_WAY,
-    Key,
-    check_known_answers,
-    default_key,
-    disagreement_key,
-    merged,
-    mixed_key,
-    no_answers,
-    no_nuggets,
-    two_way_key,
-    voted,
-)
+from qassay.judging.keys import DISAGREEMENT_UNKNOWN, MIXED, TWO_WAY, Key, default_key, no_answers, no_nuggets
 from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
-from qassay.judging.sets import JudgmentSet, check_nuggets, in_order
-from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule, shared_nuggets, vote
+from qassay.judging.sets import JudgmentSet, in_order
+from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
@@ -63,7 +50,7 @@ if TYPE_CHECKING:
     from qassay.meta.correction.estimates import Target
     from qassay.store.engine import Store
 
-# Said wherever the judgments of a program are scored: an interval around such a score is not about the truth.
+# Printed wherever the judgments of a program are scored: an interval around such a score is not about the truth.
 BY_A_PROGRAM = "Judged by a program: intervals and tests leave its errors out. To include them: qassay sample."
 
 
@@ -205,6 +192,9 @@ class Evaluation:
         """The same evaluation with other judgments in the place of those of some sets; nothing is read again."""
         other = copy(self)
         object.__setattr__(other, "replaced", {**self.replaced, **{judged.name: judged for judged in sets}})
+        # These follow from the judgments.
+        for computed in ("votes", "_judged_by_assessors"):
+            other.__dict__.pop(computed, None)
         return other
 
     def judgment_set(self, name: str, *, incoming: bool = False) -> JudgmentSet:
@@ -296,108 +286,19 @@ class Evaluation:
 
     def key(self, name: str | None = None) -> Key:
         """The key with this name, or the default one."""
-        key_name = name or self.default_key()
-        if key_name in self.derived_sets and key_name not in self.sets:
-            return self._derived_key(key_name)
-        if key_name is not None and key_name not in self.sets and parse_rule(key_name) is not None:
-            return self._voted_key(key_name)[0]
-        if key_name is not None and key_name not in self.sets and MIXED in key_name:
-            return self._mixed_key(key_name)
-        if key_name is None and self.task.has("justified"):
-            key_name = self.human_sets[0] if self.human_sets else None
-        if key_name is None:
-            raise InputError(Problem("configuration", self._keyless(), self.folder.name()))
-        judgments = self.judgment_set(key_name)
-        key = Key(
-            judgments,
-            self.nugget_list(key_name),
-            self.answers,
-            ratings=self._justification_ratings() if self.task.has("justified") else None,
-            two_way=key_name in self.two_way_sets,
-        )
-        file = f"judgments/{key_name}.jsonl"
-        problems = Problems(check_nuggets(judgments, key.nuggets, file=file))
-        problems += check_known_answers(key, file=file)
-        if problems:
-            raise InputError(problems)
-        return key
-
-    def _keyless(self) -> str:
-        if not self.sets:
-            where = self.folder.name()
-            return (
-                f"nothing is judged yet. People judge in the browser (qassay serve {where}) or on a sheet (qassay "
-                f"sheet), programs with qassay judge; or add judgments: qassay import {where} JUDGMENTS"
-            )
-        automatic = sorted(self.automatic_sets)
-        if not self.human_sets:
-            rule = "judgments of programs are used only if you ask for them"
-            return f"no person has judged yet, and {rule}; choose one with --key: {', '.join(automatic)}"
-        return f"there are several judgment sets and none is adjudicated; choose one with --key: {', '.join(self.sets)}"
-
-    def _justification_ratings(self) -> pl.DataFrame:
-        """Ratings of justifications from all sets together; holistic scores are not among them."""
-        return OPINIONS.given(self.ratings(self.sets))
-
-    def _derived_key(self, name: str) -> Key:
-        """A key of entailment that follows from the sets there are."""
-        if name == TWO_WAY:
-            return two_way_key(self.key(None))
-        if len(self.assessor_sets) < 2:
-            raise InputError(Problem("configuration", f"{name} needs the sets of two assessors", self.folder.name()))
-        return disagreement_key(self._judgment_sets(None), self._judgment_sets(sorted(self.two_way_sets)))
-
-    def _mixed_key(self, name: str) -> Key:
-        """A key of several sets, earlier ones first; those of programs judge only what people did not."""
-        parts = list(dict.fromkeys(part.strip() for part in name.split(MIXED)))
-        sets = [self.judgment_set(part) for part in parts]
-        human = [judged for judged in sets if judged.name not in self.automatic_sets]
-        programs = [judged for judged in sets if judged.name in self.automatic_sets]
-        people = merged(name, human)
-        base = Key(people, self.nugget_list((human or programs)[0].name), self.answers)
-        problems = Problems(check_known_answers(base, file=f"judgments/{parts[0]}.jsonl"))
-        for judged in sets:
-            problems += check_nuggets(judged, base.nuggets, file=f"judgments/{judged.name}.jsonl")
-        if problems:
-            raise InputError(problems)
-        return mixed_key(name, base, people, programs)
+        return keys.key_of(self, name)
 
     def judged_by(self, key: str) -> dict[str, dict[str, int]] | None:
         """How many judgments of each run a key of several sets has from each of them; None for any other key."""
         if key in self.sets or MIXED not in key:
             return None
-        sets = [self.judgment_set(part.strip()) for part in key.split(MIXED)]
+        sets = [self.judgment_set(name) for name in keys.mixed_names(key)]
         return judged_by(self.runs, self.questions, self.task, sets, self.key(key).nuggets)
 
-    def _voted_key(self, name: str) -> tuple[Key, Vote]:
-        """A key by the votes of several people's sets, with the figures of the vote."""
-        if name not in self._voted_keys:
-            self._voted_keys[name] = self._vote(name)
-        return self._voted_keys[name]
-
     @cached_property
-    def _voted_keys(self) -> dict[str, tuple[Key, Vote]]:
+    def votes(self) -> dict[str, tuple[Key, Vote]]:
+        """The keys by a vote so far, each with the figures of the vote."""
         return {}
-
-    def _vote(self, name: str) -> tuple[Key, Vote]:
-        rule, set_names = parse_rule(name) or (MAJORITY, None)
-        voting = self.assessor_sets if set_names is None else set_names
-        for part in voting:
-            if part not in self.sets:
-                raise unknown("judgment set", part, self.sets)
-        if len(voting) < 2:
-            available = few(self.assessor_sets) or "none"
-            message = f"{rule} takes the judgment sets of two assessors or more (there are: {available})"
-            raise InputError(Problem("configuration", message, self.folder.name()))
-        nuggets = shared_nuggets([self.nugget_list(part) for part in voting])
-        judged, figures = vote(name, rule, self._judgment_sets(voting), nuggets)
-        if fault := figures.fault():
-            raise InputError(Problem("configuration", fault, self.folder.name()))
-        ratings = self._justification_ratings() if self.task.has("justified") else None
-        key = Key(judged, no_nuggets() if nuggets is None else nuggets, self.answers, ratings=ratings)
-        if problems := Problems(check_known_answers(key, file=name)):
-            raise InputError(problems)
-        return key, figures
 
     # ---- scores -----------------------------------------------------------------------------------------------------
 
@@ -406,16 +307,8 @@ class Evaluation:
         runs, joined_key = self.runs, self.key(key)
         measures = [measure or self.task.measure, *(rules.score for rules in self.task.types.values())]
         if any(parse_measure(name).name == "pyramid_f" for name in measures):
-            joined_key = self._weighted(joined_key)
+            joined_key = keys.weighted(self, joined_key)
         return tally(runs, self.questions, joined_key, self.task)
-
-    def _weighted(self, key: Key) -> Key:
-        """The key with nugget weights: as given, else votes of the assessors' own lists, else its own marks."""
-        if key.nuggets["weight"].null_count() < key.nuggets.height:
-            return key
-        paths = self.folder.nugget_lists()
-        voters = [name for name in paths if name not in (*SETTLED_SETS, "development")] or [key.name]
-        return voted(key, {name: self.nugget_list(name) for name in voters})
 
     @overload
     def score(self, key: str | None = None, *, correct_with: None = None, **options: Unpack[HowScored]) -> Scores: ...
@@ -461,7 +354,7 @@ class Evaluation:
         if key is None or key in self.sets:
             return scores
         if parse_rule(key) is not None:
-            return replace(scores, vote=self._voted_key(key)[1])
+            return replace(scores, vote=keys.voted_key(self, key)[1])
         return replace(scores, judged_by=self.judged_by(key)) if MIXED in key else scores
 
     def _score(self, joined: Tally, **options: Unpack[HowScored]) -> Scores:
