@@ -33,6 +33,7 @@ FILES = {
     "questions.jsonl": ('{"id": "1", "type": "pair", "text": "T", "hypothesis": "H"}\n', "questions"),
     "run.txt": ("1 tag D1 Paris\n2 tag NIL\n", "run"),
     "scores.csv": (SCORES, "scores"),
+    "notebook.csv": (",question,model,correct\n0,What is X of it?,A,1\n1,What is X of it?,B,0\n", "scores"),
     "holes.csv": ("qid,A,B\nq1,0.5,\nq2,0,0.25\n", "scores"),
     "documents.sgml": ("<DOC><DOCNO>1</DOCNO></DOC>", "documents"),
     "prose.txt": ("some prose\nin a file\n", "unknown"),

@@ -553,3 +553,19 @@ def test_analyses_take_a_folder_too() -> None:
     expected = qassay.open(folder).score().matrix
     found = qassay.compare_all(str(folder), permutations=10)  # type: ignore[arg-type]
     assert sorted(found.runs) == sorted(expected.runs)
+
+
+def test_columns_of_numbers_beside_a_score_are_named_and_can_be_chosen(write: Write) -> None:
+    """A notebook writes several metrics next to each other; one of them may be called a score."""
+    text = "id,model,correct,f1,tokens,note\n1,A,1,0.3,9,x\n1,B,0,0.1,8,\n2,A,1,0.5,7,yes\n2,B,1,0.7,9,\n"
+    path = write("l.csv", text)
+    usual = read_scores(path).matrix
+    assert usual.scores().tolist() == [1.0, 0.5]
+    assert usual.notes == (
+        "Columns that are not scores were left out: tokens, note.",
+        "The scores are those in column 'correct'. To take others: --metric f1.",
+    )
+    other = read_scores(path, metric="f1").matrix
+    assert other.scores().tolist() == pytest.approx([0.4, 0.4])
+    assert other.read.endswith("metric f1")
+    assert read_scores(path, metric="correct").matrix.scores().tolist() == [1.0, 0.5]
