@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from qassay import tasks
 from qassay.errors import InputError, few
 from qassay.formats import files
-from qassay.formats.answers import AnswerTable, read_answers
+from qassay.formats.answers import JUDGMENT_KEYS, AnswerTable, read_answers
 from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
 from qassay.formats.foreign import read_log
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # The evaluation in the commands that are proposed.
 FOLDER = "my-eval"
+# What people call the label of a judgment.
+_LABELS = JUDGMENT_KEYS["judgment"]
 # Commands that take scores.
 _SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability", "report")
 
@@ -217,7 +219,8 @@ def _importable(path: Path, data: bytes) -> Finding | None:
             return _responses(path, table)
     details, before = _contents(kind, path, data)
     file = shlex.quote(str(path))
-    steps = (*before, Step(f"qassay import {FOLDER} {file}", "add it to an evaluation"))
+    purpose = "add it to an evaluation" + (" (--automatic: a program judged)" if kind == "judgments" else "")
+    steps = (*before, Step(f"qassay import {FOLDER} {file}", purpose))
     return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
 
 
@@ -285,7 +288,7 @@ def _counted(kind: str, records: Records) -> list[str]:
     rows = [row for _, row in records.rows]
     questions = {str(row.get("question", row.get("id"))) for row in rows}
     details = [f"{plural(len(rows), 'row')} about {plural(len(questions), 'question')}"]
-    for key, noun in (*((name, "label") for name in (*LABEL_FIELDS, "label")), ("run", "run")):
+    for key, noun in (*((name, "label") for name in dict.fromkeys((*LABEL_FIELDS, *_LABELS))), ("run", "run")):
         if kind == "judgments" and (values := Counter(str(row[key]) for row in rows if row.get(key) is not None)):
             listed = [f"{value} ({count:,})" for value, count in values.most_common()]
             details.append(f"{noun}s: {few(listed, 8)}")
