@@ -132,6 +132,10 @@ def test_real_files(data: Data) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
     assert main(["look", str(tmp_path / "none.csv"), "--json"]) == 1
     assert "No such file" in json.loads(capsys.readouterr().out)["errors"][0]["message"]
+    (tmp_path / "scores.csv").write_text(SCORES)
+    for command in ("look", "compare", "describe"):
+        assert main([command, str(tmp_path / "score.csv")]) == 1
+        assert f"did you mean '{tmp_path / 'scores.csv'}'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

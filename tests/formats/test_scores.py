@@ -357,7 +357,7 @@ def test_several_metrics(write: Write) -> None:
     assert [(name, matrix.measure) for name, matrix in both] == [("f1", "f1"), ("em", "em")]
     with pytest.raises(UsageError, match=r"several metrics: f1, em"):
         _ = both.matrix
-    with pytest.raises(UsageError, match=r"unknown metric 'F1'; there is em, f1"):
+    with pytest.raises(UsageError, match=r"unknown metric 'F1'; there are em, f1"):
         read_scores(path, metric="F1")
     tall = "qid,model,metric,value\n" + "".join(f"q{q},A,{m},{q}\n" for q in (0, 1) for m in ("f1", "em"))
     assert read_scores(write("tall.csv", tall), metric="f1").matrix.values.tolist() == [[0, 1]]
@@ -544,7 +544,7 @@ def test_a_table_that_would_be_large_and_empty_is_refused(monkeypatch: pytest.Mo
 def test_every_metric_of_a_wide_table_is_its_score(write: Write) -> None:
     tables = read_scores(write("w.csv", wide_csv()), metric="all")
     assert (list(tables.matrices), tables.matrix.runs) == (["score"], ("A", "B"))
-    with pytest.raises(UsageError, match=r"unknown metric 'f1'; there is score"):
+    with pytest.raises(UsageError, match=r"unknown metric 'f1'; there is only 'score'"):
         read_scores(write("w.csv", wide_csv()), metric="f1")
 
 
