@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from qassay.cli import main
@@ -118,6 +119,20 @@ def test_an_evaluation_and_another_folder(tmp_path: Path, capsys: Captured) -> N
     printed = capsys.readouterr().out
     assert "is an evaluation with the task series2004" in printed
     assert f"{tmp_path} is a folder without a qassay.toml" in printed
+
+
+def test_a_workbook_with_a_fault_says_which(tmp_path: Path, capsys: Captured) -> None:
+    """A colleague's sheet ends with a row of averages."""
+    pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
+    frame = pl.DataFrame({"ID": ["1", "2", "Average"], "Notes": ["", "ask", ""], "A": [1.0, 0.0, 0.5], "B": [1, 1, 1]})
+    frame.write_excel(tmp_path / "scores.xlsx")
+    assert main(["look", str(tmp_path / "scores.xlsx")]) == 0
+    printed = capsys.readouterr().out
+    assert "no scores that can be read: row 'Average' looks like a summary of the other rows" in printed
+    assert "not an Excel workbook" not in printed
+    assert main(["init", str(tmp_path / "e"), "--task", "qa"]) == 0
+    assert main(["import", str(tmp_path / "e"), str(tmp_path / "scores.xlsx")]) == 1
+    assert "is an Excel workbook, which is read where scores are wanted" in capsys.readouterr().err
 
 
 def test_real_files(data: Data) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -324,17 +324,18 @@ def _folder(path: Path) -> Finding:
 
 def _unknown(path: Path, data: bytes) -> Finding:
     """A file of no known kind: its columns, and what to say about them."""
-    details: Iterable[str] = ()
     file = shlex.quote(str(path))
     steps: tuple[Step, ...] = ()
     try:
         columns = parse_records(data, file=str(path)).columns()
-        details = (f"keys: {few(columns, 12)}",) if len(columns) > 1 else ()
-        if len(columns) > 1 and (fault := _not_scores(path)):
-            details = (*details, f"no scores that can be read: {fault}")
-            steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
+        is_table = len(columns) > 1
+        details = [f"keys: {few(columns, 12)}"] if is_table else []
     except InputError as error:
-        details = [str(problem) for problem in error.problems[:1]]
+        is_table = files.named_form(str(path)) is not None  # a workbook, which is read as scores alone
+        details = [] if is_table else [str(problem) for problem in error.problems[:1]]
+    if is_table and (fault := _not_scores(path)):
+        details.append(f"no scores that can be read: {fault}")
+        steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
     steps = (
         *steps,
         Step(f"qassay import {FOLDER} {file} --map question=KEY,answer=KEY --task qa", "if it contains answers"),

@@ -295,7 +295,7 @@ def _refusal(data: bytes, name: str) -> str:
     if not start:
         return "is empty"
     if b"\0" in data[:_HEAD]:
-        return files.not_as_named(name) or "is not a text file"
+        return files.not_as_named(name, data) or "is not a text file"
     if start.startswith(b"["):
         return "is a JSON list of objects that are neither answers nor judgments; name their keys with --map"
     if start[:5].lower() == b"<doc>":
