@@ -315,6 +315,19 @@ def test_an_evaluation_is_as_good_as_its_scores(evaluation: Evaluation) -> None:
     assert qassay.leaderboard(evaluation).as_json() == qassay.leaderboard(scores).as_json()
 
 
+def test_a_comparison_uses_the_judgments_that_are_named(evaluation: Evaluation) -> None:
+    """The name was ignored without `correct_with`, and the default judgments were used."""
+    first = evaluation.score(key="first")
+    assert first.matrix != evaluation.score().matrix
+    ours = qassay.compare(evaluation, "hobby", "ibis", key="first", permutations=100)
+    assert ours == qassay.compare(first, "hobby", "ibis", permutations=100)
+    pairs = qassay.compare_all(evaluation, key="first", permutations=100)
+    assert pairs.as_json() == qassay.compare_all(first, permutations=100).as_json()
+    for scores in (first, first.matrix, {"a": [1, 0], "b": [0, 0]}):
+        with pytest.raises(UsageError, match="key is for an evaluation, not for scores"):
+            qassay.compare(scores, key="first")
+
+
 def test_a_study_is_the_sequence_of_its_kinds(evaluation: Evaluation) -> None:
     study = qassay.agreement(evaluation, resamples=0)
     assert [kind.about for kind in study] == [study[place].about for place in range(len(study))]

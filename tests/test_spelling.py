@@ -25,7 +25,7 @@ def test_only_keywords_are_parameters() -> None:
     def make(collection: Any, *, known: bool = False) -> None:
         """Take a collection, which nobody spells."""
 
-    with pytest.raises(UsageError, match="unknown parameter of x 'collection'; there is known"):
+    with pytest.raises(UsageError, match="unknown parameter of x 'collection'; there is only 'known'"):
         arguments(_parsed("x(collection=1)"), make)
 
 

@@ -115,6 +115,15 @@ def test_the_run_is_named(folder: Path, tmp_path: Path, capsys: Captured) -> Non
     assert "system 'openai/gpt 4' becomes the run openai-gpt-4" in capsys.readouterr().err
 
 
+def test_rows_that_repeat_an_earlier_row_are_left_out(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    """A job that was started again writes some of its rows twice."""
+    rows = [{**row, "contexts": [{"id": "D1", "text": "t"}]} for row in OLD]
+    assert run_import(folder, write(tmp_path / "again.jsonl", [rows[0], *rows, rows[1]])) == 0
+    assert len(read(folder / "runs" / "again.jsonl")) == len(OLD)
+    left_out = f"again.jsonl: 2 rows left out: they repeat earlier rows (lines 2, {len(OLD) + 2})"
+    assert left_out in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
@@ -213,7 +222,10 @@ def test_a_folder_that_is_not_there_is_named_with_the_command(tmp_path: Path, ca
 def test_a_failed_import_leaves_no_evaluation(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "mine.txt").write_text("stay")
-    assert run_import(tmp_path / "e", write(tmp_path / "a.jsonl", [OLD[0], OLD[0]]), "--task", "qa") == 1
+    assert (
+        run_import(tmp_path / "e", write(tmp_path / "a.jsonl", [OLD[0], OLD[0] | {"prediction": "x"}]), "--task", "qa")
+        == 1
+    )
     assert snapshot(tmp_path / "e") == {"mine.txt": b"stay"}
 
 

@@ -135,6 +135,23 @@ def test_bad_rows_change_nothing(
     assert message in refused(folder, capsys, write(tmp_path / "f.jsonl", rows))
 
 
+def test_a_strange_label_is_one_error_however_many_rows_have_it(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    """A model judged, wrote its labels in capitals, and failed on some answers."""
+    labels = ["CORRECT", "ERROR: timeout", "ERROR: timeout"]
+    subjects = [("q1", "old"), ("q2", "old"), ("q2", "new")]
+    rows = [
+        {"question": name, "run": run, "judgment": label} for (name, run), label in zip(subjects, labels, strict=True)
+    ]
+    file = write(tmp_path / "gpt.jsonl", rows)
+    errors = refused(folder, capsys, file).splitlines()
+    assert len(errors) == 1
+    assert "gpt.jsonl:2: question q2: 'ERROR: timeout' is not a label (2 rows)" in errors[0]
+    assert "--labels 'ERROR: timeout=LABEL'" in errors[0]
+    assert run_import(folder, file, "--labels", "ERROR: timeout=") == 0
+    assert "2 rows without a verdict left out (q2)" in capsys.readouterr().err
+    assert read(folder / "judgments" / "gpt.jsonl") == STORED[:1]
+
+
 def test_rows_of_a_table_without_lines_have_a_number(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     rows = [{"id": "q1", "run": "old", "label": "correct"}, {"id": "q2", "run": "old", "label": "no"}]
     (tmp_path / "f.json").write_text(json.dumps(rows))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from qassay.cli import main
@@ -33,6 +34,7 @@ FILES = {
     "questions.jsonl": ('{"id": "1", "type": "pair", "text": "T", "hypothesis": "H"}\n', "questions"),
     "run.txt": ("1 tag D1 Paris\n2 tag NIL\n", "run"),
     "scores.csv": (SCORES, "scores"),
+    "notebook.csv": (",question,model,correct\n0,What is X of it?,A,1\n1,What is X of it?,B,0\n", "scores"),
     "holes.csv": ("qid,A,B\nq1,0.5,\nq2,0,0.25\n", "scores"),
     "documents.sgml": ("<DOC><DOCNO>1</DOCNO></DOC>", "documents"),
     "prose.txt": ("some prose\nin a file\n", "unknown"),
@@ -119,6 +121,20 @@ def test_an_evaluation_and_another_folder(tmp_path: Path, capsys: Captured) -> N
     assert f"{tmp_path} is a folder without a qassay.toml" in printed
 
 
+def test_a_workbook_with_a_fault_says_which(tmp_path: Path, capsys: Captured) -> None:
+    """A colleague's sheet ends with a row of averages."""
+    pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
+    frame = pl.DataFrame({"ID": ["1", "2", "Average"], "Notes": ["", "ask", ""], "A": [1.0, 0.0, 0.5], "B": [1, 1, 1]})
+    frame.write_excel(tmp_path / "scores.xlsx")
+    assert main(["look", str(tmp_path / "scores.xlsx")]) == 0
+    printed = capsys.readouterr().out
+    assert "no scores that can be read: row 'Average' looks like a summary of the other rows" in printed
+    assert "not an Excel workbook" not in printed
+    assert main(["init", str(tmp_path / "e"), "--task", "qa"]) == 0
+    assert main(["import", str(tmp_path / "e"), str(tmp_path / "scores.xlsx")]) == 1
+    assert "is an Excel workbook, which is read where scores are wanted" in capsys.readouterr().err
+
+
 def test_real_files(data: Data) -> None:
     kinds = {
         "trec_qa/trec13questions.xml": "questions",
@@ -131,6 +147,10 @@ def test_real_files(data: Data) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
     assert main(["look", str(tmp_path / "none.csv"), "--json"]) == 1
     assert "No such file" in json.loads(capsys.readouterr().out)["errors"][0]["message"]
+    (tmp_path / "scores.csv").write_text(SCORES)
+    for command in ("look", "compare", "describe"):
+        assert main([command, str(tmp_path / "score.csv")]) == 1
+        assert f"did you mean '{tmp_path / 'scores.csv'}'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -357,7 +357,7 @@ def test_several_metrics(write: Write) -> None:
     assert [(name, matrix.measure) for name, matrix in both] == [("f1", "f1"), ("em", "em")]
     with pytest.raises(UsageError, match=r"several metrics: f1, em"):
         _ = both.matrix
-    with pytest.raises(UsageError, match=r"unknown metric 'F1'; there is em, f1"):
+    with pytest.raises(UsageError, match=r"unknown metric 'F1'; there are em, f1"):
         read_scores(path, metric="F1")
     tall = "qid,model,metric,value\n" + "".join(f"q{q},A,{m},{q}\n" for q in (0, 1) for m in ("f1", "em"))
     assert read_scores(write("tall.csv", tall), metric="f1").matrix.values.tolist() == [[0, 1]]
@@ -544,7 +544,7 @@ def test_a_table_that_would_be_large_and_empty_is_refused(monkeypatch: pytest.Mo
 def test_every_metric_of_a_wide_table_is_its_score(write: Write) -> None:
     tables = read_scores(write("w.csv", wide_csv()), metric="all")
     assert (list(tables.matrices), tables.matrix.runs) == (["score"], ("A", "B"))
-    with pytest.raises(UsageError, match=r"unknown metric 'f1'; there is score"):
+    with pytest.raises(UsageError, match=r"unknown metric 'f1'; there is only 'score'"):
         read_scores(write("w.csv", wide_csv()), metric="f1")
 
 
@@ -553,3 +553,19 @@ def test_analyses_take_a_folder_too() -> None:
     expected = qassay.open(folder).score().matrix
     pairs = qassay.compare_all(str(folder), permutations=10)  # type: ignore[arg-type]
     assert sorted(pairs.runs) == sorted(expected.runs)
+
+
+def test_columns_of_numbers_beside_a_score_are_named_and_can_be_chosen(write: Write) -> None:
+    """A notebook writes several metrics next to each other; one of them may be called a score."""
+    text = "id,model,correct,f1,tokens,note\n1,A,1,0.3,9,x\n1,B,0,0.1,8,\n2,A,1,0.5,7,yes\n2,B,1,0.7,9,\n"
+    path = write("l.csv", text)
+    usual = read_scores(path).matrix
+    assert usual.scores().tolist() == [1.0, 0.5]
+    assert usual.notes == (
+        "Columns that are not scores were left out: tokens, note.",
+        "The scores are those in column 'correct'. To take others: --metric f1.",
+    )
+    other = read_scores(path, metric="f1").matrix
+    assert other.scores().tolist() == pytest.approx([0.4, 0.4])
+    assert other.read.endswith("metric f1")
+    assert read_scores(path, metric="correct").matrix.scores().tolist() == [1.0, 0.5]

@@ -82,6 +82,7 @@ def compare(
     permutations: int | None = None,
     top: int = 10,
     seed: int = 0,
+    key: str | None = None,
     correct_with: None = None,
 ) -> PairComparison: ...
 
@@ -123,8 +124,9 @@ def compare(
     as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
     and the `top` units that make the difference.
 
-    `correct_with` compares the scores of an automatic assessor (`key`) after correction by these labels of people, on
-    the `sample` they judged; the interval is about the `target`, "new" questions or "these".
+    `key` names the judgments that an evaluation is scored with. `correct_with` compares the scores of an automatic
+    assessor (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
+    `target`, "new" questions or "these".
 
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
@@ -141,7 +143,7 @@ def compare(
             raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = as_matrix(scores)
+    matrix = as_matrix(scores, key=key)
     a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
@@ -156,6 +158,7 @@ def compare_all(
     test: PairTest = "randomisation",
     seed: int = 0,
     progress: Progress | None = None,
+    key: str | None = None,
     correct_with: None = None,
 ) -> AllPairs: ...
 
@@ -186,8 +189,9 @@ def compare_all(
     "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by "randomisation" or by "t".
     `permutations=None` draws as many as the method needs.
 
-    `correct_with` compares the scores of an automatic assessor (`key`) after correction by people's labels, as in
-    `compare`; the correction for the number of pairs is then Bonferroni's.
+    `key` names the judgments that an evaluation is scored with. `correct_with` compares the scores of an automatic
+    assessor (`key`) after correction by people's labels, as in `compare`; the correction for the number of
+    pairs is then Bonferroni's.
 
     >>> import qassay
     >>> pairs = qassay.compare_all(qassay.open(qassay.demo_folder()), method="holm")
@@ -199,7 +203,7 @@ def compare_all(
     if correct_with is not None:
         return _corrected_evaluation(scores).correction(key, correct_with, target=target, sample=sample).pairs()
     return all_pairs(
-        as_matrix(scores),
+        as_matrix(scores, key=key),
         method=method,
         alpha=alpha,
         permutations=permutations,
@@ -433,11 +437,15 @@ def reuse(
     )
 
 
-def as_matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
-    """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads."""
-    if isinstance(scores, ScoreMatrix):
-        return scores
-    if isinstance(matrix := getattr(scores, "matrix", None), ScoreMatrix):  # scores of an evaluation, or of tables
+def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> ScoreMatrix:
+    """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads.
+
+    `key` names the judgments that an evaluation is scored with.
+    """
+    # A matrix, or the scores of an evaluation or of tables.
+    matrix = scores if isinstance(scores, ScoreMatrix) else getattr(scores, "matrix", None)
+    if isinstance(matrix, ScoreMatrix):
+        refuse_options(key=key)
         return matrix
     evaluation = as_evaluation(scores)
     if evaluation is None and isinstance(scores, (str, Path)) and Path(scores).is_dir():
@@ -445,16 +453,19 @@ def as_matrix(scores: ScoresLike | Evaluation) -> ScoreMatrix:
 
         evaluation = open_evaluation(Path(scores))
     if evaluation is not None:
-        return evaluation.score().matrix
+        return evaluation.score(key=key).matrix
     from qassay.formats.scores import read_scores
 
+    refuse_options(key=key)
     return read_scores(scores).matrix
 
 
 def refuse_options(**options: object) -> None:
     """Stop at options of an evaluation that come with scores; None, "stop" and empty ones were not chosen."""
     if any(value and value != "stop" for value in options.values()):
-        raise UsageError(f"{enumerated(options)} are for an evaluation, not for scores")
+        raise UsageError(
+            f"{enumerated(options)} {'is' if len(options) == 1 else 'are'} for an evaluation, not for scores"
+        )
 
 
 def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:

@@ -114,10 +114,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _say_system(error: OSError, arguments: Sequence[str]) -> int:
     """Print what the operating system refused."""
-    from qassay.errors import InputError, Problem
+    from qassay.errors import InputError, Problem, refused_by_system
 
     if error.filename is not None:
-        problem = Problem("configuration", error.strerror or str(error), str(error.filename))
+        problem = Problem("configuration", refused_by_system(error), str(error.filename))
         return _say(InputError(problem), as_json="--json" in arguments)
     # Without a file it is the output itself that fails (a full disk): there is nowhere to write JSON to.
     print(f"error: {error.strerror or error}", file=sys.stderr)

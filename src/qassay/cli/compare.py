@@ -35,7 +35,7 @@ from qassay.cli.inputs import (
     takes_scoring,
 )
 from qassay.cli.output import Progress, print_answer, print_json, print_tables, progress
-from qassay.errors import InputError, Problem, UsageError
+from qassay.errors import InputError, Problem, UsageError, near_file
 
 if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
@@ -227,9 +227,11 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
             sources.append(argument)
     absent = [name for name in names if name.endswith(SUFFIXES) or "/" in name]
     if absent and len(names) != 2:
-        raise InputError(Problem("configuration", "does not exist", name) for name in absent)
+        raise InputError(Problem("configuration", f"does not exist{near_file(Path(name))}", name) for name in absent)
     if len(names) == 1:
-        raise UsageError(f"compare takes two systems, or none for all pairs; what is {names[0]!r} to be compared with?")
+        name, near = names[0], near_file(Path(names[0]))
+        message = f"compare takes two systems, or none for all pairs; what is {name!r} to be compared with?"
+        raise UsageError(f"{message} If it is a file, it does not exist{near}" if near else message)
     if len(names) > 2:
         raise UsageError(f"compare takes two systems, or none for all pairs, not {len(names)}: {', '.join(names)}")
     return sources, names

@@ -51,7 +51,11 @@ def command(
     ] = None,
     labels: Annotated[
         list[str] | None,
-        typer.Option("--labels", metavar="YOURS=LABEL,...", help="Labels to translate, such as yes=correct."),
+        typer.Option(
+            "--labels",
+            metavar="YOURS=LABEL,...",
+            help="Labels to translate, such as yes=correct; with ERROR= they stay unjudged.",
+        ),
     ] = None,
     automatic: Annotated[
         bool, typer.Option("--automatic", help="A program gave these judgments: they are used only where named.")
@@ -116,7 +120,7 @@ def command(
         replace=replace,
         run=run,
         keys=parse_map(keys or ()),
-        labels=dict(parse_pairs(labels or (), "--labels", "yes=correct")),
+        labels=dict(parse_pairs(labels or (), "--labels", "yes=correct", may_be_empty=True)),
         automatic=automatic,
         spread=spread,
     )

@@ -44,11 +44,14 @@ ComponentOption: TypeAlias = Annotated[
 ]
 MissingOption: TypeAlias = Annotated[
     Literal["stop", "zero", "skip"],
-    typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip."),
+    typer.Option("--missing", help="What to do where a run has no score: stop, count 0, or skip (leave it out)."),
 ]
 UnjudgedOption: TypeAlias = Annotated[
     Literal["stop", "wrong", "drop"],
-    typer.Option("--unjudged", help="What to do with unjudged items: stop, count them wrong, or drop."),
+    typer.Option(
+        "--unjudged",
+        help="What to do with unjudged items: stop, count them wrong, or drop questions with no judgment at all.",
+    ),
 ]
 MetricOption: TypeAlias = Annotated[
     str | None, typer.Option("--metric", metavar="NAME", help="Metric to take from the scores, or all.")

@@ -22,7 +22,7 @@ from qassay.cli.inputs import (
     warn,
 )
 from qassay.cli.output import print_answer, print_json, print_tables, progress, visible
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, UsageError, near_file, unknown
 
 
 @takes_scoring
@@ -116,9 +116,10 @@ def command(
 
 def _is_folder(sources: Sequence[Path]) -> bool:
     """Whether the one source is an evaluation; an error for missing sources and for a mixture."""
-    absent = [Problem("configuration", "does not exist", str(source)) for source in sources if not source.exists()]
+    absent = [source for source in sources if not source.exists()]
     if absent:
-        raise InputError(absent)
+        message = "does not exist"
+        raise InputError(Problem("configuration", f"{message}{near_file(source)}", str(source)) for source in absent)
     folders = [source for source in sources if source.is_dir()]
     if folders and len(sources) > 1:
         raise UsageError("stability takes one evaluation, or several tables of scores")

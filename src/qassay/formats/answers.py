@@ -106,12 +106,14 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
-def parse_pairs(texts: Iterable[str], option: str, example: str) -> list[tuple[str, str]]:
-    """The pairs of an option that takes NAME=VALUE, several of them separated by commas."""
+def parse_pairs(
+    texts: Iterable[str], option: str, example: str, *, may_be_empty: bool = False
+) -> list[tuple[str, str]]:
+    """The pairs of an option that takes NAME=VALUE, several of them separated by commas; `may_be_empty`: a value."""
     pairs = []
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, equals, value = part.partition("=")
-        if not equals or not name.strip() or not value.strip():
+        if not equals or not name.strip() or not (value.strip() or may_be_empty):
             raise UsageError(f"{option} takes pairs such as {example}; {part!r} is none")
         pairs.append((name.strip(), value.strip()))
     return pairs

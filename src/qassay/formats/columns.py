@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -60,7 +61,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Roles:
-    """The places of the columns. `scores` are columns of scores by their names; `names_scores`: there are such."""
+    """The places of the columns. `scores` are columns of scores by their names; `names_scores`: there are such.
+
+    `other_scores` are columns of numbers beside them, and `left_out` those that have no scores.
+    """
 
     question: int | None
     system: int | None
@@ -69,6 +73,7 @@ class Roles:
     scores: tuple[int, ...]
     names_scores: bool
     left_out: tuple[str, ...] = ()
+    other_scores: tuple[str, ...] = ()
 
 
 def names_another(name: str) -> bool:
@@ -98,6 +103,18 @@ def left_out_note(names: Sequence[str]) -> tuple[str, ...]:
     if len(names) == 1:
         return (f"Column {names[0]!r} is not a score and was left out.",)
     return (f"Columns that are not scores were left out: {few(names, 20)}.",)
+
+
+def other_scores_note(names: Sequence[str], used: str) -> tuple[str, ...]:
+    """The sentence about columns of numbers beside a column that is called a score.
+
+    >>> other_scores_note(["f1", "rouge"], "score")
+    ("The scores are those in column 'score'. To take others: --metric f1 or --metric rouge.",)
+    """
+    if not names:
+        return ()
+    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names[:5])
+    return (f"The scores are those in column {used!r}. To take others: {options}.",)
 
 
 def unit_name(header: str) -> tuple[str, str]:
@@ -172,17 +189,20 @@ def find_roles(grid: Grid, columns: Columns) -> Roles:
 
 
 def with_scores(grid: Grid, roles: Roles) -> Roles:
-    """The roles with columns of scores: without a usual name, all that have numbers and are not costs."""
-    scores = roles.scores
-    others = {roles.question, roles.system, roles.repeat, roles.metric}
-    free = [place for place in range(len(grid.header)) if place not in others and place not in scores]
-    if not roles.names_scores:
-        names = [name.strip().lower() for name in grid.header]
-        candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
-        scores = tuple(place for place in candidates if has_scores(grid.column(place)))
-    chosen = set(scores)
-    left_out = [grid.header[place].strip() for place in free if place not in chosen]
-    return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
+    """The roles with columns of scores: without a usual or chosen name, all that have numbers and are not costs."""
+    if roles.scores and not roles.names_scores:
+        return roles  # a metric chose its column
+    others = {roles.question, roles.system, roles.repeat, roles.metric, *roles.scores}
+    free = [place for place in range(len(grid.header)) if place not in others]
+    names = [name.strip() for name in grid.header]
+    candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place].lower())]
+    scores = [place for place in candidates if has_scores(grid.column(place))]
+    if roles.names_scores:
+        scores = [place for place in scores if has_only_scores(grid.column(place))]
+    left_out = tuple(names[place] for place in free if place not in scores and names[place])
+    if roles.names_scores:
+        return replace(roles, left_out=left_out, other_scores=tuple(names[place] for place in scores))
+    return replace(roles, scores=tuple(scores), left_out=left_out)
 
 
 def has_scores(cells: Sequence[str]) -> bool:
@@ -191,6 +211,11 @@ def has_scores(cells: Sequence[str]) -> bool:
     if any(number(text) == number(text) or text.strip().lower() in WORDS for text in texts):
         return True
     return not GRADES.keys().isdisjoint(texts) and is_grades(texts)
+
+
+def has_only_scores(cells: Sequence[str]) -> bool:
+    """Whether a column has nothing but numbers, words that stand for one, and empty cells."""
+    return all(number(text) == number(text) or text.strip().lower() in WORDS or is_absent(text) for text in set(cells))
 
 
 def is_text(cells: Sequence[str]) -> bool:

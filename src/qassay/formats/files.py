@@ -131,6 +131,8 @@ _FORMS = {
     **{".parquet": "a Parquet file", ".xlsx": "an Excel workbook", ".xls": "an Excel workbook"},
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "an Arrow file"),
 }
+# How workbooks begin: an archive, or the older form.
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # How pickles begin, from protocol 2 on.
 _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 _OTHER_ENCODING = (
@@ -223,9 +225,14 @@ def named_form(file: str) -> str | None:
     return _FORMS.get(Path(file).suffix.lower())
 
 
-def not_as_named(file: str) -> str | None:
-    """The fault of a file that is neither text nor what its name says; None where the name says nothing."""
+def not_as_named(file: str, data: bytes) -> str | None:
+    """The fault of a file that is no text, where text is wanted; None where its name says nothing.
+
+    Only commands that take scores read workbooks.
+    """
     form = named_form(file)
+    if form == _FORMS[".xlsx"] and data.startswith(_WORKBOOKS):
+        return f"is {form}, which is read where scores are wanted and nowhere else; save its sheet as CSV"
     return None if form is None else f"is not {form}, though its name says so; write the table again, or as CSV"
 
 
@@ -238,7 +245,7 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
         message = "is a pickle of Python, which may run any program when it is read. Write the table as CSV or Parquet"
         return Problems([Problem("encoding", message, file)])
     if b"\0" in data[:_HEAD] or "\n".encode(encoding) != b"\n" or named_form(file):
-        message = not_as_named(file) or f"is not text, or not text in {encoding.upper()}"
+        message = not_as_named(file, data) or f"is not text, or not text in {encoding.upper()}"
         return Problems([Problem("encoding", message, file)])
     problems = Problems()
     for number, line in enumerate(data.split(b"\n"), 1):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, Problems, QassayError, unknown
+from qassay.errors import InputError, Problem, Problems, QassayError, near_file, unknown
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
 from qassay.formats.tracks import Track, track_faults, track_of
@@ -157,11 +157,12 @@ def open_folder(path: Path | str) -> Folder:
     """The folder at this path; an error where it is not an evaluation."""
     folder = Folder(Path(path))
     if not folder.path.is_dir():
-        fault = "does not exist"
+        advice = "; make an evaluation with: qassay init FOLDER"
+        fault = f"does not exist{near_file(folder.path) or advice}"
         if folder.path.exists():
             takes = "compare, describe, plan, sensitivity and stability take a table of scores"
-            fault = f"is a file, not an evaluation ({takes})"
-        raise InputError(Problem("configuration", f"{fault}; make an evaluation with: qassay init FOLDER", str(path)))
+            fault = f"is a file, not an evaluation ({takes}){advice}"
+        raise InputError(Problem("configuration", fault, str(path)))
     if not folder.configuration.is_file():
         message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
         raise InputError(Problem("configuration", message, str(path)))

@@ -8,7 +8,16 @@ from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem, few
 from qassay.formats.cells import complaint, is_absent, is_grades, is_too_large, read_numbers, text_among, too_large
-from qassay.formats.columns import QUESTION, Columns, Roles, is_text, left_out_note, summaries, sums_up
+from qassay.formats.columns import (
+    QUESTION,
+    Columns,
+    Roles,
+    is_text,
+    left_out_note,
+    other_scores_note,
+    summaries,
+    sums_up,
+)
 from qassay.formats.grid import Grid
 from qassay.formats.score_rows import ScoreRows
 
@@ -41,6 +50,7 @@ def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) 
     _refuse_summaries(grid, questions)
     rows = ScoreRows("long table", grid.file, lines=[])
     rows.notes += left_out_note(roles.left_out)
+    rows.notes += other_scores_note(roles.other_scores, grid.header[roles.scores[0]].strip())
     for place in roles.scores:
         name = grid.header[place].strip()
         rows.values += _scores(grid, place, rows.notes, stop=stop)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from qassay import tasks
 from qassay.errors import InputError, few
 from qassay.formats import files
-from qassay.formats.answers import AnswerTable, read_answers
+from qassay.formats.answers import JUDGMENT_KEYS, AnswerTable, read_answers
 from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
 from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
 from qassay.formats.foreign import read_log
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # The evaluation in the commands that are proposed.
 FOLDER = "my-eval"
+# What people call the label of a judgment.
+_LABELS = JUDGMENT_KEYS["judgment"]
 # Commands that take scores.
 _SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability", "report")
 
@@ -217,7 +219,8 @@ def _importable(path: Path, data: bytes) -> Finding | None:
             return _responses(path, table)
     details, before = _contents(kind, path, data)
     file = shlex.quote(str(path))
-    steps = (*before, Step(f"qassay import {FOLDER} {file}", "add it to an evaluation"))
+    purpose = "add it to an evaluation" + (" (--automatic: a program judged)" if kind == "judgments" else "")
+    steps = (*before, Step(f"qassay import {FOLDER} {file}", purpose))
     return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
 
 
@@ -285,7 +288,7 @@ def _counted(kind: str, records: Records) -> list[str]:
     rows = [row for _, row in records.rows]
     questions = {str(row.get("question", row.get("id"))) for row in rows}
     details = [f"{plural(len(rows), 'row')} about {plural(len(questions), 'question')}"]
-    for key, noun in (*((name, "label") for name in (*LABEL_FIELDS, "label")), ("run", "run")):
+    for key, noun in (*((name, "label") for name in dict.fromkeys((*LABEL_FIELDS, *_LABELS))), ("run", "run")):
         if kind == "judgments" and (values := Counter(str(row[key]) for row in rows if row.get(key) is not None)):
             listed = [f"{value} ({count:,})" for value, count in values.most_common()]
             details.append(f"{noun}s: {few(listed, 8)}")
@@ -321,17 +324,18 @@ def _folder(path: Path) -> Finding:
 
 def _unknown(path: Path, data: bytes) -> Finding:
     """A file of no known kind: its columns, and what to say about them."""
-    details: Iterable[str] = ()
     file = shlex.quote(str(path))
     steps: tuple[Step, ...] = ()
     try:
         columns = parse_records(data, file=str(path)).columns()
-        details = (f"keys: {few(columns, 12)}",) if len(columns) > 1 else ()
-        if len(columns) > 1 and (fault := _not_scores(path)):
-            details = (*details, f"no scores that can be read: {fault}")
-            steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
+        is_table = len(columns) > 1
+        details = [f"keys: {few(columns, 12)}"] if is_table else []
     except InputError as error:
-        details = [str(problem) for problem in error.problems[:1]]
+        is_table = files.named_form(str(path)) is not None  # a workbook, which is read as scores alone
+        details = [] if is_table else [str(problem) for problem in error.problems[:1]]
+    if is_table and (fault := _not_scores(path)):
+        details.append(f"no scores that can be read: {fault}")
+        steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
     steps = (
         *steps,
         Step(f"qassay import {FOLDER} {file} --map question=KEY,answer=KEY --task qa", "if it contains answers"),

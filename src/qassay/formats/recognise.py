@@ -126,7 +126,9 @@ def kind_of(data: bytes, setting: Setting | None = None) -> str | None:
         return None
     if start.startswith(b"{"):
         return _json_kind(head, setting)
-    return _header_kind(head, setting) or _text_kind(head, setting.questions)
+    if kind := _header_kind(head, setting):
+        return kind
+    return None if _is_other_table(head) else _text_kind(head, setting.questions)
 
 
 def _table_kind(data: bytes, setting: Setting) -> str | None:
@@ -149,6 +151,14 @@ def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
         return None
     cells = cells_of(head[1], separator)
     return kind_of_columns(names, dict(zip(names, cells, strict=False)), setting.questions, setting.keys)
+
+
+def _is_other_table(head: Sequence[str]) -> bool:
+    """Whether these are lines of CSV with names in the first: their texts may look like fixed fields."""
+    names, separator = header_of(head[0])
+    if separator == "\t" or len(names) < 3 or len(head) < 2 or len(names[0].split()) > 1:
+        return False
+    return _share(len(cells_of(line, separator)) == len(names) for line in head[1:]) > 0.9
 
 
 def _json_kind(head: Sequence[str], setting: Setting) -> str | None:
@@ -285,7 +295,7 @@ def _refusal(data: bytes, name: str) -> str:
     if not start:
         return "is empty"
     if b"\0" in data[:_HEAD]:
-        return files.not_as_named(name) or "is not a text file"
+        return files.not_as_named(name, data) or "is not a text file"
     if start.startswith(b"["):
         return "is a JSON list of objects that are neither answers nor judgments; name their keys with --map"
     if start[:5].lower() == b"<doc>":

@@ -162,7 +162,14 @@ class _Reader:
         else:
             grid = memory_grid(content)
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
-        return _Table(source, grid, roles)
+        return _Table(source, grid, self._for_metric(grid, roles))
+
+    def _for_metric(self, grid: Grid, roles: Roles) -> Roles:
+        """The roles where the metric is a column: its scores are then taken, and not those of a column called score."""
+        header = [name.strip() for name in grid.header]
+        if self.metric is None or self.metric not in header or roles.metric is not None or self.columns.score:
+            return roles
+        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if roles.names_scores else roles
 
     def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""

@@ -244,7 +244,10 @@ def _check_unjudged(tally: Tally, selection: Selection) -> None:
         selection.unjudged = ("wrong", table.height)
         return
     items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
-    advice = "judge them, or score with --unjudged wrong (or --unjudged drop for whole questions)"
+    advice = (
+        "judge them, or count them as wrong with --unjudged wrong "
+        "(--unjudged drop leaves out only questions with no judgment at all)"
+    )
     problems = [Problem("unjudged", f"{items} not judged in the set {tally.key.name}; {advice}")]
     for question, run, item in table.head(FIRST_FEW).iter_rows():
         of_run = f" of run {run}" if run else ""
@@ -284,7 +287,7 @@ def _check_missing(tally: Tally, selection: Selection) -> None:
     if selection.missing_rule != "stop":
         selection.missing = (selection.missing_rule, {run: len(questions) for run, questions in sorted(gaps.items())})
         return
-    advice = "complete the run, or score with --missing zero or --missing skip"
+    advice = "complete the run, or score with --missing zero (it counts 0) or --missing skip (it is left out)"
     raise InputError(
         Problem(
             "missing-question",

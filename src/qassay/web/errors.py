@@ -64,8 +64,12 @@ _WAYS = {
     "`qassay score` and `qassay compare`": "the pages Leaderboard and Compare",
     "`qassay compare`": "the page Compare",
     "`qassay sensitivity`": "the page Sensitivity",
-    "score with --unjudged wrong (or --unjudged drop for whole questions)": "choose how unjudged items count",
-    "score with --missing zero or --missing skip": "choose what questions without a response count",
+    "count them as wrong with --unjudged wrong (--unjudged drop leaves out only questions with no judgment at all)": (
+        "choose how unjudged items count"
+    ),
+    "score with --missing zero (it counts 0) or --missing skip (it is left out)": (
+        "choose what questions without a response count"
+    ),
     # A run that is sent to the application has to be complete.
     " (to score it anyway: qassay score --missing zero or skip)": "",
     ": --against SET": "",

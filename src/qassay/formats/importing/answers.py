@@ -7,7 +7,7 @@ find their questions by the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
@@ -107,7 +107,24 @@ def _read(plan: Plan, source: Source) -> AnswerTable:
             "import it without --run"
         )
         raise InputError(Problem("second-tag", message, source.name))
-    return table
+    return _without_repeated(plan, source, table) if table.answered else table
+
+
+def _without_repeated(plan: Plan, source: Source, table: AnswerTable) -> AnswerTable:
+    """The table without rows that say the same as an earlier one, as when a file was written to twice."""
+    rows: dict[Hashable, Answer] = {}
+    for row in table.rows:
+        contexts = tuple(tuple(context.items()) for context in row.contexts)
+        rows.setdefault((row.id, row.question, row.system, row.text, row.gold, contexts), row)
+    kept = list(rows.values())
+    if repeated := len(table.rows) - len(kept):
+        numbers = {row.number for row in kept}
+        places = few(str(row.number) for row in table.rows if row.number not in numbers)
+        place = ("line" if table.records.has_lines else "row") + "s"[: repeated > 1]
+        why = "it repeats an earlier row" if repeated == 1 else "they repeat earlier rows"
+        message = f"{plural(repeated, 'row')} left out: {why} ({place} {places})"
+        plan.warnings.append(Problem("duplicate-question", message, source.name))
+    return replace(table, rows=kept)
 
 
 def _keys(mapped: Mapping[str, str]) -> dict[str, str]:
@@ -202,7 +219,8 @@ def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequenc
         if before != row.number:
             place = "line" if table.records.has_lines else "row"
             message = f"run {tag} has a second answer to question {number}; the first: {place} {before}."
-            way_out = "" if table.has_ids else " If these are two questions with one text, give them ids."
+            way_out = " Delete one of them."
+            way_out += "" if table.has_ids else " If these are two questions with one text, give them ids."
             way_out += "" if row.system else " If the file has several systems, name them in a key: --map system=KEY."
             yield table.records.problem("duplicate-question", message + way_out, row.number, number)
 

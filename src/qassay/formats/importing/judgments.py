@@ -16,6 +16,7 @@ from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
 from qassay.formats.folder import CONFIGURATION, with_listed
+from qassay.formats.importing.labels import with_labels_of_task
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import add_judgments, canonical, judgment_identity, parsed_rows, refuse_empty, set_of
 from qassay.formats.jsonl import Numbered, Row
@@ -57,9 +58,9 @@ def _in_row(problem: Problem) -> Problem:
 def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
     """Translate labels, fill in items, and append the rows to a set."""
     refuse_empty(rows, source)
+    questions, task = plan.test_set(source), plan.configuration.task
+    rows = with_labels_of_task(rows, plan.options.labels, questions, task, file=source.name)
     rows = _judged(plan, source, rows)
-    if plan.options.labels:
-        rows = [(line, _translated(row, plan.options.labels)) for line, row in rows]
     rows = _with_items(plan, source, rows)
     if plan.options.automatic:
         _mark_automatic(plan, name)
@@ -72,7 +73,7 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
             problems += error.problems
     if problems:
         problems.sort(key=lambda problem: problem.line or 0)
-        raise InputError(_with_labels_hint(problems, rows, plan.configuration.task))
+        raise InputError(problems)
 
 
 def _judged(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
@@ -166,28 +167,6 @@ def _typed(name: str, value: Any) -> Any:
         except ValueError:
             return value  # reported with its type when the rows are checked
     return value
-
-
-# ---- labels ---------------------------------------------------------------------------------------------------------
-
-
-def _translated(row: Row, labels: Mapping[str, str]) -> Row:
-    """A row with the task's label in place of its own."""
-    label = plain_text(row.get("judgment"))
-    return {**row, "judgment": labels[label]} if label is not None and label in labels else row
-
-
-def _with_labels_hint(problems: Problems, rows: Sequence[Numbered], task: Task) -> Problems:
-    """The problems; to those of a label that the task does not have, how to translate it."""
-    labels = {line: plain_text(row.get("judgment")) for line, row in rows}
-
-    def hinted(problem: Problem) -> Problem:
-        label = labels.get(problem.line or 0)
-        if problem.rule != "bad-label" or label is None or not task.labels or label in task.labels:
-            return problem
-        return replace(problem, message=f"{problem.message}, or translate it: --labels {label}=LABEL")
-
-    return problems.kept().changed(hinted)
 
 
 # ---- rows that name a run in place of the item ----------------------------------------------------------------------
