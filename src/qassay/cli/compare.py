@@ -229,6 +229,8 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     if absent and len(names) != 2:
         raise InputError(Problem("configuration", "does not exist", name) for name in absent)
     if len(names) == 1:
+        if not is_source(arguments[0]):
+            raise InputError(Problem("configuration", "does not exist", arguments[0]))
         raise UsageError(f"compare takes two systems, or none for all pairs; what is {names[0]!r} to be compared with?")
     if len(names) > 2:
         raise UsageError(f"compare takes two systems, or none for all pairs, not {len(names)}: {', '.join(names)}")

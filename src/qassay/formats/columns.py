@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from qassay.errors import InputError, few
-from qassay.formats.cells import GRADES, WORDS, is_absent, is_grades, number
+from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
 from qassay.formats.grid import Grid
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
@@ -179,7 +179,9 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     if not roles.names_scores:
         names = [name.strip().lower() for name in grid.header]
         candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place])]
-        scores = tuple(place for place in candidates if has_scores(grid.column(place)))
+        scores = tuple(
+            place for place in candidates if has_scores(grid.column(place)) or are_meant_numbers(grid.column(place))
+        )
     chosen = set(scores)
     left_out = [grid.header[place].strip() for place in free if place not in chosen]
     return replace(roles, scores=scores, left_out=tuple(name for name in left_out if name))
