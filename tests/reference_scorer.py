@@ -497,11 +497,11 @@ class Scorer:
     def _list_f(self, question: str, run: str, response: Response) -> Score:
         classes: set[str] = set()
         distinct = 0
-        for item in response.items:
-            row = self.key.lists.get((question, run, item["doc"], item["text"]))
+        for doc, text in dict.fromkeys((item["doc"], item["text"]) for item in response.items):
+            row = self.key.lists.get((question, run, doc, text))
             if row is None or row["judgment"] != "R":
                 continue
-            name = class_of(row, item["text"])
+            name = class_of(row, text)
             if name is not None:
                 classes.add(name)
             elif row["distinct"]:

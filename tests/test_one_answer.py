@@ -134,7 +134,7 @@ def test_real_matrices_are_not_contradicted(data: Callable[[str], Path], name: s
 def test_the_built_in_evaluation_says_which_question_each_number_answers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(demo_folder())]) == 0
     board = " ".join(capsys.readouterr().out.split())
-    assert "could chance alone explain the difference of two runs?" in board
+    assert "in the same group (a shared letter) do not differ significantly: chance alone could explain it" in board
     assert "(repeatable) is another question" in board
     assert main(["demo"]) == 0
     story = " ".join(capsys.readouterr().out.split())

@@ -107,6 +107,8 @@ def test_a_byte_order_mark_is_not_text() -> None:
         (b"a", "klingon", "there is no encoding named 'klingon'"),
         (b"a", "hex", "there is no encoding named 'hex'"),
         ("é".encode("utf-16"), "utf-8", "it seems, UTF-16"),
+        ("id,é".encode("utf-16-be"), "utf-8", "(--encoding utf-16-be)"),
+        ("id,A".encode("utf-16-le"), "utf-8", "(--encoding utf-16-le)"),
         (b"\x89PNG\r\n\x1a\n\0\0\xff", "utf-8", "is not text"),
         (b"\0\xd8", "utf-16-le", "not text in UTF-16-LE"),
         (b"\\ud800", "unicode_escape", "UNICODE_ESCAPE"),

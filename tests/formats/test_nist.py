@@ -114,6 +114,12 @@ def test_list() -> None:
     ]
 
 
+def test_equal_items_of_a_list_are_distinct_together() -> None:
+    """The second line of an equal item is not marked, and must not take the mark away: the last row counts."""
+    text = "1.3 TAG D1 1 1 New York\n1.3 TAG D1 1 0 New York\n1.3 B D1 1 0 New York\n1.3 TAG D1 -1 0 New York\n"
+    assert [row["distinct"] for row in rows(nist.parse_list, text)] == [True, True, False, False]
+
+
 def test_list_faults() -> None:
     text = "1 T D 1 2 x\n1 T D 1\n1 T D 5 1 x\n1 T D -1 1 x\n"
     assert faults(nist.parse_list, text) == [(1, "bad-label"), (2, "syntax"), (3, "bad-label"), (4, "bad-label")]

@@ -16,6 +16,7 @@ import pytest
 
 import qassay
 from qassay.errors import InputError, UsageError
+from qassay.formats.matrix import Missing
 from qassay.formats.scores import ScoreTables, read_scores
 from qassay.formats.sources import is_source, split_source
 from qassay.matrix import ScoreMatrix
@@ -212,13 +213,70 @@ def test_excel_without_its_reader_says_how_to_get_it(tmp_path: Path, monkeypatch
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
 
-    def lacking(*_: object, **__: object) -> None:
-        raise ImportError("no reader")
-
-    monkeypatch.setattr(pl, "read_excel", lacking)
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
     monkeypatch.setattr(sys, "executable", "")  # no child: what is patched here is used
     with pytest.raises(InputError, match=r"pip install 'qassay\[excel\]'"):
         read_scores(path)
+
+
+def workbook(path: Path, *sheets: list[list[object]]) -> Path:
+    """A workbook with these rows in its sheets; a tuple is a formula, with or without a format and its value."""
+    xlsxwriter = pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
+    pytest.importorskip("fastexcel", reason="fastexcel is not installed: the extra excel")
+    with xlsxwriter.Workbook(path) as book:
+        for rows in sheets:
+            sheet = book.add_worksheet()
+            for number, row in enumerate(rows):
+                for place, cell in enumerate(row):
+                    if isinstance(cell, tuple):
+                        sheet.write_formula(number, place, *cell)
+                    else:
+                        sheet.write(number, place, cell)
+    return path
+
+
+def test_a_formula_that_was_never_calculated_is_not_a_score(tmp_path: Path) -> None:
+    header: list[object] = ["id", "A", "B"]
+    for value in ((), (None, "")):  # 0, as one library writes it; nothing, as the other does
+        formulas = workbook(tmp_path / "f.xlsx", [header, ["1", 0.5, ("=B2", *value)], ["2", 0.25, ("=B3", *value)]])
+        with pytest.raises(InputError, match=r"f\.xlsx: cell C2 has a formula that was never calculated.*save it"):
+            read_scores(formulas)
+    calculated = workbook(tmp_path / "c.xlsx", [header, ["1", 0.5, ("=B2", None, 0.5)], ["2", 0, ("=B3", None, 0)]])
+    assert read_scores(calculated).matrix.values.tolist() == [[0.5, 0], [0.5, 0]]
+
+
+def test_workbooks_keep_the_names_in_their_first_row(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"two columns are called 'A'"):
+        read_scores(workbook(tmp_path / "d.xlsx", [["id", "A", "A"], ["1", 1, 0], ["2", 0, 1]]))
+    with pytest.raises(InputError, match=r"two columns have no name.*delete titles above them"):
+        read_scores(workbook(tmp_path / "t.xlsx", [["My results"], [], ["id", "A", "B"], ["1", 1, 0]]))
+    empty_column = workbook(tmp_path / "e.xlsx", [["id", "A", None, "B"], ["1", 1, None, 0]])
+    assert read_scores(empty_column).matrix.runs == ("A", "B")
+
+
+def test_the_first_of_several_sheets_is_read_and_named(tmp_path: Path) -> None:
+    table: list[list[object]] = [["id", "A", "B"], ["1", 1, 0], ["2", 0, 1]]
+    matrix = read_scores(workbook(tmp_path / "s.xlsx", table, [["text"]])).matrix
+    assert matrix.notes == ("The first of 2 sheets was read: Sheet1.",)
+    with pytest.raises(InputError, match=r"n\.xlsx \(sheet Sheet1\): row 1, column text: 'words' is not a number"):
+        read_scores(workbook(tmp_path / "n.xlsx", [["text"], ["words"]], table))
+
+
+def test_a_system_whose_numbers_are_written_otherwise_is_not_left_out(write: Write) -> None:
+    """Without it the comparison would be about other systems; and with --missing zero it would score 0."""
+    for cells, advice in ((("50%", "60%"), "write 0.5"), (('"0,5"', '"0,6"'), "write 0.5")):
+        text = f"id,A,B,C\n1,{cells[0]},0.2,0.3\n2,{cells[1]},0.1,0.4\n"
+        rules: tuple[Missing, ...] = ("stop", "zero", "skip")
+        for missing in rules:
+            with pytest.raises(InputError, match=rf"w\.csv:2: row 1, column A: .* is not a number \({advice}\)"):
+                read_scores(write("w.csv", text), missing=missing)
+        assert read_scores(write("w.csv", text), systems=["B", "C"]).matrix.runs == ("B", "C")
+        with pytest.raises(InputError, match=r"row 1, column score: '50%' is not a number \(write 0.5\)"):
+            read_scores(write("l.csv", "id,model,score\n1,A,50%\n1,B,60%\n"), missing=missing)
+    with pytest.raises(InputError, match=r"row 1, column f1: '50%' is not a number \(write 0.5\)"):
+        read_scores(write("l.csv", "id,model,f1\n1,A,50%\n1,B,60%\n"))
+    with pytest.raises(InputError, match=r"'1,234' is not a number \(write 1234 or 1.234\)"):
+        read_scores(write("t.csv", 'id,A,B\n1,"1,234",900\n2,800,900\n'))
 
 
 def test_words_count_as_numbers_with_a_note(write: Write) -> None:

@@ -56,21 +56,13 @@ class Leaderboard(Result):
         methods = " and ".join(WAYS.get(method, method) for method in sorted(set(self.intervals.methods)))
         note = f"Intervals: where the true score may lie, by {methods}, over {self.intervals.over}."
         # Both say what was left out; once is enough.
-        notes = (self._reading(), note, *self.pairs.table().notes, *shown.notes)
+        other = f"Which gaps new {self.scores.unit_name[1]} would show again (repeatable) is another question: "
+        notes = (note, *self.pairs.table().notes, f"{other}`qassay sensitivity`.", *shown.notes)
         return replace(shown, notes=tuple(dict.fromkeys(notes)))
 
     def tables(self) -> list[Table]:
         """The leaderboard; for entailment also the decisions of all runs."""
         return [self.table(), *self.scores.contingency_tables()]
-
-    def _reading(self) -> str:
-        """Which question the groups answer."""
-        units = self.scores.unit_name[1]
-        return (
-            "Groups answer: could chance alone explain the difference of two runs? Where they share no letter, it "
-            f"could not (significant). Which gaps new {units} would show again (repeatable) is another question: "
-            "`qassay sensitivity`."
-        )
 
     def figure(self) -> Figure:
         """Scores with intervals, and the groups of runs that cannot be told apart."""

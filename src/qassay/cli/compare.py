@@ -229,6 +229,9 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     if absent and len(names) != 2:
         raise InputError(Problem("configuration", f"does not exist{near_file(Path(name))}", name) for name in absent)
     if len(names) == 1:
+        if not is_source(arguments[0]):
+            missing = Path(arguments[0])
+            raise InputError(Problem("configuration", f"does not exist{near_file(missing)}", str(missing)))
         name, near = names[0], near_file(Path(names[0]))
         message = f"compare takes two systems, or none for all pairs; what is {name!r} to be compared with?"
         raise UsageError(f"{message} If it is a file, it does not exist{near}" if near else message)

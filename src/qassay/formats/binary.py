@@ -42,7 +42,8 @@ def binary_grid(file: str, content: bytes, kind: Kind) -> Grid:
     table = _in_child(file, content, kind, "cells")
     # One column after the other: the cells of all of them, each an object, would take far more memory than the table.
     columns = [shared_cells(msgspec.msgpack.decode(column, type=list[str])) for column in table["columns"]]
-    return Grid(file, table["header"], columns, None)
+    place = f"{file} (sheet {table['sheet']})" if table["sheet"] else file
+    return Grid(place, table["header"], columns, None, notes=tuple(table["notes"]))
 
 
 def refuse_damaged(file: str, content: bytes, kind: Kind) -> None:
@@ -54,8 +55,6 @@ def read_frame(file: str, content: bytes, kind: Kind) -> pl.DataFrame:
     """The frame in a binary file, read in this process: for files that a child has read before."""
     import polars as pl
 
-    if kind == "excel":
-        return _sheet(file, content)
     try:
         frame: pl.DataFrame = getattr(pl, f"read_{kind}")(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException) as error:
@@ -112,12 +111,18 @@ def _read(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
 
     from qassay.formats.grid import polars_grid
 
-    frame = read_frame(file, content, kind)
+    sheets: list[str] = []
+    if kind == "excel":
+        frame, header, sheets = _first_sheet(file, content)
+    else:
+        frame = read_frame(file, content, kind)
+        header = frame.columns
     if wanted == "probe":
         frame.rows()
         return {}
-    grid = polars_grid(file, frame)
-    return {"header": grid.header, "columns": [msgspec.msgpack.encode(column) for column in grid.columns]}
+    columns = [msgspec.msgpack.encode(column) for column in polars_grid(file, frame).columns]
+    notes = [f"The first of {len(sheets)} sheets was read: {sheets[0]}."] if len(sheets) > 1 else []
+    return {"header": header, "columns": columns, "notes": notes, "sheet": sheets[0] if notes else ""}
 
 
 def _limit(memory: int) -> None:
@@ -132,22 +137,29 @@ def _limit(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, most))
 
 
-def _sheet(file: str, content: bytes) -> pl.DataFrame:
+def _first_sheet(file: str, content: bytes) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """The first sheet of a workbook, the names in its first row, and the names of all sheets."""
     import polars as pl
 
-    for engine in ("calamine", "openpyxl"):
-        try:
-            frame = pl.read_excel(io.BytesIO(content), sheet_id=1, engine=engine, drop_empty_rows=True)
-        except (ImportError, pl.exceptions.ModuleUpgradeRequiredError):
-            continue
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # noqa: BLE001  # the engines have errors of their own; a panic is not an Exception
-            raise _unread(file, error, "excel") from None
-        assert isinstance(frame, pl.DataFrame)
-        return frame
-    message = "reading Excel needs the package fastexcel: pip install 'qassay[excel]'. Or save the table as CSV"
-    raise InputError(Problem("configuration", message, file))
+    from qassay.formats.workbook import refuse_uncalculated
+
+    try:
+        import fastexcel
+    except ImportError:
+        message = "reading Excel needs the package fastexcel: pip install 'qassay[excel]'. Or save the table as CSV"
+        raise InputError(Problem("configuration", message, file)) from None
+    try:
+        book = fastexcel.read_excel(content)
+        frame = pl.read_excel(io.BytesIO(content), sheet_id=1, engine="calamine", drop_empty_rows=True)
+        first = book.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars().row(0)
+        # The frame has other names for columns without a name, and for the second of two equal names.
+        names = dict(zip((column.name for column in book.load_sheet(0).available_columns()), first, strict=True))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # the engine has errors of its own; a panic is not an Exception
+        raise _unread(file, error, "excel") from None
+    refuse_uncalculated(file, content)
+    return frame, [names[column] or "" for column in frame.columns], book.sheet_names
 
 
 def _unread(file: str, error: BaseException, kind: Kind) -> InputError:

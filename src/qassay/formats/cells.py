@@ -20,6 +20,7 @@ LARGEST_SCORE = 1e12
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,34 @@ SKIP_OR_ZERO = "to leave the question out: --missing skip; to count 0: --missing
 def way_out(cell: str) -> str:
     """Advice about a cell that is not a number; empty where there is none.
 
-    >>> way_out("NA"), way_out("50%"), way_out("0,5"), way_out("who?")
-    ('to leave the question out: --missing skip; to count 0: --missing zero', 'write 0.5', 'write 0.5', '')
+    >>> way_out("NA"), way_out("who?")
+    ('to leave the question out: --missing skip; to count 0: --missing zero', '')
     """
-    if is_absent(cell):
-        return SKIP_OR_ZERO
+    return SKIP_OR_ZERO if is_absent(cell) else meant_number(cell)
+
+
+def meant_number(cell: str) -> str:
+    """Advice about a cell that means a number but does not write it as one; empty where it means none.
+
+    >>> meant_number("50%"), meant_number("0,5"), meant_number("1,234"), meant_number("who?")
+    ('write 0.5', 'write 0.5', 'write 1234 or 1.234', '')
+    """
+    cell = cell.strip()
     if percent := re.fullmatch(r"([+-]?[0-9]+(?:[.,][0-9]+)?) ?%", cell):
         return f"write {float(percent[1].replace(',', '.')) / 100:g}"
-    return f"write {cell.replace(',', '.')}" if _DECIMAL_COMMA.fullmatch(cell) else ""
+    choices = [cell.replace(",", "")] if _THOUSANDS.fullmatch(cell) else []
+    choices += [cell.replace(",", ".")] if _DECIMAL_COMMA.fullmatch(cell) else []
+    return f"write {' or '.join(choices)}" if choices else ""
+
+
+def are_meant_numbers(cells: Iterable[str]) -> bool:
+    """Whether a column has numbers that are not written as such, and nothing else but cells without a score.
+
+    >>> are_meant_numbers(["0,5", "1", ""]), are_meant_numbers(["0,5", "who?"]), are_meant_numbers(["", "-"])
+    (True, False, False)
+    """
+    stated = [cell for cell in dict.fromkeys(cells) if not is_absent(cell)]
+    return bool(stated) and all(meant_number(cell) or not math.isnan(number(cell)) for cell in stated)
 
 
 def complaint(cell: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from qassay.errors import InputError, few
-from qassay.formats.cells import GRADES, WORDS, is_absent, is_grades, number
+from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
 from qassay.formats.grid import Grid
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
@@ -196,9 +196,11 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     free = [place for place in range(len(grid.header)) if place not in others]
     names = [name.strip() for name in grid.header]
     candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place].lower())]
-    scores = [place for place in candidates if has_scores(grid.column(place))]
     if roles.names_scores:
-        scores = [place for place in scores if has_only_scores(grid.column(place))]
+        scores = [place for place in candidates if has_only_scores(grid.column(place))]
+    else:
+        columns = ((place, grid.column(place)) for place in candidates)
+        scores = [place for place, cells in columns if has_scores(cells) or are_meant_numbers(cells)]
     left_out = tuple(names[place] for place in free if place not in scores and names[place])
     if roles.names_scores:
         return replace(roles, left_out=left_out, other_scores=tuple(names[place] for place in scores))

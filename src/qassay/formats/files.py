@@ -126,6 +126,8 @@ MOST_RATIO = 200
 _ALWAYS_UNPACKED = 64 << 20
 # As much of a file as is looked at for a NUL byte.
 _HEAD = 1 << 22
+# As much of a file as shows whether it is UTF-16 without a mark.
+_SEEN_OF_UTF_16 = 256
 # What the endings of binary tables promise.
 _FORMS = {
     **{".parquet": "a Parquet file", ".xlsx": "an Excel workbook", ".xls": "an Excel workbook"},
@@ -199,6 +201,8 @@ def read_text(path: Path, *, encoding: str = "utf-8") -> str:
 def decode(data: bytes, *, file: str, encoding: str = "utf-8") -> str:
     """Text of these bytes; every line with a byte that does not fit the encoding is reported."""
     data = data.removeprefix(BOM)
+    if encoding == "utf-8" and utf_16(data):
+        raise InputError(undecodable(data, file=file))
     try:
         text = data.decode(encoding)
         if codecs.lookup(encoding).name not in _WHOLE:
@@ -238,9 +242,9 @@ def not_as_named(file: str, data: bytes) -> str | None:
 
 def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
     """One problem for every line that does not decode, or one for a file that has no lines to speak of."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if (seems := utf_16(data)) and not encoding.lower().startswith(("utf-16", "utf_16")):
         message = f"is not {encoding.upper()} but, it seems, UTF-16"
-        return Problems([Problem("encoding", f"{message}; {_OTHER_ENCODING.format('utf-16')}", file)])
+        return Problems([Problem("encoding", f"{message}; {_OTHER_ENCODING.format(seems)}", file)])
     if data.startswith(_PICKLE) and data.rstrip(b"\n").endswith(b"."):
         message = "is a pickle of Python, which may run any program when it is read. Write the table as CSV or Parquet"
         return Problems([Problem("encoding", message, file)])
@@ -265,6 +269,24 @@ def undecodable(data: bytes, *, file: str, encoding: str = "utf-8") -> Problems:
                 )
             )
     return problems or Problems([Problem("encoding", f"is not {encoding.upper()}", file)])
+
+
+def utf_16(data: bytes) -> str:
+    """The encoding of a text in UTF-16, by its mark or because every other byte of its beginning is NUL; else empty.
+
+    >>> utf_16("id,A".encode("utf-16-le")), utf_16(b"id,A"), utf_16(b"PAR1\\0\\0\\0")
+    ('utf-16-le', '', '')
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    head = data[:_SEEN_OF_UTF_16]
+    if b"\0" not in head:
+        return ""
+    even, odd = head[::2], head[1::2]
+    for encoding, characters, zeros in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
+        if zeros.count(0) * 2 > len(zeros) and not characters.count(0):
+            return encoding
+    return ""
 
 
 def write_text(path: Path, text: str) -> None:

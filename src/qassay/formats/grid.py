@@ -26,6 +26,7 @@ import msgspec
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.binary import binary_grid
 from qassay.formats.files import decode, read_bytes
+from qassay.tables import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +57,8 @@ class Grid:
     """A header and columns of the same length.
 
     `lines` is None where the source has no lines (Parquet, a frame). `decimal_commas`: numbers may have them. `ids` is
-    the column that has the ids of the questions for sure, as the index of a frame has.
+    the column that has the ids of the questions for sure, as the index of a frame has. `notes` are sentences that every
+    output repeats.
     """
 
     file: str
@@ -66,6 +68,7 @@ class Grid:
     header_line: int | None = None
     decimal_commas: bool = False
     ids: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -150,7 +153,8 @@ def _separated(file: str, text: str) -> Grid:
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         for line, row in some:
             if len(row) != len(header):
-                problems.append(Problem("syntax", f"{len(row)} cells where the header has {len(header)}", file, line))
+                message = f"{plural(len(row), 'cell')} where the header has {len(header)}"
+                problems.append(Problem("syntax", message, file, line))
         if not problems:
             lines.extend(line for line, _ in some)
             for column, cells in zip(columns, zip(*(row for _, row in some), strict=True), strict=True):

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem, few
-from qassay.formats.cells import complaint, is_absent, is_grades, is_too_large, read_numbers, text_among, too_large
+from qassay.formats.cells import (
+    are_meant_numbers,
+    complaint,
+    is_absent,
+    is_grades,
+    is_too_large,
+    read_numbers,
+    text_among,
+    too_large,
+)
 from qassay.formats.columns import (
     QUESTION,
     Columns,
@@ -49,7 +58,7 @@ def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) 
     _check(grid, roles)
     _refuse_summaries(grid, questions)
     rows = ScoreRows("long table", grid.file, lines=[])
-    rows.notes += left_out_note(roles.left_out)
+    rows.notes += [*grid.notes, *left_out_note(roles.left_out)]
     rows.notes += other_scores_note(roles.other_scores, grid.header[roles.scores[0]].strip())
     for place in roles.scores:
         name = grid.header[place].strip()
@@ -121,7 +130,7 @@ def _scores(grid: Grid, place: int, notes: list[str], *, stop: bool) -> list[flo
     numbers = read_numbers(dict.fromkeys(cells), grades=is_grades(cells), decimal_commas=grid.decimal_commas)
     notes += numbers.notes
     wrong = [i for i, cell in enumerate(cells) if math.isnan(numbers.known[cell]) and not is_absent(cell)]
-    if wrong and stop:
+    if wrong and (stop or are_meant_numbers(cells)):
         name = grid.header[place].strip()
         raise InputError(
             grid.problem(f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", line=grid.line(i)) for i in wrong

@@ -25,6 +25,7 @@ from qassay.formats.cells import (
     GRADES,
     LARGEST_SCORE,
     Numbers,
+    are_meant_numbers,
     complaint,
     is_absent,
     is_grades,
@@ -111,7 +112,7 @@ def wide_matrix(
         values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
         measure=measure,
         denominator=common_denominator(values[~bad], numbers.digits, units=len(units)),
-        notes=(*left_out_note([*costs, *texts]), *numbers.notes),
+        notes=(*grid.notes, *left_out_note([*costs, *texts]), *numbers.notes),
         unit_name=("question", "questions") if runs_as_rows else labelled.unit_name,
     )
     if holes.any():
@@ -296,6 +297,10 @@ def _without_text(
         for j in np.flatnonzero(bad.all(axis=0)).tolist()
         if sum(not is_absent(cell) for cell in grid.column(labelled.places[j])) > 1
     ]
+    if len(texts) < len(labelled.names):
+        # A system whose scores are written in another way is not a column of text, nor are its scores missing.
+        meant = [j for j in texts if are_meant_numbers(grid.column(labelled.places[j]))]
+        _refuse(grid, labelled, bad & np.isin(np.arange(len(labelled.names)), meant), complaint)
     if not texts:
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:

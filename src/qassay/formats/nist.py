@@ -111,8 +111,12 @@ def format_factoid(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
 
 
 def parse_list(text: str, *, file: str, warnings: list[Problem] | None = None) -> list[Numbered]:
-    """Rows of `qid tag docid judgment distinct string`; only what is right can be distinct."""
+    """Rows of `qid tag docid judgment distinct string`; only what is right can be distinct.
+
+    Equal items of one list have a line each, of which at most one is marked: together they are the distinct answer.
+    """
     rows: list[Numbered] = []
+    marked: set[tuple[str, str, str, str]] = set()
     problems = lines.unprintable(text, file=file)
     for number, line in lines.numbered(text):
         parts = lines.fields(line, 5)
@@ -135,7 +139,10 @@ def parse_list(text: str, *, file: str, warnings: list[Problem] | None = None) -
             problems.append(Problem("bad-label", message, file, number, question))
         else:
             where = {"question": question, "run": tag, "doc": doc, "text": string}
-            rows.append((number, {**where, "judgment": LABELS[code], "distinct": DISTINCT[mark]}))
+            if DISTINCT[mark]:
+                marked.add((question, tag, doc, string))
+            distinct = LABELS[code] == "R" and (question, tag, doc, string) in marked
+            rows.append((number, {**where, "judgment": LABELS[code], "distinct": distinct}))
     return _whole(rows, problems)
 
 

@@ -70,12 +70,13 @@ _QUESTION_ID = re.compile(r"[0-9][\w.:-]*")
 @dataclass(frozen=True)
 class Setting:
     """Help to recognise a file: the ids of the known questions, whether the task takes answers in free text, and
-    what the user says that the keys of tables contain.
+    what the user says that the keys of tables contain, and that the encoding is.
     """
 
     questions: Container[str] = ()
     free_text: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
+    encoding: str | None = None
 
 
 def recognise(path: Path, *, asked: str | None = None, setting: Setting | None = None, file: str | None = None) -> str:
@@ -86,8 +87,12 @@ def recognise(path: Path, *, asked: str | None = None, setting: Setting | None =
     if asked is not None and asked not in _NIST:
         return asked
     data = files.read_bytes(path)
+    if setting is not None and setting.encoding is not None and not data.startswith(PARQUET):
+        data = files.decode(data, file=name, encoding=setting.encoding).encode()
     kind = kind_of(data, setting)
     if asked is None:
+        if kind is None and files.utf_16(data):
+            raise InputError(files.undecodable(data, file=name))
         if kind is None:
             raise InputError(Problem("syntax", _refusal(data, name), name))
         return kind

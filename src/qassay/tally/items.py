@@ -129,12 +129,14 @@ def _distinct(rows: Rows, key: Key) -> NDArray[np.int64]:
         {
             "run": rows.run[returned],
             "column": rows.column[returned],
+            "row": place,
             "class": right["class"].gather(place),
             "distinct": right["distinct"].gather(place),
         }
     )
     in_classes = items.filter(pl.col("class").is_not_null()).unique(["run", "column", "class"])
-    marked = items.filter(pl.col("class").is_null() & pl.col("distinct"))
+    # Equal items have one row, and at most one of them is distinct.
+    marked = items.filter(pl.col("class").is_null() & pl.col("distinct")).unique(["run", "column", "row"])
     counts = np.zeros(rows.shape, dtype=np.int64)
     for part in (in_classes, marked):
         np.add.at(counts, (part["run"].to_numpy(), part["column"].to_numpy()), 1)

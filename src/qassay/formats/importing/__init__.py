@@ -112,7 +112,7 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
     """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
-    setting = Setting(known, plan.configuration.task.has("text"), plan.options.keys)
+    setting = Setting(known, plan.configuration.task.has("text"), plan.options.keys, plan.options.encoding)
     for path in dict.fromkeys(paths):
         name = str(path)
         if path.is_dir():

@@ -106,6 +106,8 @@ def _batches(
                 data = files.read_bytes(path)
                 if encoding.lower() not in ("utf-8", "utf8"):
                     data = files.decode(data, file=name, encoding=encoding).encode()
+                if files.utf_16(data):
+                    raise InputError(files.undecodable(data, file=name))
                 if b"\0" in data:
                     raise InputError(Problem("encoding", "contains NUL bytes; a run is a text file", name))
             except InputError as error:
