@@ -53,7 +53,8 @@ def summary(curves: SensitivityCurves) -> str:
     share, gap = curves.pairs_at_least_minimum, curves.repeatable_difference
     if share is not None and gap is not None:
         reaching = round(share * curves.pairs)
-        sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs are at least {gap:g} apart.")
+        are = "is" if reaching == 1 else "are"
+        sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs {are} at least {gap:g} apart.")
     elif curves.wider is not None:
         sentences.append(f"Most gaps are larger than {curves.limits[-1]:g}: choose wider bins (--bin-width).")
     if curves.pairs < FEW_PAIRS:

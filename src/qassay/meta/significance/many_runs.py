@@ -99,7 +99,7 @@ class AllPairs(Result):
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
-        differ = "differs" if self._total == 1 else "differ"
+        differ = "differs" if self.different == 1 else "differ"
         pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
         if not self.different:
             pairs = "no pair of runs differs significantly"
@@ -156,7 +156,7 @@ class AllPairs(Result):
             for x in pairs[:most]
         ]
         left = len(pairs) - len(rows)
-        notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        notes = [f"{plural(left, 'more pair')}: --json lists all of them."] if left > 0 else []
         adjusted = "; p adjusted: how often it makes the largest of all differences this large"
         if self.method in ("holm", "bh"):
             adjusted = "; p adjusted: corrected for the number of pairs"
