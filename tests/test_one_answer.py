@@ -327,6 +327,46 @@ def test_scores_and_differences_have_three_decimals_and_no_difference_looks_like
     assert [column.spec for column in graded.deciding_table().columns[1:]] == [".3f", ".3f", "+.3f"]
 
 
+def test_one_of_several_is_singular() -> None:
+    values = np.zeros((3, 40))
+    values[0], values[1, :20], values[2, 19:39] = 1.0, 1.0, 1.0
+    tags = ("a", "b", "c")
+    matrix = ScoreMatrix(tags, tuple(map(str, range(40))), values, denominator=1)
+    result = compare_all(matrix.select(tags[:2]), permutations=500)
+    assert "1 of 1 pair of runs differs significantly" in result.sentence()
+    different = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    some = replace(compare_all(matrix, permutations=500), is_different=different)
+    assert "; 1 of 3 pairs of runs differs significantly" in some.sentence()
+    assert "1 of 3 pairs of runs differs significantly." in answers.significance(
+        replace(of_matrix(matrix, name="x"), pairs=some)
+    )
+    spread = simulate_runs(np.array([0.1, 0.4, 0.7]), 200, scores="normal", seed=1)
+    curves = qassay.sensitivity(spread, intervals=0, trials=1)
+    scores = np.array([0.0, 0.0, 1.0])
+    one = replace(curves, moments=replace(curves.moments, means=scores), error=0.4)
+    assert one.repeatable_difference is not None
+    assert "1 of the 3 pairs of runs is at least " in one.summary()
+    runs = tuple(f"r{i}" for i in range(7))
+    seven = ScoreMatrix(runs, tuple(map(str, range(12))), np.random.default_rng(0).random((7, 12)))
+    assert "1 more pair: --json" in " ".join(compare_all(seven, permutations=200).pair_table().notes)
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_too_few_units_are_counted_and_have_no_interval_to_speak_of(units: int) -> None:
+    values = np.array([[0.75], [0.5]]) * np.ones(units)
+    remarks = " ".join(compare(ScoreMatrix(("a", "b"), tuple("xyz")[:units], values), "a", "b").remarks)
+    assert f"With {units} question{'s' * (units != 1)} no randomisation test reaches 0.05" in remarks
+    assert "point" not in remarks
+
+
+def test_no_line_between_runs_lies_outside_the_scores() -> None:
+    values = np.array([[0.4, 1.0], [0.5, 0.0], [0.3, 0.2]])
+    tested = compare_all(ScoreMatrix(("a", "b", "c"), ("1", "2"), values), method="tukey")
+    assert tested.margin is None
+    assert "significant." not in " ".join(tested.table().notes)
+    assert any("no pair can be called different" in note for note in tested.notes)
+
+
 def run_command(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:
     assert main([str(argument) for argument in arguments]) == status
     return capsys.readouterr().out

@@ -521,6 +521,25 @@ class ScoreMatrix(Result):
         }
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest score there can be: those of the task, else 0 and 1 where all scores lie within.
+
+        None where neither is known. A scale that the scores do not keep to is none.
+        """
+        if not self.values.size:
+            return self.scale
+        low, high = float(self.values.min()), float(self.values.max())
+        known = [scale for scale in (self.scale, (0.0, 1.0)) if scale is not None]
+        return next((scale for scale in known if scale[0] - TIE <= low and high <= scale[1] + TIE), None)
+
+    @property
+    def span(self) -> float:
+        """The range of the scores: of all there can be, else of those there are, else from 0 to the one there is."""
+        if self.bounds is not None:
+            return self.bounds[1] - self.bounds[0]
+        return float(np.ptp(self.values)) or float(np.abs(self.values).max())
+
+    @property
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return len(self.runs) * (len(self.runs) - 1) // 2

@@ -22,6 +22,7 @@ from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
+from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.results import Result
 from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, p_equals, show, table
 
@@ -267,13 +268,14 @@ def compare(
     if a == b:
         raise UsageError(f"run {a!r} cannot be compared with itself")
     pair = matrix.select([a, b])
-    parts = blocks(pair)
+    # The range of all scores, not of those of two runs alone.
+    parts = replace(blocks(pair), span=matrix.span)
     test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
     p_t, effect = paired_t(parts)
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
-    interval, verdict, p_repeats = _decision(pair, test, alpha)
+    interval, verdict, p_repeats = _decision(pair, parts, test, alpha)
     needed = _units_needed(pair, parts, effect, power, alpha)
     # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
     is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(matrix.units)
@@ -308,7 +310,7 @@ def compare(
 
 
 def _decision(
-    pair: ScoreMatrix, test: FlipTest, alpha: float
+    pair: ScoreMatrix, parts: Blocks, test: FlipTest, alpha: float
 ) -> tuple[tuple[float, float] | None, Verdict, float | None]:
     """Interval, verdict and, with repeats, the p-value that goes with them."""
     ahead: Verdict = "better" if test.difference > 0 else "worse"
@@ -317,9 +319,26 @@ def _decision(
     if len(pair.units) < 2:
         return None, "cannot tell", 1.0
     between = difference_uncertainty(*pair.repeats.values)
-    p, margin = between.p(test.difference), between.margin(1 - alpha)
-    interval = (test.difference - margin, test.difference + margin)
+    p = between.p(test.difference)
+    interval = _with_running_again(pair, parts, test, between.margin(1 - alpha), alpha)
     return interval, ahead if p <= alpha else "cannot tell", p
+
+
+def _with_running_again(
+    pair: ScoreMatrix, parts: Blocks, test: FlipTest, margin: float, alpha: float
+) -> tuple[float, float] | None:
+    """The interval that includes running the systems again, within the range of the scores where that is known.
+
+    Where neither questions nor repeats vary at all, it is that of the test of the questions alone.
+    """
+    if margin == 0.0:
+        return test.interval
+    low, high = test.difference - margin, test.difference + margin
+    differences = pair.values[0] - pair.values[1]
+    if shows_one_difference(differences, np.ones(len(differences)), TIE):
+        low, high = limits_with_unseen(differences, parts.span, alpha=alpha, decided=(low, high))
+    most = math.inf if pair.bounds is None else parts.span
+    return max(low, -most), min(high, most)
 
 
 def _repeat_notes(pair: ScoreMatrix) -> list[str]:
@@ -400,12 +419,12 @@ def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | No
     unit, units = matrix.unit_name
     remarks = []
     if test.interval is None and matrix.repeats is None:
-        remarks.append(f"With {parts.count} {units} no randomisation test reaches {alpha:g}: there is no interval.")
+        number = counted(parts.count, parts.name)
+        remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
-        point = ", and the interval is a point" if test.low == test.high else ""
         remarks.append(
             f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units} "
-            f"needed{point}."
+            "needed."
         )
     elif p_t is None:
         remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")
