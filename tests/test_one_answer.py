@@ -6,7 +6,9 @@ difference) are two questions. Each output names the one it answers, and all sta
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.cli import main
 from qassay.demo import demo_folder
@@ -365,6 +368,51 @@ def test_no_line_between_runs_lies_outside_the_scores() -> None:
     assert tested.margin is None
     assert "significant." not in " ".join(tested.table().notes)
     assert any("no pair can be called different" in note for note in tested.notes)
+
+
+def with_manual_runs(folder: Path, *manual: str) -> Path:
+    """The built-in evaluation, where people had a hand in these runs."""
+    shutil.copytree(demo_folder(), folder)
+    path = folder / "runs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({**row, "manual": row["run"] in manual}) + "\n" for row in rows))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score"],
+        ["compare"],
+        ["compare", "hobby", "jay", "--details"],
+        ["sensitivity"],
+        ["stability"],
+        ["describe"],
+        ["describe", "--question", "1.1"],
+        ["reuse"],
+        ["trust", "--assessor", "first"],
+    ],
+    ids=" ".join,
+)
+def test_manual_runs_have_their_star_in_every_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    folder = with_manual_runs(tmp_path / "demo", "hobby", "jay")
+    out = run_command(capsys, command[0], folder, *command[1:])
+    assert "hobby*" in out
+    assert "* manual run" in out
+    # The rows and columns of a run; sentences have the bare tag.
+    assert not re.search(r"^ *(?:\d+=? +)?(?:hobby|jay) {2,}", out, re.MULTILINE)
+
+
+def test_the_best_of_a_question_are_all_that_share_its_best_score() -> None:
+    asked = one_question(qassay.open(demo_folder()), "1.1")
+    best = [response.run for response in asked.responses if response.score == 1.0]
+    assert len(best) > 1
+    for run in best[:3]:
+        assert run in asked.sentence().split("best: ")[1]
+    matrix = ScoreMatrix(("a", "b", "c"), ("1", "2"), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    assert matrix.sentence().endswith("the best are a and b with 0.500")
 
 
 def run_command(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:

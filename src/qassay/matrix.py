@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qassay.display import enumerated
 from qassay.errors import UsageError, unknown
 from qassay.frames import frame
 from qassay.results import Result
@@ -489,8 +490,9 @@ class ScoreMatrix(Result):
         if not self.runs or not self.units:
             return size
         scores = self.scores()
-        best = int(np.argmax(scores))
-        return f"{size}; the best is {self.runs[best]} with {scores[best]:.3f}"
+        best = [run for run, score in zip(self.runs, scores, strict=True) if scores.max() - score < TIE]
+        are = "is" if len(best) == 1 else "are"
+        return f"{size}; the best {are} {enumerated(best, 3)} with {scores.max():.3f}"
 
     def table(self) -> Table:
         """The runs by decreasing score."""

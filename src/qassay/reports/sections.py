@@ -15,7 +15,7 @@ from qassay.meta.ranking import mean_ranks, places
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
-from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, plural, starred, table
+from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted, decimals, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MATRICES = 3
 # Quartiles of fewer runs say little.
 FEW_RUNS = 3
-MANUAL = ("* manual run",)
 
 
 def build_report(material: Material) -> Report:
@@ -77,7 +76,7 @@ def _board(material: Material) -> Exhibit:
             for place, run, value in zip(places(mean_ranks(pairs.scores)), pairs.runs, pairs.scores, strict=True)
         ]
         columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
-        shown = table("", columns, rows, MANUAL if manual else ())
+        shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
     notes = ("Runs that share a letter in the column group cannot be told apart.", *_stars(shown))
     return Exhibit("scores", replace(shown, title="All runs", notes=notes))
 
@@ -121,7 +120,7 @@ def _pairs(material: Material) -> Exhibit:
         (starred(pair.a, manual), starred(pair.b, manual), pair.difference, pair.p_adjusted, pair.different)
         for pair in pairs
     ]
-    shown = table("Pairs of runs, the clearest first", [*columns, "significant"], rows, MANUAL if manual else ())
+    shown = table("Pairs of runs, the clearest first", [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
     return Exhibit("pairs", shown, folded=True)
 
 

@@ -22,7 +22,19 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result
-from qassay.tables import PROBABILITY, Column, Table, at_least, counted, decimals, plural, show, starred, table
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Column,
+    Table,
+    at_least,
+    counted,
+    decimals,
+    plural,
+    show,
+    starred,
+    table,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -174,7 +186,7 @@ class AllPairs(Result):
         return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
 
     def _star(self) -> list[str]:
-        return ["* manual run"] if self.manual else []
+        return [MANUAL_RUN] if self.manual else []
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""

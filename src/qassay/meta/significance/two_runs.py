@@ -24,7 +24,19 @@ from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.results import Result
-from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, p_equals, show, table
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Cell,
+    Column,
+    Table,
+    counted,
+    decimals,
+    p_equals,
+    show,
+    starred,
+    table,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,6 +97,7 @@ class PairComparison(Result):
     p_repeats: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
     p_adjusted: float | None = None
+    manual: frozenset[str] = frozenset()
 
     @property
     def p(self) -> float:
@@ -138,15 +151,18 @@ class PairComparison(Result):
         """The answer: both scores, their difference, and how it would fare with other or more units."""
         needed = (show(None if self.interval is None else self.units_needed, ","), self._needed())
         rows: list[tuple[Cell, ...]] = [
-            (self.a, f"{self.score_a:.3f}", self.measure),
-            (self.b, f"{self.score_b:.3f}", self.measure),
+            (starred(self.a, self.manual), f"{self.score_a:.3f}", self.measure),
+            (starred(self.b, self.manual), f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
             ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
         ]
         notes = self.notes if self.interval is None else (READING, *self.notes)
-        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, notes)
+        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, [*notes, *self._star()])
+
+    def _star(self) -> list[str]:
+        return [MANUAL_RUN] if self.manual else []
 
     def _interval(self) -> str:
         """The interval of the difference and its p-value."""
@@ -221,12 +237,12 @@ class PairComparison(Result):
         is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
         columns: list[Column | str] = [
             self.unit_name[0],
-            *(Column(run, "g" if is_whole else ".3f") for run in (self.a, self.b)),
+            *(Column(starred(run, self.manual), "g" if is_whole else ".3f") for run in (self.a, self.b)),
             Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{counted(more, self.unit_name)} more."] if more else []
-        return table(title, columns, rows, notes)
+        return table(title, columns, rows, [*notes, *self._star()])
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
@@ -306,6 +322,7 @@ def compare(
         p_repeats=p_repeats,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=matrix.unit_name,
+        manual=matrix.manual.intersection(pair.runs),
     )
 
 
