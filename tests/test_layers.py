@@ -44,6 +44,7 @@ META = (
     "gating",
     "ranking",
     "right_or_wrong",
+    "unseen",
     "repeats",
     "intervals",
     "agreement",

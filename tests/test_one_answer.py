@@ -6,7 +6,9 @@ difference) are two questions. Each output names the one it answers, and all sta
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 import qassay
+from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.arrays import Floats
 from qassay.cli import main
@@ -326,6 +329,91 @@ def test_scores_and_differences_have_three_decimals_and_no_difference_looks_like
         replace(matrix, values=values[:, :20] * 0.7321, units=matrix.units[:20], denominator=None), "a", "b"
     )
     assert [column.spec for column in graded.deciding_table().columns[1:]] == [".3f", ".3f", "+.3f"]
+
+
+def test_one_of_several_is_singular() -> None:
+    values = np.zeros((3, 40))
+    values[0], values[1, :20], values[2, 19:39] = 1.0, 1.0, 1.0
+    tags = ("a", "b", "c")
+    matrix = ScoreMatrix(tags, tuple(map(str, range(40))), values, denominator=1)
+    result = compare_all(matrix.select(tags[:2]), permutations=500)
+    assert "1 of 1 pair of runs differs significantly" in result.sentence()
+    different = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    some = replace(compare_all(matrix, permutations=500), is_different=different)
+    assert "; 1 of 3 pairs of runs differs significantly" in some.sentence()
+    assert "1 of 3 pairs of runs differs significantly." in answers.significance(
+        replace(of_matrix(matrix, name="x"), pairs=some)
+    )
+    spread = simulate_runs(np.array([0.1, 0.4, 0.7]), 200, scores="normal", seed=1)
+    curves = qassay.sensitivity(spread, intervals=0, trials=1)
+    scores = np.array([0.0, 0.0, 1.0])
+    one = replace(curves, moments=replace(curves.moments, means=scores), error=0.4)
+    assert one.repeatable_difference is not None
+    assert "1 of the 3 pairs of runs is at least " in one.summary()
+    runs = tuple(f"r{i}" for i in range(7))
+    seven = ScoreMatrix(runs, tuple(map(str, range(12))), np.random.default_rng(0).random((7, 12)))
+    assert "1 more pair: --json" in " ".join(compare_all(seven, permutations=200).pair_table().notes)
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_too_few_units_are_counted_and_have_no_interval_to_speak_of(units: int) -> None:
+    values = np.array([[0.75], [0.5]]) * np.ones(units)
+    remarks = " ".join(compare(ScoreMatrix(("a", "b"), tuple("xyz")[:units], values), "a", "b").remarks)
+    assert f"With {units} question{'s' * (units != 1)} no randomisation test reaches 0.05" in remarks
+    assert "point" not in remarks
+
+
+def test_no_line_between_runs_lies_outside_the_scores() -> None:
+    values = np.array([[0.4, 1.0], [0.5, 0.0], [0.3, 0.2]])
+    tested = compare_all(ScoreMatrix(("a", "b", "c"), ("1", "2"), values), method="tukey")
+    assert tested.margin is None
+    assert "significant." not in " ".join(tested.table().notes)
+    assert any("no pair can be called different" in note for note in tested.notes)
+
+
+def with_manual_runs(folder: Path, *manual: str) -> Path:
+    """The built-in evaluation, where people had a hand in these runs."""
+    shutil.copytree(demo_folder(), folder)
+    path = folder / "runs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({**row, "manual": row["run"] in manual}) + "\n" for row in rows))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score"],
+        ["compare"],
+        ["compare", "hobby", "jay", "--details"],
+        ["sensitivity"],
+        ["stability"],
+        ["describe"],
+        ["describe", "--question", "1.1"],
+        ["reuse"],
+        ["trust", "--assessor", "first"],
+    ],
+    ids=" ".join,
+)
+def test_manual_runs_have_their_star_in_every_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    folder = with_manual_runs(tmp_path / "demo", "hobby", "jay")
+    out = run_command(capsys, command[0], folder, *command[1:])
+    assert "hobby*" in out
+    assert "* manual run" in out
+    # The rows and columns of a run; sentences have the bare tag.
+    assert not re.search(r"^ *(?:\d+=? +)?(?:hobby|jay) {2,}", out, re.MULTILINE)
+
+
+def test_the_best_of_a_question_are_all_that_share_its_best_score() -> None:
+    asked = one_question(qassay.open(demo_folder()), "1.1")
+    best = [response.run for response in asked.responses if response.score == 1.0]
+    assert len(best) > 1
+    for run in best[:3]:
+        assert run in asked.sentence().split("best: ")[1]
+    matrix = ScoreMatrix(("a", "b", "c"), ("1", "2"), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    assert matrix.sentence().endswith("the best are a and b with 0.500")
 
 
 def run_command(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:

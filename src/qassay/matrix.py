@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qassay.arrays import Floats, Integers, defined
+from qassay.arrays import TIE, Floats, Integers, defined
+from qassay.display import enumerated
 from qassay.errors import UsageError, unknown
 from qassay.frames import frame
 from qassay.results import Result, document
@@ -114,8 +115,9 @@ class ScoreMatrix(Result):
         if not self.runs or not self.units:
             return size
         scores = self.scores()
-        best = int(np.argmax(scores))
-        return f"{size}; the best is {self.runs[best]} with {scores[best]:.3f}"
+        best = [run for run, score in zip(self.runs, scores, strict=True) if scores.max() - score < TIE]
+        are = "is" if len(best) == 1 else "are"
+        return f"{size}; the best {are} {enumerated(best, 3)} with {scores.max():.3f}"
 
     def table(self) -> Table:
         """The runs by decreasing score."""
@@ -144,6 +146,25 @@ class ScoreMatrix(Result):
             "matrix": dict(zip(self.runs, self.values.tolist(), strict=True)),
             **document(self, "notes"),
         }
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest score there can be: those of the task, else 0 and 1 where all scores lie within.
+
+        None where neither is known. A scale that the scores do not keep to is none.
+        """
+        if not self.values.size:
+            return self.scale
+        low, high = float(self.values.min()), float(self.values.max())
+        known = [scale for scale in (self.scale, (0.0, 1.0)) if scale is not None]
+        return next((scale for scale in known if scale[0] - TIE <= low and high <= scale[1] + TIE), None)
+
+    @property
+    def span(self) -> float:
+        """The range of the scores: of all there can be, else of those there are, else from 0 to the one there is."""
+        if self.bounds is not None:
+            return self.bounds[1] - self.bounds[0]
+        return float(np.ptp(self.values)) or float(np.abs(self.values).max())
 
     @property
     def pairs(self) -> int:

@@ -260,6 +260,10 @@ def counted(count: int, noun: tuple[str, str]) -> str:
     return f"{count:,} {noun[count != 1]}"
 
 
+# Explains the star.
+MANUAL_RUN = "* manual run"
+
+
 def starred(run: str, manual: Collection[str]) -> str:
     """The tag of a run as tables of runs show it: with a star where people had a hand in it.
 

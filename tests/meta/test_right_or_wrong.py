@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest, multinomial
 
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta import right_or_wrong
 from qassay.meta.intervals import blocks, flip_test
-from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial, with_unseen
+from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial
+from qassay.meta.significance import PairComparison, compare
+from qassay.meta.unseen import limits_with_unseen
 
 
 def _share_as_far(differences: np.ndarray, shift: float) -> float:
@@ -44,10 +48,10 @@ def test_the_general_test_takes_the_exact_road_for_right_or_wrong_scores_on_any_
     units = tuple(map(str, range(400)))
     test = flip_test(blocks(ScoreMatrix(("a", "b"), units, values * 5, denominator=1)))
     ahead, behind = int((values[0] > values[1]).sum()), int((values[0] < values[1]).sum())
-    flips = exact_flips(ahead, behind, 400 - ahead - behind, alpha=0.05)
-    exact = with_unseen(flips, ahead, behind, 400, alpha=0.05)
+    exact = exact_flips(ahead, behind, 400 - ahead - behind, alpha=0.05)
+    limits = limits_with_unseen(values[0] - values[1], 1.0, alpha=0.05, decided=(exact.low, exact.high))
     assert (test.exact, test.flips, test.p) == (True, None, exact.p)
-    assert test.interval == pytest.approx((5 * exact.low, 5 * exact.high))
+    assert test.interval == pytest.approx((5 * limits[0], 5 * limits[1]))
     assert test.difference == pytest.approx(5 * (ahead - behind) / 400)
     graded = values * 5
     graded[0, 0] = 2.5
@@ -87,29 +91,113 @@ def test_a_difference_that_never_varies_is_a_point_with_many_units() -> None:
     assert exact_flips(30_000, 0, 0, alpha=0.05) == ExactFlips(p=pytest.approx(0.0), low=1.0, high=1.0)
 
 
-@pytest.mark.parametrize("units", [10, 20, 50])
-@pytest.mark.parametrize(
-    ("ahead", "behind"),
-    [(0.0, 0.0), (0.01, 0.01), (0.03, 0.001), (0.045, 0.005), (0.1, 0.0), (0.3, 0.3), (0.4, 0.2), (0.98, 0.0)],
-)
-def test_intervals_contain_the_truth_also_where_hardly_a_unit_differs(ahead: float, behind: float, units: int) -> None:
-    """The exact coverage: every outcome with its probability. By the flips alone it goes down to 0.1."""
-    covered = 0.0
-    for a in range(units + 1):
-        for b in range(units + 1 - a):
-            share = multinomial.pmf([a, b, units - a - b], units, [ahead, behind, 1 - ahead - behind])
-            if share < 1e-9:
-                continue
-            exact = exact_flips(a, b, units - a - b, alpha=0.05)
-            wide = with_unseen(exact, a, b, units, alpha=0.05)
-            covered += share * (wide.low - 1e-9 <= ahead - behind <= wide.high + 1e-9)
-            # The verdict stays that of the test.
-            assert (wide.low > 0, wide.high < 0, wide.p) == (exact.low > 0, exact.high < 0, exact.p)
+def two_runs(both: int, first: int, second: int, neither: int) -> ScoreMatrix:
+    """Two runs by the number of questions on which both are right, one of them, and neither."""
+    a, b = ([1.0] * both + [1.0] * first, [1.0] * both + [0.0] * first)
+    values = np.array([a + [0.0] * (second + neither), b + [1.0] * second + [0.0] * neither])
+    return ScoreMatrix(("a", "b"), tuple(map(str, range(values.shape[1]))), values, denominator=1)
+
+
+# Shares of the questions on which the first run alone, the second alone, and neither is right.
+SHARES = [
+    (0.0, 0.0, 0.3),
+    (0.01, 0.01, 0.01),
+    (0.05, 0.01, 0.0),
+    (0.03, 0.001, 0.0),
+    (0.02, 0.0, 0.98),
+    (0.045, 0.005, 0.4),
+    (0.1, 0.0, 0.0),
+    (0.1, 0.0, 0.9),
+    (0.3, 0.3, 0.2),
+    (0.4, 0.2, 0.2),
+    (0.98, 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize("units", [6, 10, 20])
+@pytest.mark.parametrize("shares", SHARES)
+def test_intervals_contain_the_truth_also_where_hardly_a_unit_differs(
+    shares: tuple[float, float, float], units: int
+) -> None:
+    """The exact coverage: every outcome with its probability, and the interval of its scores.
+
+    By the flips alone it goes down to 0.1, and so it does where both runs are right throughout, or wrong.
+    """
+    first, second, neither = shares
+    both = 1 - sum(shares)
+    covered, limits = 0.0, {}
+    for counts in outcomes(units):
+        share = multinomial.pmf(counts, units, [both, first, second, neither])
+        if share < 1e-7:
+            continue
+        # How many questions both answer changes nothing, unless they answer all of them, or none.
+        alike = (*counts[1:3], counts[0] == 0, counts[3] == 0)
+        if alike not in limits:
+            test = flip_test(blocks(two_runs(*counts)))
+            assert test.interval is not None
+            assert test.rejects == (test.p <= 0.05)
+            limits[alike] = test.interval
+        low, high = limits[alike]
+        covered += share * (low - 1e-9 <= first - second <= high + 1e-9)
     assert covered > 0.89
 
 
-def test_two_runs_that_are_equal_on_few_units_may_differ_on_others() -> None:
-    matrix = ScoreMatrix(("a", "b"), tuple("1234567890"), np.tile(np.array([1.0, 0.0] * 5), (2, 1)), denominator=1)
-    low, high = flip_test(blocks(matrix)).interval or (0.0, 0.0)
+def outcomes(units: int) -> Iterator[tuple[int, int, int, int]]:
+    for first in range(units + 1):
+        for second in range(units + 1 - first):
+            for neither in range(units + 1 - first - second):
+                yield units - first - second - neither, first, second, neither
+
+
+@pytest.mark.parametrize("both", [0, 4, 10])
+def test_two_runs_that_are_equal_on_few_units_may_differ_on_others(both: int) -> None:
+    low, high = flip_test(blocks(two_runs(both, 0, 0, 10 - both))).interval or (0.0, 0.0)
     assert -0.25 < low < -0.15
     assert high == -low
+
+
+@pytest.mark.parametrize(
+    ("score", "scale", "range_"), [(0.5, None, 1.0), (3.0, (1.0, 5.0), 4.0), (3.0, None, 3.0), (-2.0, None, 2.0)]
+)
+def test_graded_scores_that_are_equal_throughout_may_differ_by_their_range(
+    score: float, scale: tuple[float, float] | None, range_: float
+) -> None:
+    names = tuple("1234567890")
+    matrix = ScoreMatrix(("a", "b"), names, np.full((2, 10), score), scale=scale)
+    low, high = compare(matrix, "a", "b").interval or (0.0, 0.0)
+    expected = flip_test(blocks(two_runs(5, 0, 0, 5))).interval or (0.0, 0.0)
+    assert (low, high) == pytest.approx((expected[0] * range_, expected[1] * range_))
+    # A system that scores a quarter more on each question is better, and not by exactly a quarter.
+    apart = replace(matrix, values=matrix.values + np.array([[0.25], [0.0]]))
+    result = compare(apart, "a", "b")
+    assert (result.verdict, result.p) == ("better", 2.0**-9)
+    assert result.interval is not None
+    assert 0.0 < result.interval[0] <= 0.25 <= result.interval[1]
+    assert result.interval[0] < result.interval[1]
+
+
+def test_series_of_unequal_size_on_which_two_runs_are_equal_are_no_proof() -> None:
+    values, series = np.tile(np.linspace(0.1, 0.9, 30), (2, 1)), tuple("a" * 8 + "bcdefgh" * 3 + "z")
+    matrix = ScoreMatrix(("x", "y"), tuple(map(str, range(30))), values, clusters=series)
+    result = compare(matrix, "x", "y")
+    assert result.interval is not None
+    assert result.interval[0] < -0.1
+    assert result.gate(0.01) == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("questions", [2, 5, 6, 10])
+def test_repeats_that_never_vary_are_no_proof_either(questions: int) -> None:
+    names = tuple(map(str, range(questions)))
+
+    def compared(first: float, second: float) -> PairComparison:
+        scores = tuple(np.full((questions, 3), score) for score in (first, second))
+        means = np.stack([score.mean(axis=1) for score in scores])
+        return compare(ScoreMatrix(("x", "y"), names, means, repeats=Repeats(scores)), "x", "y")
+
+    equal, apart = compared(1.0, 1.0), compared(1.0, 0.0)
+    assert equal.p == 1.0
+    assert equal.gate(0.01) == "INCONCLUSIVE"
+    # All of a few questions say the same: a coin says so too, as without repeats.
+    assert apart.p == 2.0 ** (1 - questions)
+    assert apart.verdict == ("better" if questions > 5 else "cannot tell")
+    assert (apart.interval is None) == (questions < 6)

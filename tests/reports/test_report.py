@@ -21,6 +21,7 @@ from qassay.analysis.reporting import of_evaluation, of_matrix
 from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
+from qassay.reports.answers import p_value
 from qassay.reports.latex import escape
 from qassay.reports.organisations import organisation_page, organisations
 from qassay.runs import RunInformation
@@ -167,6 +168,29 @@ def test_a_pair_that_only_the_correction_leaves_unclear_is_not_called_short_of_q
 def test_a_shared_first_place_is_named() -> None:
     shared = of(("A", "B", "C"), np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=float))
     assert shared.answer[0] == "A and B share first place with 0.750."
+
+
+def test_runs_with_the_same_score_share_a_place_and_manual_runs_have_a_star() -> None:
+    values = np.array([[1, 1, 0, 1] * 5, [1, 1, 1, 0] * 5, [1, 0, 0, 0] * 5], dtype=float)
+    matrix = ScoreMatrix(("a", "b", "c"), tuple(map(str, range(20))), values, denominator=1, manual=frozenset({"b"}))
+    tables = {exhibit.name: exhibit.table for exhibit in build_report(of_matrix(matrix, name="x")).exhibits()}
+    assert [row[:2] for row in tables["scores"].rows] == [("1=", "a"), ("1=", "b*"), (3, "c")]
+    assert "* manual run" in tables["scores"].notes
+    assert {name for row in tables["pairs"].rows for name in row[:2]} == {"a", "b*", "c"}
+    assert "* manual run" in tables["pairs"].notes
+
+
+def test_a_report_promises_no_difference_that_the_scores_cannot_have() -> None:
+    built = of(("a", "b"), np.array([[1.0, 0.25], [0.0, 0.75]]))
+    (section,) = (section for section in built.sections if section.name == "next")
+    assert section.sentences[-1] == "These 2 questions show no difference at all with 80% probability."
+
+
+def test_a_small_lead_is_not_called_none_and_its_p_not_the_line() -> None:
+    values = np.zeros((2, 4000))
+    values[0, :2], values[1, 2] = 1.0, 1.0
+    assert "The first is 0.0003 ahead" in " ".join(of(("a", "b"), values).answer)
+    assert p_value(0.0504) == "p = 0.0504"
 
 
 def test_two_runs_without_any_nuggets_have_a_report(tmp_path: Path) -> None:

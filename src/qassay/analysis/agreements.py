@@ -110,7 +110,7 @@ def agreement_study(
         order = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
         result = agreement(labels.sets, order=order, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
-    manual = frozenset(tag for tag, about in evaluation.information.items() if about.manual)
+    manual = evaluation.manual_runs
     rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)
     lists = {name: evaluation.nugget_list(name) for name in names if name in evaluation.folder.nugget_lists()}
     return AgreementStudy(tuple(results), rated, compare_lists(lists))

@@ -12,7 +12,7 @@ from qassay.arrays import Floats
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_rankings
 from qassay.results import Result, document
-from qassay.tables import Cell, Column, Table, starred, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,7 +173,7 @@ class TargetTypes:
         ]
         rows.append(("all runs", *(self.mean(kind) for kind in self.units)))
         notes = [f"In brackets: the number of {self.unit_name[1]}.", *self.notes]
-        notes += ["* manual run"] if self.manual else []
+        notes += [MANUAL_RUN] if self.manual else []
         return table(f"{self.measure} by type of target", columns, rows, notes)
 
     def as_json(self) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
+from qassay.arrays import TIE
+from qassay.display import enumerated
 from qassay.errors import UsageError, unknown
 from qassay.judging import OPINIONS, ROW_KINDS
 from qassay.matrix import ScoreMatrix
 from qassay.questions import Question
 from qassay.results import Result, document
-from qassay.tables import Cell, Column, Table, plural, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
@@ -78,11 +80,18 @@ class OneQuestion(Result):
     responses: tuple[JudgedResponse, ...]
     # Of a pair, the reference answer of each set.
     answers: Mapping[str, str]
+    manual: frozenset[str] = frozenset()
 
     def sentence(self) -> str:
         """The question, and who answers it best."""
         scored = [response for response in self.responses if response.score is not None]
-        best = f"; best: {scored[0].run} with {scored[0].score:.3f}" if scored else ""
+        best = ""
+        if scored:
+            first = scored[0].score or 0.0
+            runs = [response.run for response in scored if abs(first - (response.score or 0.0)) < TIE]
+            best = f"; best: {enumerated(runs, 3)} with {first:.3f}"
+            if len(runs) == len(scored) > 1:
+                best = f"; all score {first:.3f}"
         return f"question {self.question.id}: {plural(len(self.responses), 'response')}{best}"
 
     def table(self) -> Table:
@@ -118,12 +127,21 @@ class OneQuestion(Result):
             rating_of = {rating.judge: str(rating) for rating in response.ratings}
             means = map(response.mean, OPINIONS.fields) if judges else ()
             rows.append(
-                (response.run, response.decision, *map(rating_of.get, judges), *means, _cut(response.justification))
+                (
+                    starred(response.run, self.manual),
+                    response.decision,
+                    *map(rating_of.get, judges),
+                    *means,
+                    _cut(response.justification),
+                )
             )
         note = f"Judges: {OPINIONS.scales}."
         title = f"All responses to pair {self.question.id}, with the scores of all judges"
         notes = [note] if judges else ["No judge rated the justifications of this pair."]
-        return table(title, [*columns, Column("justification", left=True)], rows, notes)
+        return table(title, [*columns, Column("justification", left=True)], rows, [*notes, *self._star()])
+
+    def _star(self) -> list[str]:
+        return [MANUAL_RUN] if self.manual.intersection(response.run for response in self.responses) else []
 
     def _items(self) -> Table:
         columns = [Column("run", left=True), Column("score", ".3f"), *(Column(s, left=True) for s in self.sets)]
@@ -135,9 +153,11 @@ class OneQuestion(Result):
             for place, item in enumerate(items):
                 verdicts = [item.judgments.get(name) or (whole.get(name) if place == 0 else None) for name in self.sets]
                 shown = [_cut(verdict, LONGEST_VERDICT) for verdict in verdicts]
-                rows.append((response.run, response.score, *shown, item.doc or "", _cut(item.text)))
+                rows.append(
+                    (starred(response.run, self.manual), response.score, *shown, item.doc or "", _cut(item.text))
+                )
         note = f"Scores: judgments {self.key}. What is judged of a response as a whole is in its first row."
-        return table(f"Responses to question {self.question.id}", columns, rows, [note])
+        return table(f"Responses to question {self.question.id}", columns, rows, [note, *self._star()])
 
     def as_json(self) -> dict[str, Any]:
         """The document of `describe --question --json`."""
@@ -193,7 +213,8 @@ def one_question(
     shown = tuple(name for name, set_verdicts in verdicts.items() if set_verdicts.any)
     labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
     answers = {name: label for name, label in labels.items() if label is not None}
-    return OneQuestion(record, scores.key, scores.measure, shown, tuple(responses), answers)
+    manual = evaluation.manual_runs
+    return OneQuestion(record, scores.key, scores.measure, shown, tuple(responses), answers, manual)
 
 
 class _Verdicts:

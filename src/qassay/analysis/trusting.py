@@ -54,7 +54,7 @@ def trust(
     notes += _family(assessor, evaluation.runs.tags)
     if people in evaluation.automatic_sets:
         notes.append(f"{people} is a program's set: where this says people, it means {people}.")
-    return measure_trust(
+    result = measure_trust(
         assessor,
         people,
         compared,
@@ -65,6 +65,7 @@ def trust(
         resamples=resamples,
         notes=notes,
     )
+    return replace(result, manual=evaluation.manual_runs)
 
 
 def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:

@@ -131,6 +131,11 @@ class Evaluation:
         return reading.read_run_information(path, file=self.folder.name(path)) if path.exists() else {}
 
     @property
+    def manual_runs(self) -> frozenset[str]:
+        """The runs in which people had a hand: they have a star in every table."""
+        return frozenset(tag for tag, about in self.information.items() if about.manual)
+
+    @property
     def runs(self) -> Runs:
         """The runs; an error that lists everything wrong with them, where something is."""
         files = self.run_files

@@ -3,7 +3,8 @@
 How sure is a score, a difference, a ranking?
 
     intervals      of a score and of a difference       right_or_wrong    their test where scores are 0 or 1
-    repeats        systems that were run several times  special           distributions, without loading scipy
+    repeats        systems that were run several times  unseen            what no unit shows, in its interval
+    special        distributions, without loading scipy
     significance/  which runs differ                    gating            a difference as a decision
     ranking        rankings, and how two agree          sensitivity/      which gaps are repeatable
     distributions  how scores spread over units         fidelity          the ranking under other settings

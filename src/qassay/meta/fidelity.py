@@ -19,7 +19,7 @@ from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, places, rank_runs
 from qassay.results import Figured, document
-from qassay.tables import Cell, Column, Table, starred, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 
 Rows: TypeAlias = tuple[tuple[float, ...], ...]
 STEP = 0.05
@@ -135,7 +135,7 @@ def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoR
     shown = zip(*(places(ranks) for ranks in zip(*result.ranks, strict=True)), strict=True)
     for run, scores, ranks in zip(result.runs, result.scores, shown, strict=True):
         rows.append([starred(run, result.manual), *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
-    star = ["* manual run"] if result.manual.intersection(result.runs) else []
+    star = [MANUAL_RUN] if result.manual.intersection(result.runs) else []
     return table(title, columns, rows, [*notes, *star])
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,8 +25,9 @@ from qassay.arrays import TIE, Floats, Integers, whole_numbers
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.repeats import mean_uncertainty
-from qassay.meta.right_or_wrong import exact_flips, with_unseen
+from qassay.meta.right_or_wrong import exact_flips
 from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
+from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.results import document
 from qassay.tables import Column, Table, counted, table
 
@@ -55,7 +56,8 @@ class Blocks:
 
     The parts are whole numbers, so that every sum of them is exact. `sizes[b]` is the number of units of block b,
     `weights[b]` what block b adds to a score when all its units gain the same: its size, unless units weigh by type.
-    Two sums closer than `tolerance` are equal. `name` is what people call a block and blocks.
+    Two sums closer than `tolerance` are equal. `name` is what people call a block and blocks. `span` is the range of
+    the scores (`ScoreMatrix.span`).
     """
 
     parts: Floats
@@ -64,6 +66,7 @@ class Blocks:
     scale: float
     tolerance: float
     name: tuple[str, str]
+    span: float
 
     @property
     def count(self) -> int:
@@ -95,7 +98,7 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
         whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
     tolerance = TIE * units * scale if exact is None else 0.5
     name = matrix.unit_name if matrix.clusters is None else ("series", "series")
-    return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance, name)
+    return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance, name, matrix.span)
 
 
 def block_index(matrix: ScoreMatrix) -> tuple[Integers, Integers]:
@@ -341,16 +344,25 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int | None = None, se
     For a set F of flipped units, the flipped mean of the differences minus delta is at least as far from 0 as the
     observed one exactly where delta lies between the mean difference over F and the mean over the other units.
     So the limits are order statistics of these means, and one set of flips serves every delta. Series are flipped
-    as wholes. Limits of right-or-wrong scores allow for what no unit shows (`with_unseen`). All flips count where
-    there are no more than `flips` of them, and where every unit tells the runs apart by the same amount or not at all,
-    as with answers that are right or wrong.
+    as wholes. All flips count where there are no more than `flips` of them, and where every unit tells the runs apart
+    by the same amount or not at all, as with answers that are right or wrong. There the limits allow for differences
+    that no unit shows (`qassay.meta.unseen`); p and the decision stay those of the flips.
     """
     differences = pair.parts[0] - pair.parts[1]
-    total = float(differences.sum())
-    step = float(np.abs(differences).max(initial=0.0)) or _step(pair)
-    if _is_alike(differences, step, pair):
-        return _right_or_wrong(differences, step, pair, level)
     flips = default_flips(pair.count) if flips is None else flips
+    is_one = shows_one_difference(differences, pair.weights, pair.tolerance)
+    is_computed = is_one and (not differences.any() or bool((pair.weights == pair.weights[0]).all()))
+    test = _one_difference(differences, pair, level) if is_computed else _flipped(differences, pair, level, flips, seed)
+    if test.interval is None or not is_one:
+        return test
+    first, second = pair.values()
+    low, high = limits_with_unseen(first - second, pair.span, alpha=1 - level, decided=test.interval)
+    return replace(test, low=low, high=high)
+
+
+def _flipped(differences: Floats, pair: Blocks, level: float, flips: int, seed: int) -> FlipTest:
+    """The test by all flips there are, or by random ones."""
+    total = float(differences.sum())
     exact = every_flip_fits(pair.count, flips)
     count = 2**pair.count if exact else flips
     lows, highs = np.empty(count), np.empty(count)
@@ -381,25 +393,11 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int | None = None, se
     )
 
 
-def _is_alike(differences: Floats, step: float, pair: Blocks) -> bool:
-    """Whether all blocks weigh the same and each has the same difference, its opposite, or none."""
-    size = np.abs(differences)
-    level = (size <= pair.tolerance) | (np.abs(size - step) <= pair.tolerance)
-    return step > pair.tolerance and bool(level.all()) and bool((pair.weights == pair.weights[0]).all())
-
-
-def _step(pair: Blocks) -> float:
-    """The distance of right and wrong, where the runs have these two scores alone; else 0."""
-    values = np.unique(pair.parts)
-    return float(values[-1] - values[0]) if len(values) == 2 else 0.0
-
-
-def _right_or_wrong(differences: Floats, step: float, pair: Blocks, level: float) -> FlipTest:
-    """The test where the runs differ on a unit by `step`, or not at all: computed, not enumerated or drawn."""
+def _one_difference(differences: Floats, pair: Blocks, level: float) -> FlipTest:
+    """The test where the runs differ on a unit by one amount, or not at all: computed, not enumerated or drawn."""
+    step = float(np.abs(differences).max(initial=0.0))
     ahead, behind = (int((sign * differences > pair.tolerance).sum()) for sign in (1, -1))
     test = exact_flips(ahead, behind, pair.count - ahead - behind, alpha=1 - level)
-    if _step(pair) == step and math.isfinite(test.low) and math.isfinite(test.high):
-        test = with_unseen(test, ahead, behind, pair.count, alpha=1 - level)
     scale = step * pair.count / pair.scale
     return FlipTest(
         difference=float(differences.sum()) / pair.scale,

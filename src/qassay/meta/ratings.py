@@ -17,7 +17,7 @@ from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, UsageError
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
 from qassay.results import Figured, document
-from qassay.tables import DASH, Cell, Column, Table, starred, table
+from qassay.tables import DASH, MANUAL_RUN, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
 SCALES: Mapping[str, tuple[int, ...]] = {
@@ -69,7 +69,7 @@ class ScaleRatings(Figured):
         return table(title, columns, rows, [*self._agreement(), *self.notes, *self._star_note()])
 
     def _star_note(self) -> list[str]:
-        return ["* manual run"] if self.manual.intersection(self.runs) else []
+        return [MANUAL_RUN] if self.manual.intersection(self.runs) else []
 
     def _agreement(self) -> list[str]:
         if len(self.judges) < 2:

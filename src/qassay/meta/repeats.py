@@ -78,11 +78,15 @@ class Uncertainty:
         return float(stdtrit(self.freedom, (1 + level) / 2)) * math.sqrt(self.variance)
 
     def p(self, difference: float) -> float:
-        """The two-sided p-value of a difference from 0."""
+        """The two-sided p-value of a difference from 0.
+
+        A difference that is the same on every question, in every repeat, has the p-value of the sign test: a fair coin
+        that falls on one side for each of the questions.
+        """
         from scipy.special import stdtr
 
         if self.variance == 0:
-            return 1.0 if difference == 0 else 0.0
+            return 1.0 if difference == 0 else 2.0**-self.freedom
         return float(2 * stdtr(self.freedom, -abs(difference) / math.sqrt(self.variance)))
 
 

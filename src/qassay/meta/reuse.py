@@ -26,7 +26,7 @@ from qassay.meta.ranking import RankComparison, compare_rankings
 from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
-from qassay.tables import Column, Table, plural, starred, table
+from qassay.tables import MANUAL_RUN, Column, Table, plural, starred, table
 from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
@@ -152,7 +152,7 @@ class Reuse(Result):
 
     def _reading(self) -> tuple[str, ...]:
         changes = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
-        star = ("* manual run",) if self.manual else ()
+        star = (MANUAL_RUN,) if self.manual else ()
         reading = (READING if self.assessor is None else READING_WITH).format(by=self.by)
         return (f"{changes} {self.comparison.sentence()}", reading, *self.notes, *star)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.arrays import Floats, Integers
-from qassay.meta.special import ndtri, two_sided_t_line
+from qassay.meta.special import ndtri
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.
 _REACH = 7.0
@@ -65,25 +65,6 @@ def exact_flips(ahead: int, behind: int, level: int, *, alpha: float) -> ExactFl
         p=p,
         low=_first_above(lows, shares, alpha),
         high=-_first_above(-highs, shares, alpha),
-    )
-
-
-def with_unseen(flips: ExactFlips, ahead: int, behind: int, units: int, *, alpha: float) -> ExactFlips:
-    """The same test with limits that allow for differences of a kind that no unit at hand shows.
-
-    Few units on which the runs differ, or few on which they do not, make the limits of the flips far too narrow: where
-    no unit differs they are 0 and 0, as if no unit ever could. So half a unit is added on which the first run is ahead,
-    and half a unit on which it is behind, as for corrected differences (METHOD 7); the limits contain the t interval of
-    these and those of the flips. p and the verdict stay those of the flips.
-    """
-    mean = (ahead - behind) / (units + 1)
-    variance = ((ahead + behind + 1) / (units + 1) - mean**2) / units
-    margin = two_sided_t_line(units, alpha) * math.sqrt(variance)
-    low, high = max(mean - margin, -1.0), min(mean + margin, 1.0)
-    return ExactFlips(
-        flips.p,
-        flips.low if flips.low > 0.0 >= low else min(flips.low, low),
-        flips.high if flips.high < 0.0 <= high else max(flips.high, high),
     )
 
 

@@ -22,7 +22,7 @@ from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
 from qassay.results import Figured, Result, document
-from qassay.tables import Cell, Column, Table, decimals, plural, starred, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, decimals, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,7 +186,7 @@ class MeasureStability(Figured):
         columns.append(Column("difference (set)", f".{decimals(after)}f"))
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
         notes += [] if swaps else ["No two runs change places."]
-        notes += ["* manual run"] if any(run.endswith("*") for row in rows for run in row[1:3]) else []
+        notes += [MANUAL_RUN] if any(run.endswith("*") for row in rows for run in row[1:3]) else []
         return table(f"Swaps against {self.reference}, by {self.measure}", columns, rows, notes)
 
     def rankings(self) -> Table:
@@ -203,7 +203,7 @@ class MeasureStability(Figured):
             pairs = ((self.scores[name][i], shown[name][i]) for name in names)
             rows.append((self._star(self.runs[i]), *(figure for pair in pairs for figure in pair)))
         notes = [f"The first {RUNS_SHOWN} of {len(order)} runs."] if len(order) > RUNS_SHOWN else []
-        notes += ["* manual run"] if self.manual else []
+        notes += [MANUAL_RUN] if self.manual else []
         return table(f"Scores and ranks under each set, by {self.measure}", columns, rows, notes)
 
     def _star(self, run: str) -> str:

@@ -6,7 +6,7 @@ from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.reports.document import Fact, Material
-from qassay.tables import at_least, counted, plural, show
+from qassay.tables import at_least, counted, decimals, p_equals, plural, show
 
 MANY_NEEDED = 1_000_000
 
@@ -51,7 +51,8 @@ def significance(material: Material) -> list[str]:
         sentences.append(f"{listed(behind)} {'is' if len(behind) == 1 else 'are'} significantly behind the first run.")
     sentences += _lead(material)
     if total > 1:
-        sentences.append(f"{pairs.different:,} of {total:,} pairs of runs differ significantly.")
+        differ = "differs" if pairs.different == 1 else "differ"
+        sentences.append(f"{pairs.different:,} of {total:,} pairs of runs {differ} significantly.")
     return sentences
 
 
@@ -63,7 +64,7 @@ def _lead(material: Material) -> list[str]:
     p = float(material.pairs.p_adjusted[0, 1])
     shown = f"{p_value(p)}, corrected for all pairs" if len(material.pairs.runs) > 2 else p_value(p)
     explained = "chance alone does not explain it" if material.pairs.is_different[0, 1] else "chance could explain it"
-    gap = score(abs(first_two.difference))
+    gap = show(abs(first_two.difference), f".{decimals([first_two.difference])}f")
     return [f"The first is {gap} ahead of the second, {called(first_two.b)}; {explained} ({shown})."]
 
 
@@ -151,14 +152,12 @@ def _ranking_fact(material: Material) -> list[Fact]:
 def p_value(p: float) -> str:
     """A p-value as a sentence has it.
 
-    >>> p_value(0.2346), p_value(0.0123), p_value(0.00001), p_value(0.998)
-    ('p = 0.23', 'p = 0.012', 'p < 0.001', 'p > 0.99')
+    >>> p_value(0.2346), p_value(0.0504), p_value(0.0123), p_value(0.00001), p_value(0.998)
+    ('p = 0.23', 'p = 0.0504', 'p = 0.012', 'p < 0.001', 'p > 0.99')
     """
-    if p < 0.001:
-        return "p < 0.001"
     if p > 0.99:
         return "p > 0.99"
-    return f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
+    return f"p = {p:.2f}" if p >= 0.1 else p_equals(p)
 
 
 def score(value: float) -> str:

@@ -11,10 +11,11 @@ from qassay import figures
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called
 from qassay.errors import UsageError
+from qassay.meta.ranking import mean_ranks, places
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
-from qassay.tables import PROBABILITY, Cell, Column, Table, at_least, counted, plural, table
+from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted, decimals, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
@@ -64,17 +65,18 @@ def _board(material: Material) -> Exhibit:
     intervals = material.intervals
     limits = {run: intervals.interval(run) for run in intervals.runs}
     texts = {run: f"{limit[0]:.3f} – {limit[1]:.3f}" if limit else None for run, limit in limits.items()}
-    letters = dict(zip(material.pairs.runs, material.pairs.letters, strict=True))
+    pairs, manual = material.pairs, material.pairs.manual
+    letters = dict(zip(pairs.runs, pairs.letters, strict=True))
     level = f"{intervals.level:.0%} interval"
     if material.scores is not None and not material.on_shared_units:
         shown = material.scores.leaderboard({level: texts, "group": letters})
     else:
         rows: list[tuple[Cell, ...]] = [
-            (place, run, value, texts.get(run), letters[run])
-            for place, (run, value) in enumerate(zip(material.pairs.runs, material.pairs.scores, strict=True), start=1)
+            (place, starred(run, manual), value, texts.get(run), letters[run])
+            for place, run, value in zip(places(mean_ranks(pairs.scores)), pairs.runs, pairs.scores, strict=True)
         ]
         columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
-        shown = table("", columns, rows)
+        shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
     notes = ("Runs that share a letter in the column group cannot be told apart.", *_stars(shown))
     return Exhibit("scores", replace(shown, title="All runs", notes=notes))
 
@@ -110,11 +112,16 @@ def _pairs(material: Material) -> Exhibit:
     columns: list[Column | str] = [
         "run",
         "compared with",
-        Column("difference", "+.3f"),
+        Column("difference", f"+.{decimals(pair.difference for pair in pairs)}f"),
         Column("p, corrected", PROBABILITY),
     ]
-    rows = [(pair.a, pair.b, pair.difference, pair.p_adjusted, pair.different) for pair in pairs]
-    return Exhibit("pairs", table("Pairs of runs, the clearest first", [*columns, "significant"], rows), folded=True)
+    manual = material.pairs.manual
+    rows = [
+        (starred(pair.a, manual), starred(pair.b, manual), pair.difference, pair.p_adjusted, pair.different)
+        for pair in pairs
+    ]
+    shown = table("Pairs of runs, the clearest first", [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
+    return Exhibit("pairs", shown, folded=True)
 
 
 def _where(material: Material) -> Section | None:
@@ -181,8 +188,5 @@ def _next(material: Material) -> Section | None:
     if plan is None or plan.deviation is None:
         return None
     exhibits = _drawn(lambda: figures.power_by_units(plan), folded=False)
-    sentences = answers.settle(material)
-    if plan.detectable is not None and plan.units is not None:
-        units, least = counted(plan.units, plan.unit_name), f"{at_least(plan.detectable):.3f}"
-        sentences.append(f"{units} find a true difference of {least} with {plan.wanted.power:.0%} probability.")
+    sentences = [*answers.settle(material), *filter(None, (plan.at_hand(),))]
     return Section("next", "How many more questions?", tuple(sentences), tuple(exhibits)) if exhibits else None

@@ -17,7 +17,7 @@ from qassay.questions import Question
 from qassay.results import Result, document
 from qassay.runs import RunInformation
 from qassay.summaries import Summary
-from qassay.tables import Cell, Column, Table, counted, plural, starred, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -256,7 +256,7 @@ class Scores(Result):
         """Sentences that every output carries: what was left out, counted as wrong or skipped."""
         notes = list(self.notes)
         if any(about.manual for about in self.information.values()):
-            notes.append("* manual run")
+            notes.append(MANUAL_RUN)
         if self.dropped:
             names = [f"{dropped.question or dropped.unit} ({dropped.reason})" for dropped in self.dropped]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""

@@ -72,6 +72,7 @@ def correct(
         drawn_name=decisions.drawn_name,
         by_unit=decisions.units is not None,
         pair=sample.pair,
+        manual=scores.matrix.manual,
     )
     notes = tuple(note for note in scores.notes_for_output() if not note.startswith("*"))
     return Correction(about, decisions, values, labelled.draws, among, notes, unlabelled)

@@ -13,7 +13,7 @@ from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance import percent, signed
 from qassay.meta.trust.bias import Bias
 from qassay.results import Result
-from qassay.tables import Cell, Column, Table, counted, plural, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +40,15 @@ class About:
     drawn_name: tuple[str, str]
     by_unit: bool = False
     pair: tuple[str, str] | None = None
+    manual: frozenset[str] = frozenset()
+
+    def starred(self, run: str) -> str:
+        """The tag of a run as tables have it."""
+        return starred(run, self.manual)
+
+    def star_note(self, *runs: str) -> list[str]:
+        """The meaning of the star, where one of these runs has it."""
+        return [MANUAL_RUN] if self.manual.intersection(runs) else []
 
     def target_in_words(self) -> str:
         """The target of a score."""
@@ -154,11 +163,12 @@ class CorrectedScores(Result):
         columns: list[Column | str] = ["run", Column(self.about.measure, ".3f"), f"{LEVEL:.0%} interval"]
         columns += [Column(f"{self.about.key} says", ".3f"), Column("bias", "+.3f"), "its interval", Column("labels")]
         rows: list[list[Cell]] = []
+        about = self.about
         for run in self.runs:
             bias = run.bias
             rows.append(
                 [
-                    run.run,
+                    about.starred(run.run),
                     run.score,
                     _range(run.interval),
                     run.judge_score,
@@ -167,12 +177,14 @@ class CorrectedScores(Result):
                     run.labels,
                 ]
             )
-        about = self.about
         title = f"{about.task}, {about.key} corrected with {about.correct_with}, {about.target_in_words()}"
         bias_note = (
             f"Bias: what {about.key} adds to the score of a run, measured on the labelled {about.drawn_name[1]}."
         )
-        return table(title, columns, rows, (*about.notes(), bias_note, *self.notes))
+        return table(title, columns, rows, (*about.notes(), bias_note, *self.notes, *self._star()))
+
+    def _star(self) -> list[str]:
+        return self.about.star_note(*(run.run for run in self.runs))
 
     def tables(self) -> list[Table]:
         """The corrected leaderboard and, where a half-width is asked for, the labels it takes."""
@@ -188,7 +200,7 @@ class CorrectedScores(Result):
         notes = []
         for run in self.runs:
             now = None if run.estimate is None else run.estimate.half_width
-            rows.append([run.run, now, None if run.needed is None else run.needed.labels])
+            rows.append([self.about.starred(run.run), now, None if run.needed is None else run.needed.labels])
             if run.needed is not None and run.needed.labels is None:
                 best = f"the best is ±{run.needed.best:.3f}"
                 notes.append(f"{run.run}: not with {counted(self.about.units, self.about.unit_name)}; {best}.")
@@ -197,13 +209,18 @@ class CorrectedScores(Result):
             notes.insert(
                 0, f"For all runs: label the first {most:,} of the order; qassay sample draws them (--size {most})."
             )
-        return table(f"Labels for intervals of ±{half_width:g}", columns, rows, notes)
+        return table(f"Labels for intervals of ±{half_width:g}", columns, rows, [*notes, *self._star()])
 
     def _units_table(self, half_width: float) -> Table:
         """Where units have several decisions: how many units a half-width takes, and why labels are not planned."""
         noun, nouns = self.about.unit_name
         rows = [
-            (run.run, None if run.estimate is None else run.estimate.half_width, run.units_needed) for run in self.runs
+            (
+                self.about.starred(run.run),
+                None if run.estimate is None else run.estimate.half_width,
+                run.units_needed,
+            )
+            for run in self.runs
         ]
         labels = self.about.labelled / self.about.units
         notes = [
@@ -213,7 +230,8 @@ class CorrectedScores(Result):
             f"{self.about.drawn_name[1]} of the same {nouns} leave the spread between {nouns} as it is.",
         ]
         columns: list[Column | str] = ["run", Column("half-width now", ".3f"), Column(f"{nouns} needed", ",")]
-        return table(f"{nouns[:1].upper()}{nouns[1:]} for intervals of ±{half_width:g}", columns, rows, notes)
+        title = f"{nouns[:1].upper()}{nouns[1:]} for intervals of ±{half_width:g}"
+        return table(title, columns, rows, [*notes, *self._star()])
 
     def units_needed(self) -> int | None:
         """The units with which every run has the wanted half-width; None where units are single questions."""
@@ -318,7 +336,7 @@ class CorrectedPair(Result):
         """The difference with its interval, beside what the judge says."""
         rows: list[tuple[Cell, ...]] = [
             (
-                f"{self.a} − {self.b}",
+                f"{self.about.starred(self.a)} − {self.about.starred(self.b)}",
                 f"{self.difference:+.3f}",
                 f"{percent(self.level)} interval {_signed(self.interval) or '–'}",
             ),
@@ -326,7 +344,8 @@ class CorrectedPair(Result):
             ("labels", f"{self.estimate.labels:,}", f"of {self.estimate.population:,}"),
         ]
         columns: list[Column | str] = ["", Column(self.about.measure), ""]
-        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), *self.notes))
+        star = self.about.star_note(self.a, self.b)
+        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), *self.notes, *star))
 
     def to_polars(self) -> pl.DataFrame:
         """One row."""
@@ -367,10 +386,9 @@ class CorrectedPairs(Result):
 
     def sentence(self) -> str:
         """How many pairs differ."""
-        differ = (
-            f"{self.different:,} of {plural(len(self.pairs), 'pair')} of runs differ significantly after correction"
-        )
-        return f"{differ}, {self.about.labels_in_words()}"
+        differ = "differs" if self.different == 1 else "differ"
+        pairs = f"{self.different:,} of {plural(len(self.pairs), 'pair')} of runs {differ}"
+        return f"{pairs} significantly after correction, {self.about.labels_in_words()}"
 
     def table(self) -> Table:
         """The pairs with the largest differences."""
@@ -378,8 +396,8 @@ class CorrectedPairs(Result):
         columns += [Column(f"{self.about.key} says", "+.3f"), "differ"]
         rows: list[list[Cell]] = [
             [
-                pair.a,
-                pair.b,
+                self.about.starred(pair.a),
+                self.about.starred(pair.b),
                 pair.difference,
                 _signed(pair.interval),
                 pair.estimate.judge,
@@ -389,7 +407,8 @@ class CorrectedPairs(Result):
         ]
         method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals have level {LEVEL:.0%}."
         more = [f"The largest {PAIRS_SHOWN} differences."] if len(self.pairs) > PAIRS_SHOWN else []
-        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), method, *more, *self.notes))
+        star = self.about.star_note(*(run for pair in self.pairs[:PAIRS_SHOWN] for run in (pair.a, pair.b)))
+        return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), method, *more, *self.notes, *star))
 
     def to_polars(self) -> pl.DataFrame:
         """One row per pair."""

@@ -156,11 +156,24 @@ class Plan(Result):
         elif self.running_again is not None:
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
         if best.at_hand is not None and self.detectable is not None:
-            number = counted(best.at_hand, self.unit_name)
-            least = f"differences of {at_least(self.detectable):.3f} or more"
-            shows = least if self._possible(self.detectable) else "no difference at all"
-            sentences.append(f"The present {number} show {shows} in this way.")
+            sentences.append(f"The present {self._at_hand('differences of {} or more')} in this way.")
         return " ".join(sentences)
+
+    def at_hand(self) -> str:
+        """What the units at hand show with the wanted power, as a sentence of its own; empty where it is unknown."""
+        if self.units is None or self.detectable is None:
+            return ""
+        shown = self._at_hand("a true difference of {}")
+        return f"These {shown} with {self.wanted.power:.0%} probability."
+
+    def _at_hand(self, least: str) -> str:
+        """The units at hand with the smallest difference that they show, where the scores can differ by so much."""
+        assert self.units is not None
+        assert self.detectable is not None
+        number, show = counted(self.units, self.unit_name), "shows" if self.units == 1 else "show"
+        if not self._possible(self.detectable):
+            return f"{number} {show} no difference at all"
+        return f"{number} {show} {least.format(f'{at_least(self.detectable):.3f}')}"
 
     def chance(self, difference: float, units: int) -> float | None:
         """The probability that a test on this many units finds a difference of a typical pair."""
@@ -277,10 +290,7 @@ class Plan(Result):
                 "This is another question, about all pairs of runs."
             )
         if self.detectable is not None and self.units is not None:
-            at_hand = counted(self.units, self.unit_name)
-            least = f"a difference of {at_least(self.detectable):.3f}"
-            shows = least if self._possible(self.detectable) else "no difference at all"
-            notes.append(f"The present {at_hand} show {shows} with that power.")
+            notes.append(f"The present {self._at_hand('a difference of {}')} with that power.")
         return notes
 
     def _unreachable(self) -> list[str]:

@@ -12,7 +12,7 @@ from qassay.display import as_sentence
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.reading import place_among
 from qassay.meta.sensitivity.trials import LIMITED_BINS, bin_limits
-from qassay.tables import DASH, Cell, Column, Table, counted, plural, starred, table
+from qassay.tables import DASH, MANUAL_RUN, Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.meta.sensitivity.curves import SensitivityCurves
@@ -53,7 +53,8 @@ def summary(curves: SensitivityCurves) -> str:
     share, gap = curves.pairs_at_least_minimum, curves.repeatable_difference
     if share is not None and gap is not None:
         reaching = round(share * curves.pairs)
-        sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs are at least {gap:g} apart.")
+        are = "is" if reaching == 1 else "are"
+        sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs {are} at least {gap:g} apart.")
     elif curves.wider is not None:
         sentences.append(f"Most gaps are larger than {curves.limits[-1]:g}: choose wider bins (--bin-width).")
     if curves.pairs < FEW_PAIRS:
@@ -234,7 +235,7 @@ def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_
 
 
 def _star_note(curves: SensitivityCurves) -> list[str]:
-    return ["* manual run"] if curves.manual & set(curves.runs) else []
+    return [MANUAL_RUN] if curves.manual & set(curves.runs) else []
 
 
 def _pairs_by_bin(curves: SensitivityCurves) -> list[int]:

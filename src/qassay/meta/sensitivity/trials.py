@@ -129,17 +129,11 @@ def width_for(matrix: ScoreMatrix) -> Decimal:
     """
     if not matrix.values.size:
         return WIDTH
-    observed = (float(matrix.values.min()), float(matrix.values.max()))
-    low, high = observed if matrix.scale is None or not _contains(matrix.scale, observed) else matrix.scale
-    if _contains((0.0, 1.0), (low, high)) or high - low <= TIE:
+    low, high = matrix.bounds or (float(matrix.values.min()), float(matrix.values.max()))
+    if (low >= 0.0 and high <= 1.0) or high - low <= TIE:
         return WIDTH
     hundredth = Decimal(f"{(high - low) / 100:.2g}")
     return max(Decimal(format(hundredth.normalize(), "f")), SMALLEST_WIDTH)
-
-
-def _contains(scale: tuple[float, float], scores: tuple[float, float]) -> bool:
-    """Whether a scale contains the lowest and the highest score."""
-    return scale[0] - TIE <= scores[0] and scores[1] <= scale[1] + TIE
 
 
 def rounded_up(number: float) -> Decimal:

@@ -23,7 +23,19 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
 from qassay.results import Result, document
-from qassay.tables import PROBABILITY, Column, Table, at_least, counted, decimals, plural, show, starred, table
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Column,
+    Table,
+    at_least,
+    counted,
+    decimals,
+    plural,
+    show,
+    starred,
+    table,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,7 +112,7 @@ class AllPairs(Result):
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}, no pair to compare"
-        differ = "differs" if self._total == 1 else "differ"
+        differ = "differs" if self.different == 1 else "differ"
         pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
         if not self.different:
             pairs = "no pair of runs differs significantly"
@@ -157,7 +169,7 @@ class AllPairs(Result):
             for x in pairs[:most]
         ]
         left = len(pairs) - len(rows)
-        notes = [f"{left:,} more pairs: --json lists all of them."] if left > 0 else []
+        notes = [f"{plural(left, 'more pair')}: --json lists all of them."] if left > 0 else []
         adjusted = "; p adjusted: how often it makes the largest of all differences this large"
         if self.method in ("holm", "bh"):
             adjusted = "; p adjusted: corrected for the number of pairs"
@@ -175,7 +187,7 @@ class AllPairs(Result):
         return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
 
     def _star(self) -> list[str]:
-        return ["* manual run"] if self.manual else []
+        return [MANUAL_RUN] if self.manual else []
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X --json`."""

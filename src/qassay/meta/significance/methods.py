@@ -164,7 +164,10 @@ class PairTests:
         adjusted[upper] = studentized_range_sf(differences[upper] / error, runs, freedom)
         adjusted = np.minimum(adjusted, adjusted.T)
         p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
-        return Decision(p, adjusted, adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error, None)
+        different, margin = adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error
+        if margin > parts.span and not different.any():
+            return Decision(p, adjusted, different, None, None, (self._out_of_reach(parts, parts.span * parts.scale),))
+        return Decision(p, adjusted, different, margin, None)
 
     def _single_pairs(self, parts: Blocks, p_repeats: Floats | None) -> Decision:
         """Correct the p-values of single pairs; each pair has a line of its own, so there is no common interval."""

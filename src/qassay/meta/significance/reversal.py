@@ -66,7 +66,7 @@ def chance_of_reversal(matrix: ScoreMatrix, a: str, b: str) -> Reversal | None:
         repeated = matrix.repeats.values
         noise = difference_uncertainty(repeated[matrix.index(a)], repeated[matrix.index(b)]).variance
     many = len(matrix.runs) >= ENOUGH_RUNS
-    spread = _spread_of_leaderboard(values, matrix.repeats) if many else _usual_spread(matrix.values)
+    spread = _spread_of_leaderboard(values, matrix.repeats) if many else (USUAL_SPREAD * matrix.span) ** 2
     chance = _chance(difference, noise, spread)
     rough = len(matrix.units) < ENOUGH_UNITS
     return Reversal(max(chance, ROUGH_LIMIT) if rough else chance, rough)
@@ -80,12 +80,6 @@ def _chance(difference: float, noise: float, spread: float) -> float:
         return 0.0
     k = spread / (spread + noise)
     return 0.5 * math.erfc(k * abs(difference) / math.sqrt((1 + k) * noise) / math.sqrt(2))
-
-
-def _usual_spread(values: Floats) -> float:
-    """t^2 for two runs: scores lie within 0 and 1, or within the range that is seen."""
-    low, high = float(values.min()), float(values.max())
-    return (USUAL_SPREAD * (1.0 if low >= 0.0 and high <= 1.0 else high - low)) ** 2
 
 
 def _spread_of_leaderboard(values: Floats, repeats: Repeats | None) -> float:

@@ -23,8 +23,21 @@ from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
+from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.results import Result, document
-from qassay.tables import PROBABILITY, Cell, Column, Table, counted, decimals, p_equals, show, table
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Cell,
+    Column,
+    Table,
+    counted,
+    decimals,
+    p_equals,
+    show,
+    starred,
+    table,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,6 +98,7 @@ class PairComparison(Result):
     p_repeats: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
     p_adjusted: float | None = None
+    manual: frozenset[str] = frozenset()
 
     @property
     def p(self) -> float:
@@ -138,15 +152,18 @@ class PairComparison(Result):
         """The answer: both scores, their difference, and how it would fare with other or more units."""
         needed = (show(None if self.interval is None else self.units_needed, ","), self._needed())
         rows: list[tuple[Cell, ...]] = [
-            (self.a, f"{self.score_a:.3f}", self.measure),
-            (self.b, f"{self.score_b:.3f}", self.measure),
+            (starred(self.a, self.manual), f"{self.score_a:.3f}", self.measure),
+            (starred(self.b, self.manual), f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
             ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
         ]
         notes = self.notes if self.interval is None else (READING, *self.notes)
-        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, notes)
+        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, [*notes, *self._star()])
+
+    def _star(self) -> list[str]:
+        return [MANUAL_RUN] if self.manual else []
 
     def _interval(self) -> str:
         """The interval of the difference and its p-value."""
@@ -221,12 +238,12 @@ class PairComparison(Result):
         is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
         columns: list[Column | str] = [
             self.unit_name[0],
-            *(Column(run, "g" if is_whole else ".3f") for run in (self.a, self.b)),
+            *(Column(starred(run, self.manual), "g" if is_whole else ".3f") for run in (self.a, self.b)),
             Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
         notes = [f"{counted(more, self.unit_name)} more."] if more else []
-        return table(title, columns, rows, notes)
+        return table(title, columns, rows, [*notes, *self._star()])
 
     def as_json(self) -> dict[str, object]:
         """The document of `compare X A B --json`."""
@@ -268,13 +285,14 @@ def compare(
     if a == b:
         raise UsageError(f"run {a!r} cannot be compared with itself")
     pair = matrix.select([a, b])
-    parts = blocks(pair)
+    # The range of all scores, not of those of two runs alone.
+    parts = replace(blocks(pair), span=matrix.span)
     test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
     p_t, effect = paired_t(parts)
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     score_a, score_b = pair.scores().tolist()
-    interval, verdict, p_repeats = _decision(pair, test, alpha)
+    interval, verdict, p_repeats = _decision(pair, parts, test, alpha)
     needed = _units_needed(pair, parts, effect, power, alpha)
     # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
     is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(matrix.units)
@@ -305,11 +323,12 @@ def compare(
         p_repeats=p_repeats,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=matrix.unit_name,
+        manual=matrix.manual.intersection(pair.runs),
     )
 
 
 def _decision(
-    pair: ScoreMatrix, test: FlipTest, alpha: float
+    pair: ScoreMatrix, parts: Blocks, test: FlipTest, alpha: float
 ) -> tuple[tuple[float, float] | None, Verdict, float | None]:
     """Interval, verdict and, with repeats, the p-value that goes with them."""
     ahead: Verdict = "better" if test.difference > 0 else "worse"
@@ -318,9 +337,26 @@ def _decision(
     if len(pair.units) < 2:
         return None, "cannot tell", 1.0
     between = difference_uncertainty(*pair.repeats.values)
-    p, margin = between.p(test.difference), between.margin(1 - alpha)
-    interval = (test.difference - margin, test.difference + margin)
+    p = between.p(test.difference)
+    interval = _with_running_again(pair, parts, test, between.margin(1 - alpha), alpha)
     return interval, ahead if p <= alpha else "cannot tell", p
+
+
+def _with_running_again(
+    pair: ScoreMatrix, parts: Blocks, test: FlipTest, margin: float, alpha: float
+) -> tuple[float, float] | None:
+    """The interval that includes running the systems again, within the range of the scores where that is known.
+
+    Where neither questions nor repeats vary at all, it is that of the test of the questions alone.
+    """
+    if margin == 0.0:
+        return test.interval
+    low, high = test.difference - margin, test.difference + margin
+    differences = pair.values[0] - pair.values[1]
+    if shows_one_difference(differences, np.ones(len(differences)), TIE):
+        low, high = limits_with_unseen(differences, parts.span, alpha=alpha, decided=(low, high))
+    most = math.inf if pair.bounds is None else parts.span
+    return max(low, -most), min(high, most)
 
 
 def _repeat_notes(pair: ScoreMatrix) -> list[str]:
@@ -401,12 +437,12 @@ def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | No
     unit, units = matrix.unit_name
     remarks = []
     if test.interval is None and matrix.repeats is None:
-        remarks.append(f"With {parts.count} {units} no randomisation test reaches {alpha:g}: there is no interval.")
+        number = counted(parts.count, parts.name)
+        remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
-        point = ", and the interval is a point" if test.low == test.high else ""
         remarks.append(
             f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units} "
-            f"needed{point}."
+            "needed."
         )
     elif p_t is None:
         remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")

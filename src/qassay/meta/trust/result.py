@@ -9,7 +9,7 @@ from typing import Any
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
 from qassay.results import Result, document
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 
 # How well two rankings have to agree to be called alike, in words.
 SAME, SIMILAR = 0.9, 0.7
@@ -92,6 +92,7 @@ class Trust(Result):
     intervals: Mapping[str, tuple[float, float] | None]
     measure: str | None = None
     notes: tuple[str, ...] = ()
+    manual: frozenset[str] = frozenset()
 
     def sentence(self) -> str:
         """The answer first: does it judge like people, and does it rank the runs like them?"""
@@ -211,10 +212,13 @@ class Trust(Result):
         rows: list[list[Cell]] = []
         for tag, (people, program) in by_score:
             bias = self.bias[tag]
-            rows.append([tag, people, program, bias.bias, _interval_text(bias.interval, "+"), bias.units])
+            rows.append(
+                [starred(tag, self.manual), people, program, bias.bias, _interval_text(bias.interval, "+"), bias.units]
+            )
         clear = [pair for pair in self.pairs if pair.is_clear][:PAIRS_SHOWN]
         notes = ["The same bias for all runs changes no ranking; an uneven one does."]
         notes += [f"{p.a} − {p.b}: shifted by {p.bias:+.3f} ({_interval_text(p.interval, '+')})." for p in clear]
+        notes += [MANUAL_RUN] if self.manual.intersection(self.runs.scores) else []
         return table(f"Bias: {self.assessor} − {self.against}", columns, rows, notes)
 
     def _annotator_table(self, test: AlternativeAnnotator) -> Table:
