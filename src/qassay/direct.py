@@ -21,7 +21,7 @@ from typing import IO, Any, Final
 BUSY: Final = frozenset({408, 425, 429, 502, 503, 504, 529})
 # The same, with the mistake of a program that may not be made twice.
 PASSING: Final = BUSY | {500}
-# Bytes per second of a slow line: a request may take the time-out, and a second more for every so many bytes.
+# Bytes per second of a slow line: a request may take the time-out, and a second more for each time that many bytes.
 SLOW_LINE: Final = 16 * 1024
 
 
@@ -68,7 +68,7 @@ class _Watch:
         self._line = line.dup()
 
     def start(self, seconds: float) -> None:
-        """Let it take so many seconds from now on."""
+        """Let it take this many seconds from now on."""
         self._cancel()
         self._timer = threading.Timer(seconds, self._end)
         self._timer.daemon = True
@@ -102,7 +102,7 @@ class _Response(http.client.HTTPResponse):
             super().begin()
 
     def read(self, amt: int | None = None) -> bytes:
-        """Read the body, or so many bytes of it."""
+        """Read the body, or this many bytes of it."""
         with self.watch:
             return super().read(amt)
 
