@@ -14,19 +14,21 @@ the set already has are skipped, so nothing is doubled.
 
 from __future__ import annotations
 
+import http.client
 import json
 import secrets
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from qassay import tasks
-from qassay.direct import PASSING, direct
+from qassay.direct import PASSING, direct, refusal_text
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
 from qassay.judging import Item
@@ -40,6 +42,9 @@ ATTEMPTS = 5
 TIMEOUT = 60.0
 # The server checks a run before it answers; it gives up after five minutes.
 UPLOAD_TIMEOUT = 600.0
+# Bytes that are read of an answer: far more than a part of a pool has.
+LONGEST_ANSWER = 256 << 20
+LONGEST_REFUSAL = 1 << 20
 HALF_CHARACTER = "a text has half a character (a lone surrogate), which no file can contain; correct it"
 
 
@@ -56,6 +61,15 @@ class Served:
     questions: TestSet
 
 
+@contextmanager
+def understanding(server: str) -> Iterator[None]:
+    """Reads an answer: what is not there, or is something else, is the fault of the server that was named."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise ServerError(f"{server} answers in a form that is not Qassay's; name a served evaluation") from None
+
+
 class Client:
     """Speaks to one server as the account of one token."""
 
@@ -70,17 +84,18 @@ class Client:
     def evaluation(self) -> Served:
         """The task and the questions."""
         served = self.request("GET", "/evaluation")
-        questions = TestSet(tuple(question_of_row(row) for row in served["questions"]))
-        return Served(served["name"], tasks.from_definition(served["task"], file="the server"), questions)
+        with understanding(self._url):
+            questions = TestSet(tuple(question_of_row(row) for row in served["questions"]))
+            return Served(served["name"], tasks.from_definition(served["task"], file="the server"), questions)
 
     def items(self) -> Iterator[Item]:
         """Every item of the pool."""
         after: int | None = 0
         while after is not None:
             part = self.request("GET", f"/pool?{urlencode({'after': after})}")
-            for row in part["items"]:
-                yield Item(**row)
-            after = part["after"]
+            with understanding(self._url):
+                items, after = [Item(**row) for row in part["items"]], part["after"]
+            yield from items
 
     def judged(self, name: str) -> set[str]:
         """The subjects that a set has judged, by digest."""
@@ -88,14 +103,16 @@ class Client:
         after: str | None = ""
         while after is not None:
             part = self.request("GET", f"/sets/{quote(name, safe='')}/things?{urlencode({'after': after})}")
-            subjects.update(part["things"])
-            after = part["after"]
+            with understanding(self._url):
+                subjects.update(part["things"])
+                after = part["after"]
         return subjects
 
     def send_judgments(self, name: str, rows: Sequence[Mapping[str, Any]]) -> int:
         """Append judgment rows to a set; returns how many were new."""
         path = f"/sets/{quote(name, safe='')}/judgments"
-        return sum(self.request("POST", path, {"rows": batch})["added"] for batch in _batches(rows))
+        with understanding(self._url):
+            return sum(self.request("POST", path, {"rows": batch})["added"] for batch in _batches(rows))
 
     def submissions(self) -> dict[str, Any]:
         """The runs of the participant's organisation, and the rules of the track."""
@@ -119,8 +136,9 @@ class Client:
         fields |= {"manual": str(manual).lower(), "replace": str(replace).lower()}
         texts = {name: str(value) for name, value in fields.items() if value is not None}
         form = _form(texts, path.name, path.read_bytes())
-        report: dict[str, Any] = self.request("POST", "/submissions", form)["files"][0]
-        return report
+        with understanding(self._url):
+            report: dict[str, Any] = self.request("POST", "/submissions", form)["files"][0]
+            return report
 
     def withdraw(self, tag: str) -> None:
         """Withdraw a run of the participant's organisation."""
@@ -152,11 +170,10 @@ class Client:
         request = urllib.request.Request(f"{self._url}/api{path}", data, headers, method=method)  # noqa: S310  # checked
         try:
             with direct().open(request, timeout=wait) as response:
-                return json.loads(response.read())
+                return json.loads(response.read(LONGEST_ANSWER))
         except urllib.error.HTTPError as error:
-            with error:
-                _raise(error)
-        except (urllib.error.URLError, TimeoutError, ConnectionError, ValueError) as error:
+            _raise(error)
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             raise _PassingError(f"cannot be reached: {getattr(error, 'reason', error)}") from None
 
 
@@ -200,17 +217,18 @@ class _PassingError(Exception):
 
 def _raise(error: urllib.error.HTTPError) -> None:
     try:
-        answer = json.loads(error.read(1 << 20))
-    except ValueError:
+        answer = json.loads(refusal_text(error, LONGEST_REFUSAL))
+    except (ValueError, RecursionError):
         answer = {}
     if error.code in PASSING:
         message = answer.get("message") if isinstance(answer, dict) else None
         raise _PassingError(f"answered {error.code}" + (f": {message}" if message else ""))
     problems = answer.get("problems") if isinstance(answer, dict) else None
-    if error.code == 422 and problems:
+    if error.code == 422 and isinstance(problems, list) and problems:
+        rows = [row for row in problems if isinstance(row, dict)]
         raise InputError(
             Problem("syntax", str(row.get("message")), row.get("file"), row.get("line"), row.get("question"))
-            for row in problems
+            for row in rows
         )
     message = answer.get("message", "") if isinstance(answer, dict) else ""
     raise ServerError(f"the server refused ({error.code}): {message or error.reason}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,16 @@ def test_a_pattern_that_runs_away_is_reported(monkeypatch: pytest.MonkeyPatch) -
     assessor = Patterns.from_rows([{"question": "1", "pattern": r"(?:(\w+)+\1)+$", "docs": []}], task("confidence"))
     with pytest.raises(InputError, match="takes too long"):
         assessor.judge(_case(_part("a" * 200 + "!")))
+
+
+def test_patterns_that_take_long_again_and_again_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: a pattern that takes a second on each of thousands of answers."""
+    monkeypatch.setattr("qassay.assessors.patterns.time.thread_time", count(step=0.5).__next__)
+    assessor = Patterns.from_rows([{"question": "1", "pattern": "(a|aa)+$", "docs": []}], task("confidence"))
+    for _ in range(4):
+        assert assessor.judge(_case(_part("aab")))
+    with pytest.raises(InputError, match="takes too long"):
+        assessor.judge(_case(_part("aab")))
 
 
 @pytest.mark.parametrize(

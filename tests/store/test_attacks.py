@@ -15,6 +15,7 @@ import pytest
 
 import qassay
 from qassay.cli import VERBS, main
+from qassay.collections import building, open_collection
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
 from qassay.store import engine
@@ -86,6 +87,102 @@ def test_a_database_in_the_folder_needs_no_leave(small: Path) -> None:
     toml.write_text(f'database = "sqlite:///{small}/own.db"\n' + toml.read_text())
     fill(small)
     assert (small / "own.db").is_file()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = " + "9" * 5_000,
+        ".".join(["a"] * 20_000) + " = 1",
+        "x = {" + " . ".join(['"a"'] * 20_000) + " = 1}",
+        "x = " + "{a = " * 500 + "1" + "}" * 500,
+        'task = "\\u0000.toml"',
+        'database = "sqlite:///a\\u0000b"',
+        "# " + "x" * (8 << 20),
+    ],
+    ids=["number", "name", "name in a table", "tables", "task", "database", "long"],
+)
+def test_keys_that_no_reader_takes_are_errors(small: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name of 40 kB with as many dots took 1.6 GB, and one of 400 kB a hundred times as much."""
+    (small / "qassay.toml").write_text(line + ("" if line.startswith("task") else '\ntask = "series2004"\n'))
+    assert main(["score", str(small)]) == 1
+    shown = capsys.readouterr().err
+    assert "qassay.toml: " in shown
+    assert ("is nested too deeply" in shown) == ("a" in line[:8] and not line.startswith(("task", "database")))
+
+
+# ---- a stranger's links ---------------------------------------------------------------------------------------------
+
+WRITES: dict[str, list[str]] = {
+    "judgments": ["judge", "--with", "patterns", "--set", "x"],
+    ".judging-x.jsonl": ["judge", "--with", "patterns", "--set", "x"],
+    "samples": ["sample", "--size", "1", "--for", "first"],
+    "sheets": ["sheet", "--assessor", "ada"],
+    "runs": ["import"],
+    "logs": ["run", "--system", "cat", "--tag", "x"],
+    "logs/x.jsonl": ["run", "--system", "cat", "--tag", "x", "--restart"],
+    "qassay.db": ["check"],
+    "qassay.db-wal": ["check"],
+    "qassay.db-journal": ["check"],
+    ".models/answers.db": ["judge", "--with", "llm(model=m, endpoint=http://127.0.0.1:9)"],
+    ".models/failures.jsonl": ["judge", "--with", "llm(model=m, endpoint=http://127.0.0.1:9)"],
+}
+
+
+@pytest.mark.parametrize("place", WRITES)
+def test_nothing_is_written_through_a_link_out_of_the_folder(
+    small: Path, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The attack: the journal of a set linked to any file, which `judge` emptied."""
+    verb, *options = WRITES[place]
+    outside, link = tmp_path / "outside", small / place
+    outside.mkdir()
+    (outside / "precious").write_text("precious\n")
+    (outside / "collection-photos").mkdir()
+    if place.startswith("qassay.db-"):
+        fill(small)
+    if verb in ("judge", "run"):
+        (small / "patterns.txt").write_text("1.1 1901\n")
+    link.parent.mkdir(exist_ok=True)
+    if link.is_dir():
+        shutil.copytree(link, outside, dirs_exist_ok=True)
+        shutil.rmtree(link)
+    link.symlink_to(outside / "precious" if "." in place else outside)
+    before = sorted(outside.rglob("*"))
+    if verb == "sheet":
+        options += ["--to", str(tmp_path / "ada.html")]
+    if verb == "import":
+        (tmp_path / "c.txt").write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c NIL\n")
+        options += [str(tmp_path / "c.txt")]
+    assert main([verb, str(small), *options]) == 1
+    shown = capsys.readouterr().err
+    assert "by a link" in shown or "outside the folder" in shown, shown
+    assert "Traceback" not in shown
+    assert sorted(outside.rglob("*")) == before
+    assert (outside / "precious").read_text() == "precious\n"
+
+
+def test_a_cache_of_documents_that_leads_elsewhere_is_not_used(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attack: building the cache removed the folders beside it whose names begin with collection-."""
+    monkeypatch.setattr(building, "SMALL", 0)
+    (small / "collection").mkdir(exist_ok=True)
+    (small / "collection" / "docs.jsonl").write_text('{"id": "D1", "text": "Some text"}\n')
+    photos = tmp_path / "outside" / "collection-photos"
+    photos.mkdir(parents=True)
+    (small / ".qassay").symlink_to(photos.parent)
+    with open_collection(small / "collection") as collection:
+        assert len(collection) == 1
+    assert list(photos.parent.iterdir()) == [photos]
+    (small / ".qassay").unlink()
+    mark = building.fingerprint(small / "collection", [small / "collection" / "docs.jsonl"])
+    cached = small / ".qassay" / f"collection-{mark}"
+    cached.mkdir(parents=True)
+    (cached / "documents.db").symlink_to(tmp_path / "outside" / "new.db")
+    with open_collection(small / "collection") as collection:
+        assert len(collection) == 1
+    assert list(photos.parent.iterdir()) == [photos]
 
 
 # ---- others on the machine ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import worksheets as sheets
 
+from qassay.web import similar_strings
 from qassay.web.similar_strings import grouped, is_like
 
 
@@ -237,6 +238,15 @@ def test_no_answer_to_an_assessor_names_a_run(sheet: Sheet) -> None:
     sheet.look_through(LINKS)
     answers = [sheet.list(), sheet.responses(), sheet.client.get(f"/api/judge/{sheet.number}").json()]
     assert not any(f'"{tag}"' in json.dumps(answers) for tag in sheets.RUNS)
+
+
+@pytest.mark.parametrize("limit", ["MOST", "MOST_CHARACTERS", "MOST_STEPS"])
+def test_strings_that_take_too_long_to_group_are_in_order_only(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: one run with 20 MB of long strings for a question, which stalled the server for every assessor."""
+    strings = ["won a prize", "born in Warsaw", "the prize that she won"]
+    assert len(grouped(strings)) == 2
+    monkeypatch.setattr(similar_strings, limit, 2)
+    assert grouped(strings) == grouped(strings[::-1]) == sorted([string] for string in strings)
 
 
 def test_similar_strings_stand_together_whatever_order_they_come_in() -> None:

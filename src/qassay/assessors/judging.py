@@ -20,7 +20,7 @@ import msgspec
 from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at, trait
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
-from qassay.formats.files import append_file
+from qassay.formats.files import append_file, refuse_way_out
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
 from qassay.formats.names import file_name, name_fault
@@ -204,7 +204,7 @@ class Journal:
     @classmethod
     def of(cls, evaluation: Evaluation, name: str, *, again: bool) -> Journal:
         """The journal of a set; judging again starts a new one."""
-        journal = cls(evaluation.folder.path / f".judging-{file_name(name)}.jsonl")
+        journal = cls(refuse_way_out(evaluation.folder.path / f".judging-{file_name(name)}.jsonl"))
         if again:
             journal.remove()
         return journal

@@ -15,6 +15,7 @@ ones, and the documents of the right ones.
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,8 +30,10 @@ from qassay.errors import InputError, Problem
 from qassay.judging import ROW_KINDS, STRINGS
 from qassay.tasks import Task
 
-# Patterns are other people's: one that takes too long is reported, not waited for.
+# Patterns are other people's: what takes too long is reported, not waited for. This is the limit
+# of one search, and of all slow ones together: thousands of answers on which a pattern takes a second are hours.
 SECONDS = 2.0
+SLOW = 0.02
 INEXACT = "X"
 _AROUND = " \t\r\n.,;:!?\"'()[]“”‘’"
 
@@ -60,6 +63,8 @@ class Patterns:
     labels: tuple[str, str] | None = None
     # What the patterns find among the judgments that they were written from.
     remarks: tuple[str, ...] = ()
+    # The seconds that slow searches took so far.
+    _slow: list[float] = field(default_factory=list, repr=False, compare=False)
     judges: ClassVar[tuple[str, ...]] = STRINGS
     silence: ClassVar[str] = "no pattern for the question"
 
@@ -106,7 +111,7 @@ class Patterns:
 
     def _opinion(self, case: Case, text: str, patterns: Sequence[Pattern]) -> Opinion | None:
         question, doc = case.question, case.doc
-        matching = [pattern for pattern in patterns if _search(pattern, text, question.id)]
+        matching = [pattern for pattern in patterns if self._search(pattern, text, question.id)]
         if not matching or ROW_KINDS[case.kind].has_values:
             verdict = right_or_wrong(case, self.labels, right=bool(matching))
             return None if verdict is None else Opinion(verdict, {"pattern": matching[0].text if matching else None})
@@ -114,24 +119,34 @@ class Patterns:
         if not supported:
             return Opinion({"judgment": UNSUPPORTED}, {"pattern": matching[0].text})
         bare = text.strip(_AROUND)
-        whole = [pattern for pattern in supported if _search(pattern, bare, question.id, whole=True)]
+        whole = [pattern for pattern in supported if self._search(pattern, bare, question.id, whole=True)]
         if self.exact and not whole:
             return Opinion({"judgment": INEXACT}, {"pattern": supported[0].text})
         chosen = (whole or supported)[0]
         verdict = right_or_wrong(case, self.labels, right=True, answer=self._class(question.id, bare or text))
         return None if verdict is None else Opinion(verdict, {"pattern": chosen.text})
 
+    def _search(self, pattern: Pattern, text: str, question: str, *, whole: bool = False) -> bool:
+        """Whether a pattern matches, or an error where it takes too long."""
+        begun = time.thread_time()
+        try:
+            find = pattern.expression.fullmatch if whole else pattern.expression.search
+            is_there = find(text, timeout=SECONDS) is not None
+        except TimeoutError:
+            raise _too_slow(pattern, question) from None
+        if (took := time.thread_time() - begun) > SLOW:
+            self._slow.append(took)
+            if sum(self._slow) > SECONDS:
+                raise _too_slow(pattern, question)
+        return is_there
+
     def _class(self, question: str, text: str) -> str:
         return self.classes.get(question, {}).get(normalised(text), text)
 
 
-def _search(pattern: Pattern, text: str, question: str, *, whole: bool = False) -> bool:
-    try:
-        find = pattern.expression.fullmatch if whole else pattern.expression.search
-        return find(text, timeout=SECONDS) is not None
-    except TimeoutError:
-        message = f"question {question}: the pattern {pattern.text[:60]!r} takes too long on an answer; simplify it"
-        raise InputError(Problem("syntax", message, "patterns.txt", None, question)) from None
+def _too_slow(pattern: Pattern, question: str) -> InputError:
+    message = f"question {question}: the pattern {pattern.text[:60]!r} takes too long on an answer; simplify it"
+    return InputError(Problem("syntax", message, "patterns.txt", None, question))
 
 
 # ---- patterns written from judgments --------------------------------------------------------------------------------

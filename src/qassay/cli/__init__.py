@@ -83,7 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except TyperException as error:
-        print(f"error: {error.format_message()}", file=sys.stderr)
+        from qassay.cli.output import visible
+
+        print(visible(f"error: {error.format_message()}"), file=sys.stderr)
         print(f"Try '{_command_line(arguments)} --help'.", file=sys.stderr)
         return error.exit_code
     except QassayError as error:
@@ -114,13 +116,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _say_system(error: OSError, arguments: Sequence[str]) -> int:
     """Print what the operating system refused."""
+    from qassay.cli.output import visible
     from qassay.errors import InputError, Problem, refused_by_system
 
     if error.filename is not None:
         problem = Problem("configuration", refused_by_system(error), str(error.filename))
         return _say(InputError(problem), as_json="--json" in arguments)
     # Without a file it is the output itself that fails (a full disk): there is nowhere to write JSON to.
-    print(f"error: {error.strerror or error}", file=sys.stderr)
+    print(visible(f"error: {error.strerror or error}"), file=sys.stderr)
     return 1
 
 
@@ -210,7 +213,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
     """
     import json
 
-    from qassay.cli.output import first_few, visible
+    from qassay.cli.output import escaped, first_few, visible
     from qassay.errors import InputError, KeptProblems, UsageError
 
     message = "\n".join(map(str, first_few(error.problems))) if isinstance(error, InputError) else str(error)
@@ -225,7 +228,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
     if as_json:
         problems = error.problems if isinstance(error, InputError) else KeptProblems()
         errors = [problem.as_json() for problem in problems]
-        print(json.dumps({"errors": errors, "errors_total": problems.total}, ensure_ascii=False))
+        print(escaped(json.dumps({"errors": errors, "errors_total": problems.total}, ensure_ascii=False)))
     return 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -21,6 +22,8 @@ NARROWEST = 40
 # The most problems of one rule in one file that are shown to people; machines get the first 200 of a file.
 MOST_SHOWN = 10
 
+# Control characters, marks that reverse text, and halves of characters, as in the names of files that are not UTF-8.
+_OBEYED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Called with (done, total); pure functions that take long accept one.
 Progress = Callable[[int, int], None]
 
@@ -31,7 +34,16 @@ def print_json(document: object) -> None:
 
     # Numbers of arrays have a method that gives the plain number; nothing else in a document is unknown to the encoder.
     encoded = msgspec.json.encode(document, enc_hook=lambda number: number.item())
-    sys.stdout.write(encoded.decode() + "\n")
+    sys.stdout.write(escaped(encoded.decode()) + "\n")
+
+
+def escaped(document: str) -> str:
+    """The same JSON, without characters that a terminal obeys or no output takes; JSON escapes some of them itself.
+
+    >>> escaped('"a\\x9b31m\\u202eb"')
+    '"a\\\\u009b31m\\\\u202eb"'
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def print_tables(tables: Iterable[Table]) -> None:

@@ -56,7 +56,7 @@ def command(
       qassay submit my-track run-1.txt --replace --server https://qa.example.org
       qassay submit my-track run-tag --withdraw --server https://qa.example.org
     """
-    from qassay.client import Client
+    from qassay.client import Client, understanding
 
     if not server:
         raise UsageError("name the server: --server https://...")
@@ -67,15 +67,16 @@ def command(
     files = [] if withdraw else [Path(name) for name in names]
     _check_here(evaluation, files)
     client = Client(server, token=token)
-    _check_name(evaluation, client)
-    reports = []
-    for path in files:
-        about: dict[str, Any] = {"description": description, "manual": manual, "priority": priority}
-        reports.append(_file(path, client.submit(path, **about, replace=replace)))
     withdrawn = names if withdraw else []
-    for tag in withdrawn:
-        client.withdraw(tag)
-    _tell(client.submissions(), reports, withdrawn, as_json=as_json)
+    with understanding(server):
+        _check_name(evaluation, client)
+        reports = []
+        for path in files:
+            about: dict[str, Any] = {"description": description, "manual": manual, "priority": priority}
+            reports.append(_file(path, client.submit(path, **about, replace=replace)))
+        for tag in withdrawn:
+            client.withdraw(tag)
+        _tell(client.submissions(), reports, withdrawn, as_json=as_json)
 
 
 def _check_here(evaluation: str, files: Sequence[Path]) -> None:

@@ -30,6 +30,7 @@ from qassay.collections.documents import Progress
 from qassay.collections.reading import Source, files_of, kind_of, read
 from qassay.collections.store import Store, Writer
 from qassay.errors import InputError, Problem, Problems
+from qassay.formats.files import stays_inside
 
 # Changes when what is written changes.
 VERSION = "1"
@@ -104,6 +105,8 @@ def find_place(folder: Path, mark: str) -> Place:
     home = folder.parent if (folder.parent / "qassay.toml").is_file() else folder
     path = home / _HIDDEN / f"{_PREFIX}{mark}"
     try:
+        if not stays_inside(path, home) or any(file.is_symlink() for file in path.rglob("*")):
+            raise PermissionError(path)  # it came with the documents, and leads elsewhere
         path.mkdir(parents=True, exist_ok=True)
         for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", _CACHE_TAG)):
             file = home / _HIDDEN / name

@@ -33,7 +33,7 @@ from urllib.request import Request
 
 from qassay.collections.documents import Unit
 from qassay.collections.search import TITLE_WEIGHT, Analyser, Found, Query
-from qassay.direct import BUSY, direct
+from qassay.direct import BUSY, direct, refusal_text
 from qassay.errors import InputError, Problem, UsageError
 
 _TIME_OUT = 60.0
@@ -215,7 +215,7 @@ class OpenSearchEngine:
             if isinstance(reason, ssl.SSLError):
                 raise self._fault(f"cannot be trusted: {reason}") from None
             raise _BusyError(f"does not answer: {reason}") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._fault("answers in a form that is not JSON") from None
         if not isinstance(answer, dict):
             raise self._fault(_OTHER_FORM)
@@ -223,16 +223,12 @@ class OpenSearchEngine:
 
     def _refusal(self, error: HTTPError, allowed: tuple[str, ...]) -> dict[str, Any]:
         """Nothing, where the refusal is one of the allowed; an error otherwise."""
-        with error:
-            try:
-                text = error.read(_LONGEST_ERROR).decode("utf-8", "replace")
-            except (HTTPException, OSError):
-                text = ""
+        text = refusal_text(error, _LONGEST_ERROR)
         if any(name in text for name in allowed):
             return {}
         try:  # JSON with a cause, or the text of some proxy as it is
             cause = _reason(json.loads(text)["error"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, RecursionError):
             cause = text.strip()[:300]
         message = f"answers {error.code}: {cause or error.reason}"
         if error.code in BUSY:

@@ -9,6 +9,7 @@ import codecs
 import errno
 import gzip
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -27,6 +28,8 @@ ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ZIP = b"PK\x03\x04"
 _SUFFIXES = {GZIP: ".gz", ZSTANDARD: ".zst"}
 
+# What makes a folder an evaluation.
+CONFIGURATION = "qassay.toml"
 # The most that is unpacked of a gzip file at a time, and the packed bytes that it comes from.
 _PIECE = 1 << 20
 _PACKED = 1 << 16
@@ -135,6 +138,10 @@ _FORMS = {
 }
 # How workbooks begin: an archive, or the older form.
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# Far more than anybody writes by hand.
+LONGEST_TOML = 8 << 20
+# A name in TOML of very many parts, each bare or in quotes.
+_DEEP_NAME = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 # How pickles begin, from protocol 2 on.
 _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 _OTHER_ENCODING = (
@@ -165,6 +172,22 @@ def refuse_pipe(path: Path) -> None:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         message = "is a pipe or a device, not a file. Save its contents to a file first"
         raise InputError(Problem("encoding", message, str(path)))
+
+
+def stays_inside(path: Path, folder: Path) -> bool:
+    """Whether a path in a folder leads out of it by no link: a stranger's folder may contain links to anything."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def refuse_way_out(path: Path) -> Path:
+    """The path to write at; an error where a link leads from the evaluation that it is in to somewhere else."""
+    home = next((folder for folder in path.parents if (folder / CONFIGURATION).is_file()), None)
+    if home is not None and not stays_inside(path, home):
+        message = (
+            "leads out of the evaluation by a link, and nothing is written there. Put what it leads to in its place"
+        )
+        raise InputError(Problem("configuration", message, str(path)))
+    return path
 
 
 def is_bomb(packed: int, unpacked_size: int) -> bool:
@@ -217,8 +240,13 @@ def decode(data: bytes, *, file: str, encoding: str = "utf-8") -> str:
 def parse_toml(text: str, *, file: str) -> dict[str, Any]:
     """The keys of a TOML text."""
     try:
+        # The reader takes the square of the length of a name such as a.b.c, in time and in memory.
+        if _DEEP_NAME.search(text):
+            raise RecursionError
+        if len(text) > LONGEST_TOML:
+            raise ValueError(f"it has more than {LONGEST_TOML >> 20} MiB")
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # not TOML, or a number with thousands of digits
         raise InputError(Problem("configuration", f"is not TOML: {error}", file)) from None
     except RecursionError:
         raise InputError(Problem("configuration", "is nested too deeply", file)) from None
@@ -324,6 +352,7 @@ def append_file(path: Path, more: Path) -> None:
 
     Where there is nothing to add to, the file only gets another name. Neither is read into memory.
     """
+    refuse_way_out(path.parent)
     with more.open("rb") as added:
         os.fsync(added.fileno())
         if path.exists():
@@ -348,7 +377,8 @@ def append_file(path: Path, more: Path) -> None:
 
 
 def _write_part(path: Path, data: bytes) -> Path:
-    """Write the bytes beside the file, under a name of their own."""
+    """Write the bytes beside the file, under a name of their own; where the file is a link, it will be no more."""
+    refuse_way_out(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     # The name is short whatever the file is called: names of 255 bytes are as long as they may be.
     try:

@@ -19,7 +19,7 @@ from qassay.formats.tracks import Track, track_faults, track_of
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.tasks import Task
 
-CONFIGURATION = "qassay.toml"
+CONFIGURATION = files.CONFIGURATION
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic", "track")
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
@@ -248,6 +248,8 @@ def _faults(keys: Mapping[str, Any]) -> list[Problem]:
     for key in ("name", "task", "database"):
         if not isinstance(keys.get(key, ""), str):
             problems.append(fault(key, f"is {keys[key]!r}; it takes a string"))
+        elif "\0" in keys.get(key, ""):
+            problems.append(fault(key, "contains a null character; remove it"))
     for key in ("justified", "two_way", "automatic"):
         value = keys.get(key, [])
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):

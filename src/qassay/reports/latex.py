@@ -78,7 +78,7 @@ def tabular(shown: Table, caption: str) -> str:
     form = "".join("l" if column.left else "r" for column in shown.columns)
     header = " & ".join(escape(column.header) for column in shown.columns)
     rows = [
-        " & ".join(escape(show(cell, column.spec)) for cell, column in zip(row, shown.columns, strict=True)) + r" \\"
+        " & ".join(escape(show(cell, column.spec)) for cell, column in zip(row, shown.columns, strict=True))
         for row in shown.rows
     ]
     return "\n".join(
@@ -90,7 +90,7 @@ def tabular(shown: Table, caption: str) -> str:
             r"\toprule",
             header + r" \\",
             r"\midrule",
-            *rows,
+            *(_safe_start(row) + r" \\" for row in rows),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
@@ -105,6 +105,15 @@ def escape(text: str) -> str:
     'a\\_b \\& 50\\% \\textbackslash{}x'
     """
     return "".join(_ESCAPES.get(character, character) for character in safe_text(text))
+
+
+def _safe_start(row: str) -> str:
+    r"""A row of a table after another one, whose `\\` would take a bracket or a star that follows for its own.
+
+    >>> _safe_start("[x] & 1"), _safe_start("x & 1")
+    ('{}[x] & 1', 'x & 1')
+    """
+    return "{}" + row if row.startswith(("[", "*")) else row
 
 
 def _comment(text: str) -> str:

@@ -28,6 +28,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from qassay.errors import InputError, Problem
 from qassay.extras import install_line
+from qassay.formats.files import stays_inside
 from qassay.formats.folder import (
     CONFIGURATION,
     DATABASE,
@@ -113,6 +114,8 @@ class Store:
         self.engine.dispose()
 
 
+# What SQLite keeps beside a database, by the ends of the names.
+_JOURNALS = ("-wal", "-shm", "-journal")
 # Set by --use-database: the processes that a server starts must know it too.
 _MEANT = "QASSAY_USE_DATABASE"
 
@@ -136,16 +139,16 @@ def store_url(folder: Folder, configuration: Configuration) -> str | URL:
     means it, and nothing connects to it before.
     """
     address = named_database(configuration)
-    if address is None:
-        return sqlite_url(folder.path / DATABASE)
+    place = folder.path / DATABASE
     is_meant = os.environ.get(VARIABLE) or os.environ.get(_MEANT)
-    if not is_meant and not _is_within(address, folder.path):
+    if not is_meant and not (_is_within(address, folder.path) if address else _all_inside(place, folder.path)):
+        shown = f"database: {_shown(address)}" if address else f"{place}: what it links to"
         message = (
-            f"database: {_shown(address)} is outside the folder, and is not opened because a file says so. To use it:"
+            f"{shown} is outside the folder, and is not opened because a file says so. To use it:"
             f" --use-database, or the same address in the variable {VARIABLE}"
         )
         raise InputError(Problem("configuration", message, CONFIGURATION))
-    return address
+    return address or sqlite_url(place)
 
 
 def _is_within(address: str, folder: Path) -> bool:
@@ -156,7 +159,12 @@ def _is_within(address: str, folder: Path) -> bool:
         return False
     if url.get_backend_name() != "sqlite" or not url.database or url.query or url.host:
         return False
-    return Path(url.database).resolve().is_relative_to(folder.resolve())
+    return _all_inside(Path(url.database), folder)
+
+
+def _all_inside(database: Path, folder: Path) -> bool:
+    """Whether a SQLite file and its journals, which SQLite writes over, are in the folder and do not link out of it."""
+    return all(stays_inside(database.with_name(database.name + end), folder) for end in ("", *_JOURNALS))
 
 
 def _shown(address: str) -> str:

@@ -24,8 +24,11 @@ from qassay.web.routing import Context
 JOINS = 0.3
 # A nugget is like a string that contains this part of its words.
 LIKE = 0.5
-# Beyond this many strings only their alphabetical order is given: grouping takes time that grows with the square.
+# Beyond this many strings, characters of them all, or words times strings, only their order is given: grouping takes
+# time that grows with the square, and the strings are those of whoever sends a run.
 MOST = 6_000
+MOST_CHARACTERS = 5_000_000
+MOST_STEPS = 1_000_000_000
 # Nuggets of two lists correspond from this cosine on: most of what they say, by its words, is the same.
 CORRESPONDS = 0.5
 # Beyond this many nuggets only equal ones correspond, and beyond this many words a text differs as a whole: files may
@@ -59,10 +62,14 @@ def grouped(strings: Iterable[str]) -> list[list[str]]:
     >>> grouped(["won a prize", "was born in Warsaw", "the prize that she won", "born: Warsaw"])
     [['born: Warsaw', 'was born in Warsaw'], ['the prize that she won', 'won a prize']]
     """
-    distinct = sorted(set(strings), key=lambda string: (" ".join(sorted(terms(string))), string))
-    if len(distinct) > MOST or not distinct:
+    distinct = sorted(set(strings))
+    if not distinct or len(distinct) > MOST or sum(map(len, distinct)) > MOST_CHARACTERS:
         return [[string] for string in distinct]
-    vectors = term_vectors([terms(string) for string in distinct])
+    terms_of = {string: terms(string) for string in distinct}
+    distinct.sort(key=lambda string: (" ".join(sorted(terms_of[string])), string))
+    vectors = term_vectors([terms_of[string] for string in distinct])
+    if len(distinct) * vectors.nnz > MOST_STEPS:
+        return [[string] for string in distinct]
     free = np.ones(len(distinct), dtype=bool)
     groups: list[list[str]] = []
     for first in range(len(distinct)):

@@ -20,6 +20,7 @@ import msgspec
 
 from qassay.assessors.llm.prompts import Prompt
 from qassay.errors import InputError, Problem
+from qassay.formats.files import refuse_way_out
 
 FOLDER = ".models"
 _BUSY = 30.0
@@ -52,6 +53,9 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
         path = self._folder / "answers.db"
+        self._failures = self._folder / "failures.jsonl"
+        for place in (path, self._failures):
+            refuse_way_out(place)
         try:
             self._folder.mkdir(exist_ok=True)
             self._base = sqlite3.connect(path, isolation_level=None, timeout=_BUSY)
@@ -98,7 +102,7 @@ class Cache:
 
     def failed(self, row: Mapping[str, Any]) -> None:
         """Record a failure; it is asked again by the next job."""
-        with (self._folder / "failures.jsonl").open("ab", buffering=0) as file:
+        with self._failures.open("ab", buffering=0) as file:
             file.write(msgspec.json.encode({"at": now(), **row}) + b"\n")
 
     def close(self) -> None:
@@ -111,7 +115,7 @@ def keep_prompt(folder: Path, prompt: Prompt) -> None:
     """Keep a prompt under its hash, so that a trace can be read years later."""
     path = folder / FOLDER / "prompts" / f"{prompt.kind}-{prompt.hash}.json"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_way_out(path).parent.mkdir(parents=True, exist_ok=True)
         record: dict[str, Any] = {
             "kind": prompt.kind,
             "hash": prompt.hash,

@@ -15,13 +15,11 @@ A paragraph of `user` whose placeholder has nothing to show is left out.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.formats import files
@@ -158,10 +156,7 @@ def read_prompt(kind: str, text: str, *, source: str) -> Prompt:
     def fault(message: str) -> InputError:
         return InputError(Problem("configuration", f"{message} (a prompt of the kind {kind})", source))
 
-    try:
-        keys: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise fault(f"this is not TOML: {error}") from None
+    keys = files.parse_toml(text, file=source)
     for name, value in keys.items():
         if name not in _TYPES:
             raise fault(f"unknown key {name!r}; use {', '.join(_TYPES)}")

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from qassay.direct import PASSING, direct
+from qassay.direct import PASSING, direct, refusal_text
 from qassay.spelling import number
 from qassay.systems import Answer, Asked, Documents
 from qassay.systems.harness.callers import Caller
@@ -54,8 +54,7 @@ class HttpCaller(Caller):
             with direct().open(sent, timeout=timeout) as response:
                 read = _within(response, deadline, timeout)
         except urllib.error.HTTPError as error:
-            with error:
-                raise _refused(error) from None
+            raise _refused(error) from None
         except TimeoutError:
             raise CallError("timeout", f"no answer within {timeout:g} s") from None
         except urllib.error.URLError as error:
@@ -72,18 +71,21 @@ class HttpCaller(Caller):
 def _within(response: Any, deadline: float, timeout: float) -> bytes:
     """The body, piece by piece: a time-out of the socket alone would let a server drip for ever."""
     pieces: list[bytes] = []
-    while piece := response.read1(1 << 16):
-        pieces.append(piece)
-        if time.monotonic() > deadline:
-            raise CallError("timeout", f"no whole answer within {timeout:g} s")
-        if sum(map(len, pieces)) > LONGEST_BODY:
-            break
+    size = 0
+    try:
+        while size <= LONGEST_BODY and (piece := response.read1(1 << 16)):
+            pieces.append(piece)
+            size += len(piece)
+            if time.monotonic() > deadline:
+                raise TimeoutError
+    except TimeoutError:
+        raise CallError("timeout", f"no whole answer within {timeout:g} s") from None
     return b"".join(pieces)
 
 
 def _refused(error: urllib.error.HTTPError) -> CallError:
     """The error that a status other than 200 means."""
-    text = error.read(500).decode("utf-8", errors="replace").strip().replace("\n", " ")
+    text = refusal_text(error, 500).strip().replace("\n", " ")
     status = f"status {error.code} {error.reason}".strip()
     if 300 <= error.code < 400:
         message = f"{status}: it points to {error.headers.get('Location')}, which was not named; name it to use it"
@@ -92,7 +94,8 @@ def _refused(error: urllib.error.HTTPError) -> CallError:
     if error.code in PASSING:
         # The wait that the other side asks for, where it gives seconds.
         after = error.headers.get("Retry-After", "").strip()
-        return CallError("unreachable", message, wait=min(float(after), 60.0) if after.isdigit() else None)
+        is_number = after.isascii() and after.isdigit()
+        return CallError("unreachable", message, wait=min(float(after), 60.0) if is_number else None)
     fatal = error.code in (401, 403, 404, 405, 407)
     return CallError("refused", message, again=False, fatal=fatal)
 
@@ -167,7 +170,7 @@ def read_message(body: bytes, asked: Asked) -> Answer:
     """The answer in the first choice of a chat completion; a fence around the JSON is taken off."""
     try:
         content = msgspec.json.decode(body)["choices"][0]["message"]["content"]
-    except (msgspec.DecodeError, KeyError, IndexError, TypeError):
+    except (msgspec.DecodeError, KeyError, IndexError, TypeError, RecursionError):
         shown = body[:80].decode("utf-8", errors="replace")
         raise CallError("form", f"the response is not a chat completion; it begins {shown!r}") from None
     if not isinstance(content, str) or not content.strip():

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.files import refuse_way_out
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
 from qassay.questions import TestSet
@@ -40,7 +41,7 @@ class Log:
         self.answers: dict[str, Answer] = {}
         self.failed: set[str] = set()
         self._guard = threading.Lock()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_way_out(path).parent.mkdir(parents=True, exist_ok=True)
         self._file: IO[bytes] = path.open("a+b")
         try:
             _lock(self._file, path)
