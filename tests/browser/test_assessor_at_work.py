@@ -115,6 +115,11 @@ def test_the_end_says_that_all_is_done_with_counts(ada: Any) -> None:
         )
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
     expect(page.locator(".notice-done")).to_contain_text("You have made all 9 decisions assigned to you.")
+    expect(page.locator("#move-flag")).to_be_disabled()
+    expect(page.locator("#position")).to_have_text("")
+    judge(page, "ArrowLeft", then="Item 4 of 4")  # the last one, not the one before it
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
 
 
 def test_a_mark_says_that_a_question_ends(ada: Any) -> None:

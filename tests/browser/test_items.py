@@ -215,13 +215,23 @@ def test_decisions_are_kept_while_the_server_is_away(ada: Any, saved: Make) -> N
     page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
     page.keyboard.press("4")
-    page.keyboard.press("1")
+    for number in range(2, 6):
+        expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
+        page.keyboard.press("1")
     expect(page.locator("#save-state")).to_contain_text("Not saved")
     expect(page.locator("#announcements")).to_have_text("W kept here, not saved yet")
+    expect(page.locator("#complaint")).to_contain_text(
+        "The next question cannot be loaded. The server cannot be reached."
+    )
+    expect(page.locator(".decision[aria-pressed=true]")).to_contain_text("Incorrect")
+    page.keyboard.press("1")  # decides nothing again
+    expect(page.locator("#save-state")).to_contain_text("(5 waiting)")
     assert evaluation.rows("first") == []
     page.context.set_offline(False)
     saved(page)
-    assert [row["judgment"] for row in evaluation.rows("first")] == ["R", "W"]
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["R", "W", "W", "W", "W"]
+    expect(page.locator("#question-id")).to_have_text("1.2")  # by itself
+    expect(page.locator(".document-text")).to_be_visible()
     page.keyboard.press("2")
     expect(page.locator("#announcements")).to_have_text("U saved")
 
@@ -229,6 +239,7 @@ def test_decisions_are_kept_while_the_server_is_away(ada: Any, saved: Make) -> N
 def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
     evaluation, server, sit_down = ada
     page = sit_down(expected=("ERR_INTERNET_DISCONNECTED",))
+    waiting: list[Any] = []
     page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
     page.keyboard.press("2")
@@ -236,9 +247,15 @@ def test_decisions_outlive_the_page(ada: Any, saved: Make) -> None:
     again = page.context.new_page()
     page.close()
     again.context.set_offline(False)
+    again.route("**/decisions", lambda route: waiting.append(route), times=1)
     again.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
+    # It is not asked for again while it is on its way.
+    expect(again.locator("#position")).to_have_text("Item 2 of 5")
+    expect(again.locator(".near .dot").first).to_have_text("U")
+    expect(again.locator("#progress-text")).to_have_text(re.compile("^1 of"))
+    waiting[0].continue_()
     saved(again)
-    again.wait_for_function("() => document.getElementById('progress-text')?.textContent.startsWith('1 of')")
+    expect(again.locator("#progress-text")).to_have_text(re.compile("^1 of"))
     assert [row["judgment"] for row in evaluation.rows("first")] == ["U"]
 
 

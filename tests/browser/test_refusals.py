@@ -7,6 +7,9 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from acting import act
+from qassay.store.assignment.assignments import reassign
+
 Make = Callable[..., Any]
 
 
@@ -30,6 +33,21 @@ def test_a_refused_decision_is_reported_until_it_is_seen(ada: Any, saved: Make, 
     page.reload()
     saved(page)
     expect(refusals).to_have_count(0)
+
+
+def test_a_question_that_changes_hands_is_left(ada: Any, accessible: Make) -> None:
+    evaluation, _, sit_down = ada
+    page = sit_down(expected=("404",))
+    with evaluation.store.write() as connection:
+        reassign(act(connection), evaluation.first("Ada"), evaluation.account["Ben"])
+    page.keyboard.press("2")
+    expect(page.locator("#question-id")).to_have_text("1.2")
+    expect(page.locator("#notified")).to_have_text("Question 1.1 is not assigned to you any more.")
+    expect(page.locator("#refusals")).to_contain_text("Not saved, question 1.1: this is not assigned to you")
+    accessible(page)
+    assert evaluation.rows("first") == []
+    page.keyboard.press("2")
+    expect(page.locator("#position")).to_have_text("Item 2 of 4")
 
 
 def _locked(page: str) -> str:

@@ -1,6 +1,7 @@
 // The document of an answer beside it: plain text, the string marked and scrolled to.
 import { ApiError, get } from "./api.js";
 import { fill, h } from "./dom.js";
+import { REACHED } from "./outbox.js";
 
 /** @typedef {{id: string, title: string | null, text: string, marks: [number, number][], begins: number, length: number, found: string | null}} DocumentView */
 
@@ -53,21 +54,24 @@ export function documentPanel(hasCollection, view) {
     body.hidden = true;
     return panel;
   }
-  remark.textContent = "Loading…";
-  fetchDocument(doc, start === undefined || start === null ? { find: text } : { start, length }).then(
-    (shown) => {
+  const mark = start === undefined || start === null ? { find: text } : { start, length };
+  const load = async () => {
+    remark.textContent = "Loading…";
+    try {
+      const shown = await fetchDocument(doc, mark);
       const cut = shown.text.length < shown.length ? ` Shown from character ${shown.begins + 1} of ${shown.length}.` : "";
       if (shown.title && shown.title !== doc) fill(title, h("bdi", null, shown.title), " ", h("small", { class: "faint" }, h("bdi", null, doc)));
       remark.textContent = shown.length === 0 ? "This document is empty." : (HOW[shown.found ?? (text ? "none" : "exact")] ?? "") + cut;
       body.hidden = shown.length === 0;
       fill(body, marked(shown));
       reveal(body);
-    },
-    (error) => {
+    } catch (error) {
       body.hidden = true;
       remark.textContent = error instanceof ApiError ? error.message : "The document cannot be loaded.";
-    },
-  );
+      if (error instanceof ApiError && error.away) addEventListener(REACHED, () => panel.isConnected && void load(), { once: true });
+    }
+  };
+  void load();
   return panel;
 }
 

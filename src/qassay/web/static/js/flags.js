@@ -22,12 +22,13 @@ export function offerFlags(bench) {
 /**
  * Say on the button whether the item shown is flagged.
  * @param {import("./supply.js").Sheet} sheet
- * @param {number} item
+ * @param {number | undefined} item  Nothing where no item is shown.
  */
 export function showFlag(sheet, item) {
   const button = document.getElementById("move-flag");
-  const reason = sheet.flags?.[item];
-  if (!button) return;
+  const reason = item === undefined ? undefined : sheet.flags?.[item];
+  if (!(button instanceof HTMLButtonElement)) return;
+  button.disabled = item === undefined;
   button.setAttribute("aria-pressed", String(Boolean(reason)));
   button.title = reason ? `Flagged: ${reason}` : "Flag this item";
   const label = button.querySelector("span");

@@ -38,7 +38,7 @@ export class NuggetList {
         if (!this.isOurs(letter)) return false;
         this.keys = this.keys.filter((key) => key !== letter.key);
         this.events.refused(refusalInWords(answer), letter);
-        void this.load();
+        this.load().catch(() => null); // the refusal is shown already
         return true;
       },
     });

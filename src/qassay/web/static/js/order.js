@@ -37,3 +37,11 @@ export function decisionsOn({ parts }) {
   const required = parts.filter((part) => part.required);
   return { made: required.filter((part) => part.verdict !== null).length, needed: required.length };
 }
+
+/**
+ * Whether an item needs nothing more.
+ * @param {{parts: import("./supply.js").PartView[]}} item
+ */
+export function isComplete({ parts }) {
+  return parts.every((part) => !part.required || part.verdict !== null);
+}

@@ -24,6 +24,8 @@ export const STATES = {
   "signed-out": "Not saved: you are signed out. Sign in again in another tab; your decisions are kept here.",
   refused: "Not everything was saved: see above.",
 };
+// The event after which something that failed is tried again: the server answers as it did before.
+export const REACHED = "server-reached";
 // What became of a decision that cannot be sent yet.
 export const UNSAVED = "kept here, not saved yet";
 const FIRST_PAUSE = 500;
@@ -90,6 +92,7 @@ export class Outbox {
       const answer = await this.request(letter);
       if (answer === null) return;
       this.drop(letter);
+      if (this.pause > FIRST_PAUSE) dispatchEvent(new Event(REACHED));
       this.pause = FIRST_PAUSE;
       if (answer.status < 300) this.events.delivered(letter, answer.body);
       else if (!this.events.refused(letter, answer.status, answer.body)) {

@@ -43,8 +43,24 @@ export function showRefusals(owner, dismissed) {
     dismissed();
   };
   fill(box,
-    h("ul", null, refused.map((refusal) =>
-      h("li", null, "Not saved, ", h("a", { href: refusal.address }, refusal.question ? `question ${refusal.question}` : "a question"), `: ${refusal.message}`))),
+    h("ul", null, alike(refused).map(([{ question, address, message }, count]) =>
+      h("li", null, "Not saved, ", h("a", { href: address }, question ? `question ${question}` : "a question"), `${count > 1 ? ` (${count} decisions)` : ""}: ${message}`))),
     h("button", { type: "button", class: "small", id: "refusals-seen", onclick: seen }, "Understood"));
   if (!box.isConnected) document.getElementById("complaint")?.before(box);
+}
+
+/**
+ * Refusals of one question for the same reason are one line: the first of them, and how many there are.
+ * @param {Refusal[]} refused
+ * @returns {[Refusal, number][]}
+ */
+function alike(refused) {
+  /** @type {Map<string, [Refusal, number]>} */
+  const lines = new Map();
+  for (const refusal of refused) {
+    const line = `${refusal.question}\n${refusal.message}`;
+    const [first, count] = lines.get(line) ?? [refusal, 0];
+    lines.set(line, [first, count + 1]);
+  }
+  return [...lines.values()];
 }

@@ -1,7 +1,7 @@
 // What is judged, fetched before it is wanted: the coming items of a question, and the question after it.
 
 import { get } from "./api.js";
-import { decisionsOn, firstOpen } from "./order.js";
+import { decisionsOn, firstOpen, isComplete } from "./order.js";
 
 /**
  * @typedef {Record<string, any>} Verdict
@@ -37,12 +37,32 @@ const KEPT = 60;
  * Count an item of a sheet again.
  * @param {Sheet} sheet
  * @param {Place} place
- * @param {{complete: boolean, made: number}} now
+ * @param {ItemView} view  The item as it is now.
  */
-function recount(sheet, place, { complete, made }) {
+function recount(sheet, place, view) {
+  const { made } = decisionsOn(view);
+  const field = sheet.choices?.field;
   sheet.done += made - place.made;
   sheet.job.done += made - place.made;
-  Object.assign(place, { complete, made });
+  const verdict = field && view.parts.length === 1 ? (view.parts[0].verdict?.[field] ?? null) : null;
+  Object.assign(place, { complete: view.complete, made, verdict });
+}
+
+/**
+ * An item as it will be when the decisions that are on their way have arrived: a page that is loaded again shows them.
+ * @param {ItemView} view
+ * @param {import("./outbox.js").PendingSave[]} letters  Those about this item, oldest first.
+ */
+function withLetters(view, letters) {
+  for (const { body } of letters) {
+    const part = view.parts.find((candidate) => candidate.part === body.part);
+    if (!part || part.version !== body.expected) continue; // it has arrived, or will be refused
+    if ("verdict" in body) part.verdict = /** @type {Verdict} */ (body.verdict);
+    else if (body.to === 0) part.verdict = null;
+    part.version += 1;
+  }
+  view.complete = isComplete(view);
+  return view;
 }
 
 export class Supply {
@@ -57,8 +77,6 @@ export class Supply {
     this.items = new Map();
     /** @type {Promise<Sheet> | null} */
     this.following = null;
-    /** @type {Map<number, {complete: boolean, made: number}>} */
-    this.decided = new Map();
   }
 
   /**
@@ -71,14 +89,16 @@ export class Supply {
   }
 
   /**
-   * An item, fetched once.
+   * An item, fetched once, with the decisions on it that are on their way.
    * @param {number} id
    * @param {number} assignment
+   * @returns {Promise<ItemView>}
    */
   item(id, assignment = this.sheet.assignment) {
     let view = this.items.get(id);
     if (!view) {
-      view = get(`/judge/${assignment}/items/${id}`);
+      const underWay = this.letters().filter(({ body }) => body.item === id);
+      view = get(`/judge/${assignment}/items/${id}`).then((fetched) => withLetters(fetched, underWay));
       view.catch(() => this.items.delete(id));
       this.items.set(id, view);
     }
@@ -94,25 +114,12 @@ export class Supply {
   }
 
   /**
-   * Note the decisions on an item, as made here.
-   * @param {ItemView} view
-   */
-  note(view) {
-    this.decided.set(view.id, { complete: view.complete, made: decisionsOn(view).made });
-    this.count(view);
-  }
-
-  /**
    * Count an item of the question shown as it is.
    * @param {ItemView} view
    */
   count(view) {
-    const { id, complete, parts } = view;
-    const place = this.sheet.items.find((item) => item.id === id);
-    if (!place) return;
-    const field = this.sheet.choices?.field;
-    place.verdict = field && parts.length === 1 ? (parts[0].verdict?.[field] ?? null) : null;
-    recount(this.sheet, place, { complete, made: decisionsOn(view).made });
+    const place = this.sheet.items.find((item) => item.id === view.id);
+    if (place) recount(this.sheet, place, view);
   }
 
   /**
@@ -122,14 +129,28 @@ export class Supply {
    * @returns {Promise<Sheet>}
    */
   async question(number) {
-    const underWay = new Set(this.letters().map(({ body }) => body.item));
+    const underWay = this.underWay();
     /** @type {Sheet} */
     const sheet = await get(`/judge/${number}`);
-    for (const place of sheet.items) {
-      const here = underWay.has(place.id) ? this.decided.get(place.id) : null;
-      if (here) recount(sheet, place, here);
-    }
+    await this.countUnderWay(sheet, underWay);
     return sheet;
+  }
+
+  /** The items with decisions on their way. */
+  underWay() {
+    return new Set(this.letters().map(({ body }) => Number(body.item)));
+  }
+
+  /**
+   * Count the items that were on their way when a sheet was made as they are here.
+   * @param {Sheet} sheet
+   * @param {Set<number>} underWay
+   */
+  async countUnderWay(sheet, underWay) {
+    for (const place of sheet.items.filter(({ id }) => underWay.has(id))) {
+      const view = await this.item(place.id, sheet.assignment).catch(() => null);
+      if (view) recount(sheet, place, view);
+    }
   }
 
   /**
@@ -163,7 +184,6 @@ export class Supply {
   /** @param {number} id */
   forget(id) {
     this.items.delete(id);
-    this.decided.delete(id);
   }
 
   /** What was fetched before is old. */

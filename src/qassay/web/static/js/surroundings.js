@@ -44,7 +44,7 @@ export function showLock({ locked }) {
 
 /**
  * @param {Sheet} sheet
- * @param {number} current  The item shown.
+ * @param {number} current  The item shown, or at the end the last one.
  * @param {import("./supply.js").ItemView | null} [view]
  */
 export function showProgress({ items, job }, current, view = null) {
@@ -52,9 +52,9 @@ export function showProgress({ items, job }, current, view = null) {
   const at = items.findIndex((item) => item.id === current);
   // An item that takes many decisions: those of it that are made.
   const { made, needed } = view?.id === current ? decisionsOn(view) : { made: 0, needed: 0 };
-  byId("position").textContent = at < 0 ? "" : `Item ${at + 1} of ${items.length}`;
+  byId("position").textContent = at < 0 || !view ? "" : `Item ${at + 1} of ${items.length}`;
   byId("decisions").textContent = needed > 1 ? `${made} of ${needed} done` : "";
-  limitMoves(at, items.length);
+  limitMoves(view ? at : at + 1, items.length);
   const bar = byId("progress", HTMLProgressElement);
   bar.max = Math.max(job.total, 1);
   bar.value = job.done;

@@ -3,13 +3,14 @@
 // A decision shows at once and names its item, part and version: a late answer can never land elsewhere.
 
 import { asked, go, show, watch } from "./address.js";
+import { ApiError } from "./api.js";
 import { askWhich } from "./conflict.js";
 import { offerFlags, showFlag } from "./flags.js";
 import { verdictShortly } from "./labels.js";
 import { announce, byId, notify, pageData } from "./dom.js";
 import { walkThrough } from "./moves.js";
-import { after, firstOpen, openStage } from "./order.js";
-import { Outbox, UNSAVED } from "./outbox.js";
+import { after, firstOpen, isComplete, openStage } from "./order.js";
+import { Outbox, REACHED, UNSAVED } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
@@ -26,7 +27,6 @@ import { learnTitles } from "./titles.js";
  * @property {(bench: Workbench, view: ItemView) => void} draw  Draw an item into `bench.stage`; again after each decision.
  * @property {(bench: Workbench) => void} [begin]  Called for every question, before its first item is drawn.
  * @property {(part: string) => string} [about]  What a part of the item shown is about, where it is not one of its strings.
- * @property {(bench: Workbench, view: ItemView) => boolean} [complete]  Whether an item needs nothing more.
  */
 
 // The question that ended on the page before.
@@ -53,6 +53,9 @@ export class Workbench {
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
     this.shown = Date.now();
+    /** @type {(() => void) | undefined} What could not be done, to be tried again. */
+    this.again = undefined;
+    addEventListener(REACHED, () => this.again?.());
     this.outbox = new Outbox(String(this.sheet.assessor.id), {
       state: (state, waiting) => {
         showState(state, waiting);
@@ -68,7 +71,10 @@ export class Workbench {
 
   /** Begin with the item of the address, or the first open one. */
   async start() {
+    const underWay = this.supply.underWay();
     this.begin();
+    // Decisions that were made before the page was loaded, and are not on the server yet, are not asked for again.
+    await this.supply.countUnderWay(this.sheet, underWay);
     const wanted = asked();
     const first = this.sheet.items.find((item) => item.id === wanted) ?? firstOpen(this.sheet) ?? this.sheet.items[0];
     void this.outbox.send();
@@ -111,8 +117,9 @@ export class Workbench {
     try {
       view = await this.supply.item(id);
     } catch (error) {
-      if (this.wanted === id) this.complain(`This item cannot be loaded: ${error instanceof Error ? error.message : error}`, () => this.open(id));
-      return;
+      if (this.wanted !== id) return;
+      if (this.view) this.draw(); // as it was decided
+      return this.complain(`The next item cannot be loaded. ${inWords(error)}`, () => void this.open(id));
     }
     if (this.wanted !== id) return; // the assessor was faster
     learnTitles(view.titles);
@@ -141,7 +148,9 @@ export class Workbench {
 
   /** @param {number} by */
   async step(by) {
-    const at = this.sheet.items.findIndex((item) => item.id === this.current) + by;
+    const here = this.sheet.items.findIndex((item) => item.id === this.current);
+    // At the end nothing is shown: the one before is the last.
+    const at = this.view || by > 0 ? here + by : here;
     if (at >= 0 && at < this.sheet.items.length) await this.open(this.sheet.items[at].id);
     else if (by > 0) await this.advance();
   }
@@ -163,8 +172,11 @@ export class Workbench {
     let number = this.sheet.next;
     while (number !== null && !seen.has(number)) {
       seen.add(number);
-      const sheet = await this.supply.next(number).catch(() => null);
-      if (!sheet) return this.complain("The next question cannot be loaded.", () => this.advance());
+      const sheet = await this.supply.next(number).catch((error) => error);
+      if (sheet instanceof Error) {
+        if (this.view) this.draw();
+        return this.complain(`The next question cannot be loaded. ${inWords(sheet)}`, () => void this.nextQuestion());
+      }
       const open = openStage(sheet);
       if (open && sheet.screen !== this.sheet.screen) {
         remember(ENDED, ended === undefined ? [] : [ended], { tab: true });
@@ -195,7 +207,9 @@ export class Workbench {
     this.moving = false;
     this.view = null; // a key that comes now decides on nothing
     this.wanted = 0;
+    this.complain("");
     showEnd(this.stage, this.sheet);
+    this.tellProgress();
     this.stage.focus({ preventScroll: true });
   }
 
@@ -216,12 +230,23 @@ export class Workbench {
     if (!this.view || this.moving || this.isLocked()) return;
     const view = this.view;
     this.message = options.message ?? "";
-    this.decideOn(view, this.part(part), verdict);
+    if (!this.isUnderWay(view.id, part, verdict)) this.decideOn(view, this.part(part), verdict);
     if (options.advance && view.complete) {
       this.moving = true;
       this.supply.trim();
       void this.advance();
     } else this.draw();
+  }
+
+  /**
+   * Whether a verdict waits to be sent already: where the next item cannot be loaded, its key may be pressed again.
+   * @param {number} item
+   * @param {string} part
+   * @param {Verdict} verdict
+   */
+  isUnderWay(item, part, verdict) {
+    const last = this.outbox.letters().findLast(({ body }) => body.item === item && body.part === part);
+    return last !== undefined && JSON.stringify(last.body.verdict) === JSON.stringify(verdict);
   }
 
   /**
@@ -264,8 +289,8 @@ export class Workbench {
   put(view, part, verdict, version) {
     part.verdict = verdict;
     part.version = version;
-    view.complete = this.screen.complete?.(this, view) ?? view.parts.every((candidate) => !candidate.required || candidate.verdict !== null);
-    this.supply.note(view);
+    view.complete = isComplete(view);
+    this.supply.count(view);
     this.tellProgress();
   }
 
@@ -313,6 +338,7 @@ export class Workbench {
     this.supply.forget(item);
     this.steps.forget(item);
     void this.lookAgain(item);
+    if ([404, 423].includes(status) && letter.url.startsWith(`/api/judge/${this.sheet.assignment}/`)) void this.askAgain();
     if (status !== 409 || answer?.standing === undefined) return false;
     this.asking = true;
     askWhich({
@@ -323,6 +349,20 @@ export class Workbench {
       closed: () => void this.reload(item),
     });
     return true;
+  }
+
+  /** Learn whether the question takes decisions: it may be another person's now, or decided by an adjudicator. */
+  async askAgain() {
+    const { assignment, question } = this.sheet;
+    const sheet = await this.supply.question(assignment).catch((error) => error);
+    if (assignment !== this.sheet.assignment) return;
+    if (!(sheet instanceof Error)) {
+      this.sheet.locked = sheet.locked;
+      return showLock(this.sheet);
+    }
+    if (!(sheet instanceof ApiError) || sheet.status !== 404) return;
+    await this.nextQuestion();
+    notify(`Question ${question.id} is not assigned to you any more.`, "warn");
   }
 
   /** @param {number} item  An item whose decision was not saved; if it is still open, it is shown again. */
@@ -344,7 +384,7 @@ export class Workbench {
   tellProgress() {
     showProgress(this.sheet, this.current, this.view);
     showLast(this.steps.last);
-    showFlag(this.sheet, this.current);
+    showFlag(this.sheet, this.view?.id);
   }
 
   /**
@@ -354,6 +394,12 @@ export class Workbench {
    */
   complain(message, again) {
     if (message !== "") this.moving = false;
+    this.again = again;
     showComplaint(message, again);
   }
+}
+
+/** @param {unknown} error */
+function inWords(error) {
+  return error instanceof Error ? error.message : String(error);
 }

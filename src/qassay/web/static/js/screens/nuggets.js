@@ -8,7 +8,7 @@ import { keyFor, register } from "../keys.js";
 import { offerMoves } from "../moves.js";
 import { editNugget, mergeNuggets, responsesAgain, splitNugget } from "../nugget_dialogs.js";
 import { NuggetList } from "../nugget_list.js";
-import { showProgress, showQuestion } from "../surroundings.js";
+import { showComplaint, showProgress, showQuestion } from "../surroundings.js";
 
 /** @typedef {import("../nugget_list.js").Nugget} Nugget */
 /** @typedef {{text: string, doc: string | null}} Line */
@@ -162,9 +162,7 @@ async function next() {
 
 /** @param {string} message */
 function complain(message) {
-  const at = byId("complaint");
-  at.hidden = message === "";
-  at.textContent = message;
+  showComplaint(message);
 }
 
 function draw() {
@@ -281,7 +279,12 @@ async function start() {
       ),
     ),
   );
+  await load();
+}
+
+async function load() {
   const path = `/judge/${sheet.assignment}`;
+  complain("");
   try {
     const [answer, earlier] = await Promise.all([get(`${path}/strings`), get(`${path}/earlier`), list.load()]);
     groups = answer.groups;
@@ -290,7 +293,7 @@ async function start() {
     // A person who has begun to write meanwhile goes on writing.
     if (document.activeElement === document.body) strings.focus();
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error));
+    showComplaint(`The strings cannot be loaded. ${error instanceof Error ? error.message : error}`, () => void load());
   }
 }
 

@@ -18,6 +18,8 @@ export const STATES = {
 };
 
 export const UNSAVED = "not saved";
+// Nothing that fails here is tried again.
+export const REACHED = "server-reached";
 
 export class Outbox {
   /**
