@@ -108,7 +108,9 @@ def test_questions_without_nuggets_are_left_out_and_named(folder: Path, output: 
     document = output("sheet", folder, "--assessor", "ada", "--questions", "1")
     assert (document["questions"], document["without_nuggets"]) == (6, ["1.7"])
     assert main(["sheet", str(folder), "--assessor", "ada", "--to", "b.html", "--questions", "1"]) == 0
-    assert "nuggets are not written yet: 1 question (1.7)" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "nuggets are not written yet: 1 question (1.7)" in printed
+    assert f"Send b.html to ada. The file that comes back: qassay import {folder} FILE" in printed
     [problem] = output("sheet", folder, "--assessor", "ada", "--to", "c.html", "--questions", "1.7", status=1)["errors"]
     assert "none are written" in problem["message"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -406,8 +407,10 @@ def test_the_command_submits_replaces_and_withdraws(
         # With a folder, the runs are checked there, and nothing is sent.
         assert "errors" in submit(str(track.folder), str(path), status=1)
         assert "the server has the evaluation 'bridges'" in submit("tunnels", status=1)["errors"][0]["message"]
-        assert main(["submit", "bridges", *server]) == 0
+        monkeypatch.setenv("QASSAY_SERVER", server[1])
+        assert main(["submit", "bridges"]) == 0
         shown = capsys.readouterr().out
+        assert re.search(r"n1 +\S+ +withdrawn +\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC", shown)
         assert "Runs of North: 0 of at most 2" in shown
         assert "until 2026-12-01 11:55 UTC" in shown
     assert stored(track)["n1"] == (run_text("n1", {"1": "1902"}).encode(), True)

@@ -102,7 +102,8 @@ def command(
     if content.waiting:
         waiting = f"{plural(len(content.waiting), 'question')} ({few(content.waiting)})"
         print(visible(f"Left out, because their nuggets are not written yet: {waiting}"))
-    print(visible(f"What its numbers stand for is in {key}: keep it until the judgments are back."))
+    print(visible(f"Send {path} to {assessor}. The file that comes back: qassay import {folder} FILE"))
+    print(visible(f"Keep {key} until then: it says which item each number on the sheet means."))
 
 
 def keep_key(evaluation: Evaluation, key: SheetKey) -> str:

@@ -29,7 +29,9 @@ def command(
         list[str] | None,
         typer.Argument(metavar="RUN...", help="Files of runs; with --withdraw, tags. None: show what is submitted."),
     ] = None,
-    server: Annotated[str, typer.Option("--server", metavar="URL", help="Address of the server.")] = "",
+    server: Annotated[
+        str, typer.Option("--server", metavar="URL", envvar="QASSAY_SERVER", help="Address of the server.")
+    ] = "",
     description: Annotated[str | None, typer.Option("--description", help="What the runs are.")] = None,
     manual: Annotated[
         bool, typer.Option("--manual", help="Somebody looked at questions or answers while they were made.")
@@ -59,7 +61,7 @@ def command(
     from qassay.client import Client, understanding
 
     if not server:
-        raise UsageError("name the server: --server https://...")
+        raise UsageError("name the server: --server https://..., or set QASSAY_SERVER")
     token = os.environ.get(TOKEN)
     if not token:
         raise UsageError(f"submitting needs a token in {TOKEN}; make one on the page Account of the server")
@@ -132,10 +134,14 @@ def _file(path: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 def _table(page: dict[str, Any]) -> Table:
     """The runs of the organisation, and until when they may change."""
+    from datetime import datetime
+
+    from qassay.formats.tracks import spoken
     from qassay.tables import Cell, Column, table
 
     rows: list[list[Cell]] = [
-        [run["tag"], run["priority"], "withdrawn" if run["withdrawn"] else "submitted", run["at"]]
+        [run["tag"], run["priority"], "withdrawn" if run["withdrawn"] else "submitted"]
+        + [spoken(datetime.fromisoformat(run["at"]))]
         + ([] if page["pooled"] is None else ["yes" if run["judged"] else "no"])
         for run in page["runs"]
     ]

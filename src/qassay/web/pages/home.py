@@ -148,7 +148,7 @@ def _runs(site: Site, connection: Connection) -> Step:
 
 
 def _pool(pool: PoolView) -> Step:
-    says = "Not made yet: all that the runs returned, each thing once, to be judged."
+    says = "Not made yet: every different answer of the runs, to be judged once."
     if pool.made:
         says = f"{plural(pool.items, 'item')} of {plural(pool.questions, 'question')}"
         says += "; runs or questions have changed since." if pool.stale else "."

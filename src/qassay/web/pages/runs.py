@@ -13,6 +13,7 @@ from qassay.errors import UsageError
 from qassay.formats.tracks import spoken
 from qassay.runs import RunInformation
 from qassay.store.pool.uploads import count_runs, describe_run, find_run, keep_run, list_runs, set_withdrawn
+from qassay.tables import plural
 from qassay.web import uploading
 from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
@@ -189,7 +190,11 @@ def _track(site: TheSite) -> str | None:
     until = f"until {spoken(track.deadline)}" if track.deadline else ""
     limit = f"at most {track.limit} per organisation" if track.limit else ""
     rules = ", ".join(rule for rule in (until, limit) if rule)
-    judged = f" The first {track.pooled} of each organisation by priority are judged." if track.pooled else ""
+    judged = ""
+    if track.pooled:
+        which = "is judged, the one with the lowest priority number"
+        which = which if track.pooled == 1 else "are judged, those with the lowest priority numbers"
+        judged = f" {plural(track.pooled, 'run')} per organisation {which}."
     return f"Participants submit runs {rules}.{judged}" if rules else judged.strip() or None
 
 

@@ -123,7 +123,7 @@ def publish(
     key, measure = str(finding.document["key"]), str(finding.document["measure"])
     new = Publication(
         id=secrets.token_hex(6),
-        title=title.strip() or f"{measure}, key {key}",
+        title=title.strip() or f"{measure}, judgments: {key}",
         provisional=provisional,
         at=act.at,
         by=act.name,
