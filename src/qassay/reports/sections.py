@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qassay import figures
@@ -165,8 +166,8 @@ def _judges(material: Material) -> Section | None:
         if ranks.swaps_with_reference:
             exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
     for scale in () if material.ratings is None else material.ratings.scales.values():
-        exhibits += _drawn(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
-        exhibits += _drawn(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]
+        exhibits += _drawn(partial(figures.rating_histogram, scale))
+        exhibits += _drawn(partial(figures.mean_rank_by_judge, scale))
     if not exhibits:
         return None
     return Section("judges", "Do the judges agree?", tuple(answers.judges(material)), tuple(exhibits))

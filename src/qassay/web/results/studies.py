@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from qassay import analysis, figures
 from qassay.analysis.judged_answers import answers_by_run
 from qassay.display import as_sentence
 from qassay.errors import InputError, QassayError, UsageError, unknown
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from qassay.analysis.agreements import AgreementStudy
     from qassay.figures import Figure
+    from qassay.meta.agreement import PairAgreement
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
@@ -59,8 +62,6 @@ def leaderboard(
     evaluation: Evaluation, choice: Choice, progress: Progress, *, intervals: str = "auto", best: bool = False
 ) -> Finding:
     """Runs by score with intervals and groups, what was left out, and contingency tables."""
-    from qassay import figures
-
     scores = scored(evaluation, choice)
     if best:
         scores = scores.best_per_organisation()
@@ -119,9 +120,6 @@ def corrected_by_people(
 
 def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str, list[Callable[[], Figure]]]:
     """The table, who leads and whether chance could explain it in a sentence, and what to draw."""
-    from qassay import figures
-    from qassay.analysis import leaderboard as with_intervals
-
     quick = len(scores.runs) > 1 and scores.units.values.size <= QUICK_CELLS
     skipped = scores.missing is not None and scores.missing[0] == "skip"
     if skipped and intervals == "yes":
@@ -138,19 +136,19 @@ def _leaderboard(scores: Scores, intervals: str) -> tuple[Table, str, list[Calla
         slow = intervals == "auto" and not skipped and len(scores.runs) > 1
         shown = replace(plain, notes=(*plain.notes, SLOW)) if slow else plain
         return shown, with_full_stop(scores.sentence()), [lambda: figures.top_runs(scores)]
-    board = with_intervals(scores)
+    board = analysis.leaderboard(scores)
     return board.table(), with_full_stop(board.sentence()), [board.figure]
 
 
 def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """The result page of every organisation, as `report --by organisation` has it; without tables of its own."""
     from qassay.reports.organisations import organisation_page
-    from qassay.reports.organisations import organisations as named
+    from qassay.reports.organisations import organisations as organisation_names
 
     scores = scored(evaluation, choice)
     answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
     pages = []
-    for name in named(scores):
+    for name in organisation_names(scores):
         page = organisation_page(scores, name, answers)
         # A picture is all that a page keeps of a figure.
         drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
@@ -160,10 +158,7 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
 
 def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
-    from qassay import figures
-    from qassay.analysis import describe
-
-    described = describe(evaluation, key=choice.key, **choice.how)
+    described = analysis.describe(evaluation, key=choice.key, **choice.how)
     boxes = described.units
     by_series = evaluation.task.unit == "series" and choice.measure is None and choice.component is None
     units = tuple(box.unit for box in boxes.boxes)
@@ -179,19 +174,16 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
 
 def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """The test set and its key in numbers."""
-    from qassay.analysis import facts as in_numbers
-
-    result = in_numbers(evaluation, key=choice.key)
+    result = analysis.facts(evaluation, key=choice.key)
     return Finding(parts_of(result.tables(), "facts"), result.as_json(), f"{result.sentence()}.")
 
 
 def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Every assessor beside the others: who is out of line, and on what."""
-    from qassay.analysis import people as by_person
     from qassay.analysis.by_person import UnnamedError
 
     try:
-        study = by_person(evaluation)
+        study = analysis.people(evaluation)
     except UnnamedError:
         return Finding((), answer=NOBODY_NAMED)
     first = study[0].sentence()
@@ -202,9 +194,9 @@ def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
 
 def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
     """Disagreement tables and agreement statistics."""
-    from qassay.analysis import agreement as compared
-
-    study = compared(evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress)
+    study = analysis.agreement(
+        evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress
+    )
     drawn = pictures(*_agreement_figures(study), lambda: _pace(evaluation))
     parts = parts_of(study.tables(), "agreement")
     return Finding(parts, study.as_json(), as_sentence(study.sentence()), pictures=drawn)
@@ -212,22 +204,22 @@ def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, set
 
 def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
     """The labels of the first pairs of judges, and what they rate."""
-    from qassay import figures
-
     drawn: list[Callable[[], Figure]] = []
     for kind in study:
         for number, pair in enumerate(kind.pairs[:MATRICES_SHOWN] if kind.raw is not None else (), start=1):
             name = f"labels-{kind.about.replace(' ', '-')}-{number}"
-            drawn.append(lambda pair=pair, name=name: replace(figures.agreement_matrix(pair), name=name))  # type: ignore[misc]
+            drawn.append(partial(_labels_figure, pair, name))
     for scale in list(study.ratings.scales.values())[:SCALES_SHOWN]:
-        drawn.append(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
-        drawn.append(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]
+        drawn += [partial(figures.rating_histogram, scale), partial(figures.mean_rank_by_judge, scale)]
     return drawn
+
+
+def _labels_figure(pair: PairAgreement, name: str) -> Figure:
+    return replace(figures.agreement_matrix(pair), name=name)
 
 
 def _pace(evaluation: Evaluation) -> Figure:
     """Judgments over time; nothing where they came from files without times."""
-    from qassay import figures
     from qassay.analysis.pace import judging_progress
 
     return figures.judging_progress(judging_progress(evaluation))
@@ -242,13 +234,13 @@ def trust(
     against: Name | None = None,
 ) -> Finding:
     """An automatic assessor beside people: agreement, rankings, bias by run and by pair of runs."""
-    from qassay.analysis.trusting import trust as examined
+    from qassay.analysis import trusting
 
     programs = sorted(evaluation.automatic_sets)
     if assessor is None and not programs:
         return Finding((), answer=NO_PROGRAM)
     program = assessor or programs[0]
-    result = examined(evaluation, program, against, measure=choice.measure, component=choice.component)
+    result = trusting.trust(evaluation, program, against, measure=choice.measure, component=choice.component)
     answer = " ".join(filter(None, (result.sentence(), result.caution())))
     parts = parts_of(result.tables(), "trust")
     noted = [replace(part, table=_with_notes(part.table, result.notes)) for part in parts[:1]]
@@ -268,10 +260,7 @@ def stability(
     reference: Name | None = None,
 ) -> Finding:
     """The rankings under different judgment sets, and the noise of identical responses."""
-    from qassay import figures
-    from qassay.analysis import stability as compared
-
-    result = compared(
+    result = analysis.stability(
         evaluation,
         sets=_sets(sets, scoring_options(evaluation).keys),
         measures=[choice.measure] if choice.measure else (),
@@ -299,7 +288,6 @@ def sensitivity(
     fit: bool = False,
 ) -> Finding:
     """The repeatable gap, error rates of comparisons, and the groups that follow."""
-    from qassay import figures
     from qassay.analysis.rankings import noise_floor
     from qassay.meta.sensitivity import find_preset
     from qassay.meta.sensitivity import sensitivity as study
@@ -358,10 +346,8 @@ def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs 
 
 
 def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding:
-    from qassay.analysis import compare as two_runs
-
     matrix = scored(evaluation, choice).matrix
-    every = two_runs(matrix, a, b, top=len(matrix.units))
+    every = analysis.compare(matrix, a, b, top=len(matrix.units))
     # The figure has all units, the table those of the command.
     pair = replace(every, deciding=every.deciding[:DECIDING])
     drawn = pictures(every.figure) if every.deciding else ()
@@ -371,10 +357,8 @@ def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding
 
 
 def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, method: Method) -> Finding:
-    from qassay.analysis import compare_all
-
     matrix = scored(evaluation, choice).matrix
-    pairs = compare_all(matrix, method=method, progress=progress)
+    pairs = analysis.compare_all(matrix, method=method, progress=progress)
     ranking = Part("ranking", replace(pairs.table(), title="Scores and groups"), "run", pairs.runs, 1)
     document, left_out = pairs.as_json(), None
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2

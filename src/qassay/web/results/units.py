@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from qassay import figures
 from qassay.analysis.judged_answers import asked_text
 from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.errors import UsageError
@@ -195,8 +196,6 @@ def _texts(evaluation: Evaluation, about: About) -> dict[str, str]:
 
 def _heat_map(scores: Scores, grid: Grid, tags: Sequence[str]) -> Figure:
     """Every run on the rows of the page: on those that every run has."""
-    from qassay import figures
-
     complete = np.flatnonzero(~np.isnan(grid.values).any(axis=0))
     if not len(complete):
         raise UsageError(f"no {grid.about} is scored for every run")
