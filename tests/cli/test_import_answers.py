@@ -107,6 +107,9 @@ def test_the_run_is_named(folder: Path, tmp_path: Path, capsys: Captured) -> Non
         run_import(folder, write(tmp_path / "x.jsonl", [{**row, "system": "A"} for row in OLD]), "--run", "best") == 0
     )
     assert (folder / "runs" / "best.jsonl").exists()
+    said = capsys.readouterr().out
+    assert "system from" not in said
+    assert "left out: system" in said
     rows = [{**row, "model": name} for row in OLD for name in ("openai/gpt 4", "llama")]
     assert run_import(folder, write(tmp_path / "several.jsonl", rows)) == 0
     assert {path.name for path in (folder / "runs").iterdir()} == {

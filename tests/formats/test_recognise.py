@@ -55,6 +55,7 @@ SAMPLES = {
     "<?xml version='1.0'?><trecqa/>".encode("utf-16"): "questions",
     b"1 NYT1 1 Paris\n1 NYT2 -1 London\n": "nist-factoid",
     b"1 D -1 Paris\n2 D -1 London\n": "nist-factoid",
+    b"1 NYT19980619.0373 2 Paris\n2 NYT19980619.0373 1 New York\n2 NYT19980619.0373 2 York\n": "nist-factoid",
     b"1\tD1\t1\tParis\n2\tD2\t-1\tLondon\n": "nist-factoid",
     b"1.3 TAG D1 1 1 Atlanta\n1.3 TAG D2 -1 0 Foo\n": "nist-list",
     b"1.6 TAG 1 D1 some text\n1.6 TAG 2 D2 more text\n1.6 TAG 1 3\n": "nist-other",

@@ -55,6 +55,16 @@ class Keys:
         """
         return ", ".join(f"{name} from {key}" for name, key in self.of.items() if name != key)
 
+    def without(self, name: str) -> Keys:
+        """The same where this is known from elsewhere: its key is left out.
+
+        >>> Keys({"question": "query", "system": "model"}).without("system")
+        Keys(of={'question': 'query'}, left_out=('model',))
+        """
+        if name not in self.of:
+            return self
+        return Keys({n: key for n, key in self.of.items() if n != name}, (*self.left_out, self.of[name]))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -271,6 +271,8 @@ def _is_other(split: Fields) -> bool:
     """Whether the third field counts the items of each question and run from 1."""
     if not all(len(p) > 3 and p[2].isascii() and p[2].isdigit() for p in split):
         return False
+    if looks_like_doc(split[0][1]):  # factoids, none of which is judged wrong
+        return False
     last: dict[tuple[str, str], int] = {}
     first_part = [p for p in split if len(p) > 4]
     for parts in first_part:

@@ -241,12 +241,13 @@ def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Pro
 def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
     """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
     message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
-    if words := table.keys.in_words():
+    keys = table.keys if plan.options.run is None else table.keys.without("system")
+    if words := keys.in_words():
         message += f" ({words})"
     if not table.has_ids:
         message += ", without ids: equal texts are one question, numbered by position"
-    if table.keys.left_out:
-        message += f", left out: {few(table.keys.left_out)}"
+    if keys.left_out:
+        message += f", left out: {few(keys.left_out)}"
     plan.report(source, message)
     new, better = len(changed - known), len(changed & known)
     if new:
