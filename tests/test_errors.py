@@ -47,6 +47,7 @@ def test_the_tree() -> None:
     [
         ("nuget_f", ["nugget_f", "list_f"], "unknown measure 'nuget_f'; did you mean 'nugget_f'?"),
         ("xyz", ["b", "a"], "unknown measure 'xyz'; there are a, b"),
+        ("factoid", ["qaciad", "ranked5"], "unknown measure 'factoid'; there are qaciad, ranked5"),
         ("xyz", ["a"], "unknown measure 'xyz'; there is only 'a'"),
         ("xyz", [], "unknown measure 'xyz'; there are none"),
         (

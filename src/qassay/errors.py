@@ -194,7 +194,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     "unknown measure 'nuget_f'; did you mean 'nugget_f'?"
     """
     choices = sorted(known)
-    near = difflib.get_close_matches(name, choices, n=1)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.65)
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif choices:
