@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import qassay
-from qassay.errors import InputError, Problem, QassayError, UsageError, near_file, unknown
+from qassay.errors import InputError, Problem, QassayError, UsageError, unknown
 
 
 def test_a_problem_reads_like_a_compiler_message() -> None:
@@ -47,6 +45,7 @@ def test_the_tree() -> None:
     [
         ("nuget_f", ["nugget_f", "list_f"], "unknown measure 'nuget_f'; did you mean 'nugget_f'?"),
         ("xyz", ["b", "a"], "unknown measure 'xyz'; there are a, b"),
+        ("factoid", ["qaciad", "ranked5"], "unknown measure 'factoid'; there are qaciad, ranked5"),
         ("xyz", ["a"], "unknown measure 'xyz'; there is only 'a'"),
         ("xyz", [], "unknown measure 'xyz'; there are none"),
         (
@@ -60,14 +59,6 @@ def test_unknown_names(name: str, known: list[str], message: str) -> None:
     error = unknown("measure", name, known)
     assert isinstance(error, UsageError)
     assert str(error) == message
-
-
-def test_a_file_that_does_not_exist_has_its_nearest_neighbour(tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").touch()
-    assert near_file(tmp_path / "scores.cvs") == f"; did you mean '{tmp_path / 'scores.csv'}'?"
-    assert near_file(tmp_path / "answers.jsonl") == ""
-    assert near_file(tmp_path / "none" / "scores.csv") == ""
-    assert "save what comes through it to a file" in near_file(Path("-"))
 
 
 def test_the_public_names() -> None:

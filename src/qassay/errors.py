@@ -11,13 +11,9 @@ merely undefined: results say so themselves.
 from __future__ import annotations
 
 import difflib
-import errno
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
-from os import PathLike, fsdecode
-from pathlib import Path
 from typing import Final, Literal
 
 # Problems of one file that are kept, and characters of each: a few kilobytes can unpack to a million faulty
@@ -25,8 +21,6 @@ from typing import Final, Literal
 MOST_KEPT: Final = 200
 LONGEST_MESSAGE: Final = 1_000
 LONGEST_QUESTION: Final = 200
-# Names in a folder that are looked through for one like the name of a file that does not exist.
-MOST_NEIGHBOURS: Final = 10_000
 
 Rule = Literal[
     "missing-question",
@@ -194,7 +188,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     "unknown measure 'nuget_f'; did you mean 'nugget_f'?"
     """
     choices = sorted(known)
-    near = difflib.get_close_matches(name, choices, n=1)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.65)
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif choices:
@@ -202,25 +196,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     else:
         hint = "there are none"
     return UsageError(f"unknown {kind} {name!r}; {hint}")
-
-
-def near_file(path: Path) -> str:
-    """What may be meant by the name of a file that does not exist, to add to a message; empty where nothing is near."""
-    if str(path) == "-":
-        return "; a pipe is not read: save what comes through it to a file first"
-    try:
-        names = [neighbour.name for neighbour in islice(path.parent.iterdir(), MOST_NEIGHBOURS)]
-    except OSError:
-        return ""
-    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
-
-
-def refused_by_system(error: OSError) -> str:
-    """What the operating system refused, in words."""
-    message = error.strerror or str(error)
-    is_absent = error.errno == errno.ENOENT and isinstance(error.filename, str | PathLike)
-    return f"{message}{near_file(Path(fsdecode(error.filename)))}" if is_absent else message
 
 
 def few(names: Iterable[str], most: int = 5) -> str:

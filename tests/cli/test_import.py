@@ -138,6 +138,7 @@ def test_types_that_the_task_lacks(folder: Path, tmp_path: Path, capsys: Capture
     message = refused(folder, capsys, write(tmp_path / "x.jsonl", [{"id": "9", "type": "definition", "text": "Who?"}]))
     assert "1 question of type definition (9); task series2004 takes factoid, list, other" in message
     assert "without a series" in message
+    assert 'add "series" and "target" to each row' in message
 
 
 def test_type_of_untyped_topics(tmp_path: Path) -> None:

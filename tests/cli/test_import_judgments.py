@@ -144,10 +144,11 @@ def test_a_strange_label_is_one_error_however_many_rows_have_it(folder: Path, tm
     ]
     file = write(tmp_path / "gpt.jsonl", rows)
     errors = refused(folder, capsys, file).splitlines()
-    assert len(errors) == 1
-    assert "gpt.jsonl:2: question q2: 'ERROR: timeout' is not a label (2 rows)" in errors[0]
-    assert "--labels 'ERROR: timeout=LABEL'" in errors[0]
-    assert run_import(folder, file, "--labels", "ERROR: timeout=") == 0
+    assert len(errors) == 2
+    assert "or translate it: --labels CORRECT=correct" in errors[0]
+    assert "gpt.jsonl:2: question q2: 'ERROR: timeout' is not a label (2 rows)" in errors[1]
+    assert "--labels 'ERROR: timeout=LABEL'" in errors[1]
+    assert run_import(folder, file, "--labels", "CORRECT=correct,ERROR: timeout=") == 0
     assert "2 rows without a verdict left out (q2)" in capsys.readouterr().err
     assert read(folder / "judgments" / "gpt.jsonl") == STORED[:1]
 

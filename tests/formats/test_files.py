@@ -200,3 +200,11 @@ def test_a_file_that_is_not_what_its_name_says(
     # A table that is text is read whatever its name.
     path.write_text("id,A,B\nq1,1,0\nq2,0,1\nq3,1,1\n")
     assert main(["compare", str(path)]) == 0
+
+
+def test_a_file_that_does_not_exist_has_its_nearest_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").touch()
+    assert files.near_file(tmp_path / "scores.cvs") == f"; did you mean '{tmp_path / 'scores.csv'}'?"
+    assert files.near_file(tmp_path / "answers.jsonl") == ""
+    assert files.near_file(tmp_path / "none" / "scores.csv") == ""
+    assert "save what comes through it to a file" in files.near_file(Path("-"))

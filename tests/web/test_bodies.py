@@ -182,3 +182,10 @@ def test_a_stranger_cannot_make_the_server_read_an_upload(site) -> None:
 def test_null_characters_in_addresses_are_refused(client: Client) -> None:
     assert client("organiser").get("/api/people/%00").status_code == 400
     assert client().get("/sign-in?then=%00").status_code == 400
+
+
+def test_a_body_that_is_missing_is_named(client: Client) -> None:
+    """A program posts without a body: the answer said "Field required", and no field."""
+    answer = client("organiser").post("/api/assignments/pool")
+    assert answer.status_code == 422
+    assert answer.json()["message"] == "the body is missing: send a JSON object, for example {}"

@@ -117,7 +117,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say_system(error: OSError, arguments: Sequence[str]) -> int:
     """Print what the operating system refused."""
     from qassay.cli.output import visible
-    from qassay.errors import InputError, Problem, refused_by_system
+    from qassay.errors import InputError, Problem
+    from qassay.formats.files import refused_by_system
 
     if error.filename is not None:
         problem = Problem("configuration", refused_by_system(error), str(error.filename))

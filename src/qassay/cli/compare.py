@@ -35,7 +35,7 @@ from qassay.cli.inputs import (
     takes_scoring,
 )
 from qassay.cli.output import Progress, print_answer, print_json, print_tables, progress
-from qassay.errors import InputError, Problem, UsageError, near_file
+from qassay.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
@@ -225,6 +225,8 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
             raise UsageError(f"{message}; a system with the name of a file is named with --systems A,B")
         else:
             sources.append(argument)
+    from qassay.formats.files import near_file
+
     absent = [name for name in names if name.endswith(SUFFIXES) or "/" in name]
     if absent and len(names) != 2:
         raise InputError(Problem("configuration", f"does not exist{near_file(Path(name))}", name) for name in absent)

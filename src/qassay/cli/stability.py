@@ -22,7 +22,7 @@ from qassay.cli.inputs import (
     warn,
 )
 from qassay.cli.output import print_answer, print_json, print_tables, progress, visible
-from qassay.errors import InputError, Problem, UsageError, near_file, unknown
+from qassay.errors import InputError, Problem, UsageError, unknown
 
 
 @takes_scoring
@@ -118,6 +118,8 @@ def _is_folder(sources: Sequence[Path]) -> bool:
     """Whether the one source is an evaluation; an error for missing sources and for a mixture."""
     absent = [source for source in sources if not source.exists()]
     if absent:
+        from qassay.formats.files import near_file
+
         message = "does not exist"
         raise InputError(Problem("configuration", f"{message}{near_file(source)}", str(source)) for source in absent)
     folders = [source for source in sources if source.is_dir()]

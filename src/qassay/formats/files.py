@@ -6,6 +6,7 @@ Unpacking gives piece after piece, so that the reader can stop at a limit: a few
 from __future__ import annotations
 
 import codecs
+import difflib
 import errno
 import gzip
 import os
@@ -17,7 +18,7 @@ import tomllib
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,8 @@ _FORMS = {
     **{".parquet": "a Parquet file", ".xlsx": "an Excel workbook", ".xls": "an Excel workbook"},
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "an Arrow file"),
 }
+# Names in a folder that are compared with the name of a file that does not exist.
+_MOST_NEIGHBOURS = 10_000
 # How workbooks begin: an archive, or the older form.
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # Far more than anybody writes by hand.
@@ -257,8 +260,27 @@ def named_form(file: str) -> str | None:
     return _FORMS.get(Path(file).suffix.lower())
 
 
+def near_file(path: Path) -> str:
+    """What may be meant by the name of a file that does not exist, to add to a message; empty where nothing is near."""
+    if str(path) == "-":
+        return "; a pipe is not read: save what comes through it to a file first"
+    try:
+        names = [neighbour.name for neighbour in islice(path.parent.iterdir(), _MOST_NEIGHBOURS)]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+
+
+def refused_by_system(error: OSError) -> str:
+    """What the operating system refused, in words."""
+    message = error.strerror or str(error)
+    is_absent = error.errno == errno.ENOENT and isinstance(error.filename, str | os.PathLike)
+    return f"{message}{near_file(Path(os.fsdecode(error.filename)))}" if is_absent else message
+
+
 def not_as_named(file: str, data: bytes) -> str | None:
-    """The fault of a file that is no text, where text is wanted; None where its name says nothing.
+    """The fault of a file that is not text, where text is wanted; None where its name says nothing.
 
     Only commands that take scores read workbooks.
     """

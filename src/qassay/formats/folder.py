@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, Problems, QassayError, near_file, unknown
+from qassay.errors import InputError, Problem, Problems, QassayError, unknown
 from qassay.formats import files
 from qassay.formats.names import file_name, set_name
 from qassay.formats.tracks import Track, track_faults, track_of
@@ -158,7 +158,7 @@ def open_folder(path: Path | str) -> Folder:
     folder = Folder(Path(path))
     if not folder.path.is_dir():
         advice = "; make an evaluation with: qassay init FOLDER"
-        fault = f"does not exist{near_file(folder.path) or advice}"
+        fault = f"does not exist{files.near_file(folder.path) or advice}"
         if folder.path.exists():
             takes = "compare, describe, plan, sensitivity and stability take a table of scores"
             fault = f"is a file, not an evaluation ({takes}){advice}"

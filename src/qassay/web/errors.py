@@ -242,4 +242,6 @@ def on_page(text: str) -> str:
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:
     """The error that pydantic found, without the value: it may be a password."""
     place = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
+    if not place and error.get("type") == "missing":
+        return {"field": "", "message": "the body is missing: send a JSON object, for example {}"}
     return {"field": ".".join(place), "message": str(error.get("msg", "is wrong"))}

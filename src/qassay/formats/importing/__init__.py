@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
-from qassay.errors import InputError, Problem, UsageError, refused_by_system
+from qassay.errors import InputError, Problem, UsageError
+from qassay.formats import files
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.answers import check_options, import_responses
 from qassay.formats.importing.judgments import import_judgments
@@ -123,5 +124,5 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
         except InputError as error:
             plan.problems += error.problems
         except OSError as error:
-            plan.problems.append(Problem("syntax", f"cannot be read: {refused_by_system(error)}", name))
+            plan.problems.append(Problem("syntax", f"cannot be read: {files.refused_by_system(error)}", name))
     return sources

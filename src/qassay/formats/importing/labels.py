@@ -17,11 +17,10 @@ from qassay.tasks import Task
 def with_labels_of_task(
     rows: Sequence[Numbered], translations: Mapping[str, str], questions: TestSet, task: Task, *, file: str
 ) -> Sequence[Numbered]:
-    """The rows with the task's labels: as `translations` says, else the same word in any capitals.
+    """The rows with the task's labels, as `translations` says.
 
     A label that the task does not have is one error, however many rows have it.
     """
-    spelled = {label.casefold(): label for label in task.labels}
     translated: list[Numbered] = []
     strange: dict[str, list[Numbered]] = {}
     for line, row in rows:
@@ -30,10 +29,8 @@ def with_labels_of_task(
             translated.append((line, row))
             continue
         label = translations.get(own, own)
-        if _takes_labels(row, questions, task):
-            label = spelled.get(label.strip().casefold(), label)
-            if label and label not in task.labels:
-                strange.setdefault(own, []).append((line, row))
+        if label and label not in task.labels and _takes_labels(row, questions, task):
+            strange.setdefault(own, []).append((line, row))
         translated.append((line, row if label == own else {**row, "judgment": label}))
     if strange:
         raise InputError(_problem(own, with_it, task, file) for own, with_it in strange.items())
@@ -50,8 +47,9 @@ def _problem(own: str, rows: Sequence[Numbered], task: Task, file: str) -> Probl
     line, row = rows[0]
     question = str(row["question"])
     having = "" if len(rows) == 1 else f" ({plural(len(rows), 'row')})"
+    same = next((label for label in task.labels if label.casefold() == own.strip().casefold()), "LABEL")
     message = (
         f"question {question}: {own!r} is not a label{having}; use one of {' '.join(task.labels)}, or translate it: "
-        f"--labels {shlex.quote(f'{own}=LABEL')} (nothing after the = leaves it unjudged)"
+        f"--labels {shlex.quote(f'{own}={same}')} (nothing after the = leaves it unjudged)"
     )
     return Problem("bad-label", message, file, line or None, question)

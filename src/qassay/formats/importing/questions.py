@@ -82,7 +82,10 @@ def check_types(questions: TestSet, task: Task, file: str) -> None:
     if task.unit == "series":
         alone = [question.id for question in questions if question.series is None]
         if alone:
-            message = f"{plural(len(alone), 'question')} without a series ({few(alone, 3)}); task {task.name} needs it"
+            message = (
+                f"{plural(len(alone), 'question')} without a series ({few(alone, 3)}); task {task.name} needs it: "
+                'add "series" and "target" to each row, such as "series": "1", "target": "Tower Bridge"'
+            )
             problems.append(Problem("configuration", message, file, None, alone[0]))
     if problems:
         raise InputError(problems)

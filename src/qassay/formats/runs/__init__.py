@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import InputError, KeptProblems, Problem, Problems, refused_by_system, unknown
+from qassay.errors import InputError, KeptProblems, Problem, Problems, unknown
 from qassay.formats import files
 from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
@@ -114,7 +114,7 @@ def _batches(
                 problems.extend(error.problems.in_file(name))
                 continue
             except OSError as error:
-                problems.append(Problem("syntax", f"cannot be read: {refused_by_system(error)}", name))
+                problems.append(Problem("syntax", f"cannot be read: {files.refused_by_system(error)}", name))
                 continue
             data = data.removeprefix(files.BOM)
             if not data.strip():

@@ -1,4 +1,4 @@
-"""One's own account: password, sessions, tokens, shortcuts."""
+"""Your account: password, sessions, tokens, shortcuts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SessionRow(Context):
 
 
 class AccountPage(Context):
-    """One's own account."""
+    """Your account."""
 
     name: str
     role: str
@@ -91,7 +91,7 @@ class Ended(Context):
 
 @router.page("/account", template="account.html", roles=EVERYBODY)
 def show(person: ThePerson, site: TheSite) -> AccountPage:
-    """One's own account."""
+    """Your account."""
     with site.store.read() as connection:
         account = get_account(connection, person.id)
         browsers, programs = sessions(connection, person.id), tokens(connection, person.id)
@@ -109,7 +109,7 @@ def show(person: ThePerson, site: TheSite) -> AccountPage:
 
 @router.action("PUT", "/account/password", roles=EVERYBODY)
 def set_password(person: ThePerson, site: TheSite, sent: NewPassword) -> Ended:
-    """Change one's password; every other session and every token ends."""
+    """Change your password; every other session and every token ends."""
     in_person(person)
     site.limits.count(BY_NAME, "password of", str(person.id))
     with site.store.read() as connection:
@@ -128,7 +128,7 @@ def set_password(person: ThePerson, site: TheSite, sent: NewPassword) -> Ended:
 
 @router.action("PUT", "/account/shortcuts", roles=EVERYBODY)
 def set_shortcuts(person: ThePerson, site: TheSite, sent: Shortcuts) -> Shortcuts:
-    """Keep the keys that one has changed."""
+    """Save changed keyboard shortcuts."""
     if any(len(name) > 100 or not 1 <= len(key) <= 20 for name, key in sent.shortcuts.items()):
         raise Refusal(422, "a shortcut has a name of at most 100 characters and a key of at most 20")
     with site.store.write() as connection:
@@ -139,7 +139,7 @@ def set_shortcuts(person: ThePerson, site: TheSite, sent: Shortcuts) -> Shortcut
 
 @router.action("DELETE", "/account/sessions/{number}", roles=EVERYBODY)
 def end_one(person: ThePerson, site: TheSite, number: Number) -> Ended:
-    """End one of one's sessions."""
+    """End one of your sessions."""
     in_person(person)
     with site.store.write() as connection:
         end_session(connection, person.id, number)
@@ -148,7 +148,7 @@ def end_one(person: ThePerson, site: TheSite, number: Number) -> Ended:
 
 @router.action("DELETE", "/account/sessions", roles=EVERYBODY)
 def end_others(person: ThePerson, site: TheSite) -> Ended:
-    """End all one's sessions but this one."""
+    """End all your sessions but this one."""
     in_person(person)
     with site.store.write() as connection:
         return Ended(ended=end_sessions(connection, person.id, but=person.session))
@@ -166,7 +166,7 @@ def add_token(person: ThePerson, site: TheSite, sent: TokenName) -> NewToken:
 
 @router.action("DELETE", "/account/tokens/{number}", roles=EVERYBODY)
 def revoke_token(person: ThePerson, site: TheSite, number: Number) -> Ended:
-    """Revoke one of one's tokens."""
+    """Revoke one of your tokens."""
     in_person(person)
     with site.store.write() as connection:
         end_token(connection, person.id, number)

@@ -178,7 +178,7 @@ def pool(person: ThePerson, site: TheSite, sent: Pooling) -> PoolView:
 
 @router.action("POST", "/assignments", roles=ORGANISERS)
 def assign_all(person: ThePerson, site: TheSite, sent: Assigning) -> Assigned:
-    """Give every question to this many assessors; what is assigned to somebody stays so.
+    """Assign every question to this many assessors; earlier assignments stay.
 
     Where every question has that many assessors already, what is nobody's yet goes to those who are named now.
     """
@@ -216,7 +216,7 @@ def _authors(
 
 @router.action("POST", "/assignments/{number}/reassign", roles=ORGANISERS)
 def reassign_one(person: ThePerson, site: TheSite, number: Number, sent: Reassigning) -> Counted:
-    """Give one question of somebody to somebody else; what was judged stays."""
+    """Assign one question of a person to somebody else; judgments stay."""
     with acting(site, person) as act:
         if assignment_with_number(act.connection, number) is None:
             raise Refusal(404, "there is no such assignment")
@@ -227,7 +227,7 @@ def reassign_one(person: ThePerson, site: TheSite, number: Number, sent: Reassig
 
 @router.action("POST", "/assignments/hand-over", roles=ORGANISERS)
 def hand_over_all(person: ThePerson, site: TheSite, sent: HandingOver) -> Counted:
-    """Give all unfinished work of somebody to others; what was judged stays."""
+    """Assign all unfinished work of a person to others; judgments stay."""
     with acting(site, person) as act:
         _check_people(act.connection, sent.accounts)
         count, left = hand_over(act, questions_of(site, act.connection), sent.source, sent.accounts)
@@ -236,7 +236,7 @@ def hand_over_all(person: ThePerson, site: TheSite, sent: HandingOver) -> Counte
 
 @router.action("POST", "/assignments/slots/withdraw", roles=ORGANISERS)
 def withdraw_slot(person: ThePerson, site: TheSite, sent: Slot) -> Counted:
-    """Withdraw the last slot where nothing was judged of it."""
+    """Withdraw the last slot where nothing is judged in it."""
     with acting(site, person) as act:
         work = workloads(act.connection)
         last = max((workload.slot for workload in work), default=0)

@@ -66,7 +66,7 @@ class Home(Context):
 
 @router.page("/", template="home.html", roles=EVERYBODY)
 def home(person: ThePerson, site: TheSite) -> Home:
-    """The evaluation, and the ways on."""
+    """The evaluation, and the next steps."""
     steps = []
     if person.role == "organiser":
         with site.store.read() as connection:

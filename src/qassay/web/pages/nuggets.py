@@ -163,13 +163,13 @@ def rewrite(person: ThePerson, site: TheSite, assignment: Number, sent: Rewritin
 
 @router.action("POST", "/judge/{assignment}/nuggets/remove", roles=ASSESSORS)
 def remove(person: ThePerson, site: TheSite, assignment: Number, sent: Removing) -> NuggetList:
-    """Take a nugget off the list, and its links with it."""
+    """Remove a nugget from the list, with its links."""
     return _change(person, site, assignment, sent, lambda change: change.remove(sent.nugget, expected=sent.expected))
 
 
 @router.action("POST", "/judge/{assignment}/nuggets/split", roles=ASSESSORS)
 def split(person: ThePerson, site: TheSite, assignment: Number, sent: Splitting) -> NuggetList:
-    """Make two nuggets of one."""
+    """Split a nugget into two."""
     return _change(
         person, site, assignment, sent, lambda change: change.split(sent.nugget, sent.texts, expected=sent.expected)
     )
@@ -177,7 +177,7 @@ def split(person: ThePerson, site: TheSite, assignment: Number, sent: Splitting)
 
 @router.action("POST", "/judge/{assignment}/nuggets/merge", roles=ASSESSORS)
 def merge(person: ThePerson, site: TheSite, assignment: Number, sent: Merging) -> NuggetList:
-    """Make one nugget of two."""
+    """Merge two nuggets."""
     return _change(
         person,
         site,
@@ -189,7 +189,7 @@ def merge(person: ThePerson, site: TheSite, assignment: Number, sent: Merging) -
 
 @router.action("POST", "/judge/{assignment}/nuggets/move", roles=ASSESSORS)
 def move(person: ThePerson, site: TheSite, assignment: Number, sent: Moving) -> NuggetList:
-    """Put a nugget elsewhere in the list."""
+    """Move a nugget within the list."""
     return _change(
         person, site, assignment, sent, lambda change: change.move(sent.nugget, sent.before, expected=sent.expected)
     )
@@ -197,7 +197,7 @@ def move(person: ThePerson, site: TheSite, assignment: Number, sent: Moving) -> 
 
 @router.action("POST", "/judge/{assignment}/nuggets/undo", roles=ASSESSORS)
 def undo(person: ThePerson, site: TheSite, assignment: Number, sent: UndoneChange) -> NuggetList:
-    """Undo a change of the list, with everything that hung on it."""
+    """Undo a change of the list, with everything that depended on it."""
     return _change(person, site, assignment, sent, lambda change: change.undo(sent.of))
 
 

@@ -119,7 +119,7 @@ def add_invitation(person: ThePerson, site: TheSite, request: Request, sent: Inv
 
 @router.action("DELETE", "/people/invitations/{number}", roles=ORGANISERS)
 def withdraw(person: ThePerson, site: TheSite, number: Number) -> Ended:
-    """Make an invitation useless."""
+    """Withdraw an invitation."""
     with acting(site, person) as act:
         withdraw_invitation(act, number)
     return Ended(ended=1)

@@ -139,7 +139,7 @@ def show(
     site: TheSite,
     id: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]+$")],  # noqa: A002  # in the address
 ) -> QuestionDraftPage:
-    """One question with all that its author noted."""
+    """One question with the notes of its author."""
     task = site.configuration.task
     with site.store.read() as connection:
         stored = _stored(site, person, connection, id)
@@ -186,7 +186,7 @@ def _search(text: str, target: str | None) -> str:
 
 @router.action("PUT", "/development/question", roles=ASSESSORS)
 def change(person: ThePerson, site: TheSite, sent: QuestionChange) -> Changed:
-    """Change a question; what one of the test set said before is recorded."""
+    """Change a question; the earlier text of a question in the test set is recorded."""
     changes: dict[str, object] = {
         "text": sent.text.strip(),
         "hypothesis": _or_none(sent.hypothesis),
@@ -212,7 +212,7 @@ def change(person: ThePerson, site: TheSite, sent: QuestionChange) -> Changed:
 
 @router.action("POST", "/development/question/remove", roles=ASSESSORS)
 def remove(person: ThePerson, site: TheSite, sent: QuestionId) -> Done:
-    """Remove a question; one of the test set only where neither judgments nor runs hang on it."""
+    """Remove a question; one of the test set only where no judgment and no run depends on it."""
     with acting(site, person) as act:
         _stored(site, person, act.connection, sent.id)
         store.remove_question(act, sent.id)
@@ -245,7 +245,7 @@ def withdraw(person: ThePerson, site: TheSite, sent: Withdrawal) -> Done:
 
 @router.action("POST", "/development/question/nuggets", roles=ASSESSORS)
 def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugget:
-    """Note a fact on the list of question development, or change one."""
+    """Add a fact to the list of question development, or change one."""
     with acting(site, person) as act:
         lock_assignments(act.connection, sent.id)  # before the question, as every change does
         if _locked(site, person, act.connection, sent.id).question.type not in NUGGET_TYPES:
@@ -260,7 +260,7 @@ def note_nugget(person: ThePerson, site: TheSite, sent: NuggetSent) -> NotedNugg
 
 @router.action("POST", "/development/question/nuggets/remove", roles=ASSESSORS)
 def remove_nugget(person: ThePerson, site: TheSite, sent: NuggetRemoval) -> Done:
-    """Take a fact off the list of question development."""
+    """Remove a fact from the list of question development."""
     with acting(site, person) as act:
         lock_assignments(act.connection, sent.id)
         _locked(site, person, act.connection, sent.id)

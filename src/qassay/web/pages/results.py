@@ -279,7 +279,7 @@ def _publish(
 
 @router.action("DELETE", "/results/published/{number}", roles=ORGANISERS)
 def withdraw(person: ThePerson, site: TheSite, number: str) -> Withdrawn:
-    """Take a published result away from readers; recorded."""
+    """Withdraw a published result; recorded."""
     with acting(site, person) as act:
         if not publishing.withdraw(act, number):
             raise Refusal(404, "there is no such published result")

@@ -40,7 +40,7 @@ WRONG = "the name or the password is wrong"
 
 
 class SignIn(Context):
-    """The page where one signs in."""
+    """The sign-in page."""
 
     then: str
     sign_on: str | None
@@ -94,7 +94,7 @@ class SignedIn(Context):
 
 @router.page("/sign-in", template="sign_in.html", roles=PUBLIC)
 def sign_in_page(person: Visitor, site: TheSite, then: str = Query("/", max_length=2000)) -> SignIn:
-    """The page where one signs in."""
+    """The sign-in page."""
     if person is not None:
         raise GoTo(own_path(then))
     with site.store.read() as connection:

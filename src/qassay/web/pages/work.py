@@ -102,7 +102,7 @@ def work(person: ThePerson, site: TheSite, page: Annotated[int, Query(ge=1, le=1
 
 @router.action("POST", "/take", roles=ASSESSORS)
 def take_work(person: ThePerson, site: TheSite) -> Taken:
-    """Give the person who asks the next question that nobody has."""
+    """Assign the next free question to the person who asks."""
     with acting(site, person) as act:
         assigned = take(act)
     if assigned is None:
