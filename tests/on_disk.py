@@ -19,6 +19,14 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     return path
 
 
+def write_texts(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write files of a folder that may be new."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """The rows of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
@@ -32,6 +40,13 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 def run_import(folder: Path, *arguments: object) -> int:
     """The status of `qassay import`."""
     return main(["import", str(folder), *map(str, arguments)])
+
+
+def imported(folder: Path, task: str, *files: Path) -> Path:
+    """A new evaluation with the contents of these files."""
+    assert main(["init", str(folder), "--task", task]) == 0
+    assert run_import(folder, *files) == 0
+    return folder
 
 
 def refused(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 1) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import qassay
+from on_disk import snapshot
 from qassay.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -128,10 +129,6 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _prepare(tmp_path_factory.mktemp("base"))
 
 
-def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def _without_extras(place: Path, commands: dict[str, list[str]]) -> dict[str, list[Any]]:
     """Exit status, output and errors of commands, called one after the other where no extra is installed."""
     demo = str(qassay.demo_folder())
@@ -149,11 +146,11 @@ def test_the_base_does_without_extras(workplace: Path) -> None:
 
 
 def test_a_missing_extra_is_one_line_to_install(workplace: Path) -> None:
-    before = _files(workplace)
+    before = snapshot(workplace)
     results = _without_extras(workplace, {name: command for name, (command, _, _) in EXTRA_COMMANDS.items()})
     for name, (_, what, extra) in EXTRA_COMMANDS.items():
         assert results[name] == [2, "", f"error: {what} needs more: pip install 'qassay[{extra}]'\n"]
-    assert _files(workplace) == before
+    assert snapshot(workplace) == before
 
 
 def test_other_missing_modules_are_not_extras(tmp_path: Path) -> None:

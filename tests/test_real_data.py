@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import qassay
+from on_disk import imported
 from qassay.cli import main
 
 Data = Callable[[str], Path]
@@ -30,17 +31,11 @@ def command(capsys: pytest.CaptureFixture[str], *arguments: object, status: int 
     return json.loads(capsys.readouterr().out)
 
 
-def brought_in(folder: Path, task: str, *files: Path) -> Path:
-    assert main(["init", str(folder), "--task", task]) == 0
-    assert main(["import", str(folder), *map(str, files)]) == 0
-    return folder
-
-
 # ---------------------------------------------------------------- TREC 2002 to 2004: counts of the README of the data
 
 
 def test_trec_2002(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = brought_in(tmp_path / "e", "confidence", data("trec_qa/trec11questions"))
+    folder = imported(tmp_path / "e", "confidence", data("trec_qa/trec11questions"))
     capsys.readouterr()
     checked = command(capsys, "check", folder)
     assert (checked["questions"], checked["errors"]) == ({"factoid": 500}, [])
@@ -48,7 +43,7 @@ def test_trec_2002(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_trec_2003(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     names = ("trec12questions", "trec12answers_definition", "trec12answers_list")
-    folder = brought_in(tmp_path / "e", "main2003", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "e", "main2003", *(data(f"trec_qa/{name}") for name in names))
     capsys.readouterr()
     checked = command(capsys, "check", folder)
     # [QA03] 2: 413 factoid, 37 list, 50 definition questions.
@@ -61,7 +56,7 @@ def test_trec_2003(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: p
 
 def test_trec_2004(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     names = ("trec13questions.xml", "trec13answers_other", "trec13answers_list")
-    folder = brought_in(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
     capsys.readouterr()
     checked = command(capsys, "check", folder)
     printed = golden["SERIES05"]
@@ -95,7 +90,7 @@ def test_trec_2004_is_scored_as_it_was(data: Data, tmp_path: Path, capsys: pytes
     right everywhere and each series scores its share of factoids.
     """
     names = ("trec13questions.xml", "trec13answers_other", "trec13answers_list")
-    folder = brought_in(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
     questions = qassay.open(folder).questions
     (folder / "runs").mkdir(exist_ok=True)
     (folder / "runs" / "nil.txt").write_text("".join(f"{question.id} nil NIL\n" for question in questions))
@@ -131,7 +126,7 @@ def test_trec_2004_is_scored_as_it_was(data: Data, tmp_path: Path, capsys: pytes
 
 
 def test_rte_3(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    folder = brought_in(tmp_path / "e", "entailment2", data("rte3/RTE3-TEST-GOLD.xml"))
+    folder = imported(tmp_path / "e", "entailment2", data("rte3/RTE3-TEST-GOLD.xml"))
     (folder / "runs").mkdir(exist_ok=True)
     text = "".join(f"{question.id} YES\n" for question in qassay.open(folder).questions)
     (folder / "runs" / "yes.txt").write_text("ranked: no\n" + text)
@@ -150,7 +145,7 @@ def test_rte_3(data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytes
 @pytest.fixture(scope="module")
 def rag(data: Data, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     source = data(ASSIGNMENTS)
-    return brought_in(tmp_path_factory.mktemp("rag") / "e", "nuggets", source), source
+    return imported(tmp_path_factory.mktemp("rag") / "e", "nuggets", source), source
 
 
 def test_rag_2024_scores(rag: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

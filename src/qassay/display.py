@@ -169,3 +169,8 @@ def _row(tag: str, texts: Sequence[str], classes: Sequence[str]) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(safe_text(text))
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space, line breaks among them, as one blank."""
+    return " ".join(text.split())

@@ -62,7 +62,7 @@ class Table(Framed):
         """A GitHub-flavoured Markdown table with the title above and the notes below."""
         headers = [column.header for column in self.columns]
         rule = [":--" if column.left else "--:" for column in self.columns]
-        lines = [_pipes(headers), _pipes(rule), *(_pipes([_escape(c) for c in row]) for row in self.cells())]
+        lines = [pipes(headers), pipes(rule), *(pipes([_escape(c) for c in row]) for row in self.cells())]
         return "\n\n".join([f"**{self.title}**", "\n".join(lines), *self.notes]) + "\n"
 
     def html(self, most: int | None = ROWS_AS_HTML) -> str:
@@ -327,7 +327,8 @@ def _broken(header: str, width: int) -> list[str]:
     return lines or [""]
 
 
-def _pipes(cells: Iterable[str]) -> str:
+def pipes(cells: Iterable[str]) -> str:
+    """A row of a Markdown table."""
     return "| " + " | ".join(cells) + " |"
 
 

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.model_server import ScriptedReply, data_of, serving
 
 import qassay
+from on_disk import write
 from qassay.assessors import Case
 from qassay.cli import main
 from qassay.errors import InputError, UsageError
@@ -38,16 +39,11 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "qa"
     assert main(["init", str(place), "--task", "qa"]) == 0
     rows = [{"id": f"q{n}", "type": "qa", "text": f"Which {n}?", "gold": [f"right {n}"]} for n in range(QUESTIONS)]
-    _write(place / "questions.jsonl", rows)
+    write(place / "questions.jsonl", rows)
     for run in ("right", "wrong"):
         answers = ({"run": run, "question": f"q{n}", "items": [{"text": f"{run} {n}"}]} for n in range(QUESTIONS))
-        _write(place / "runs" / f"{run}.jsonl", list(answers))
+        write(place / "runs" / f"{run}.jsonl", list(answers))
     return place
-
-
-def _write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def judged(folder: Path, name: str) -> list[dict[str, Any]]:

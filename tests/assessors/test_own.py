@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.assessors import Case, Opinion, own
 from qassay.cli import main
 from qassay.plugins import plugins
@@ -29,19 +30,14 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "qa"
     assert main(["init", str(place), "--task", "qa"]) == 0
     questions = [{"id": f"q{n}", "type": "qa", "text": f"City {n}?", "gold": [WORDS[n % 6]]} for n in range(30)]
-    _write(place / "questions.jsonl", questions)
+    write(place / "questions.jsonl", questions)
     for run, shift in (("a", 0), ("b", 1)):
         rows = [
             {"run": run, "question": f"q{n}", "items": [{"text": f"It is {WORDS[(n + shift * (n % 2)) % 6]} {run}"}]}
             for n in range(30)
         ]
-        _write(place / "runs" / f"{run}.jsonl", rows)
+        write(place / "runs" / f"{run}.jsonl", rows)
     return place
-
-
-def _write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:

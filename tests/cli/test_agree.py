@@ -10,20 +10,16 @@ from typing import Any
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.cli import main
 
 PATTERNS = {"WWW": 6, "RRR": 5, "RRX": 2, "WRR": 1, "WUX": 1}
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def evaluation(folder: Path, task: str, questions: Iterable[Mapping[str, Any]], more: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "qassay.toml").write_text(f'task = "{task}"\n{more}', encoding="utf-8")
-    write_rows(folder / "questions.jsonl", questions)
+    write(folder / "questions.jsonl", questions)
     return folder
 
 
@@ -41,10 +37,10 @@ def factoids(tmp_path: Path) -> Path:
         ]
         if name == "first":
             judged.append({"question": "last", "doc": "D", "text": "x", "judgment": "R"})
-        write_rows(folder / "judgments" / f"{name}.jsonl", judged)
+        write(folder / "judgments" / f"{name}.jsonl", judged)
     settled = [{"question": i, "doc": "D", "text": "x", "judgment": "R"} for i in ids]
-    write_rows(folder / "judgments" / "adjudicated.jsonl", settled)
-    write_rows(folder / "judgments" / "llm%3Am.jsonl", [row | {"trace": {"model": "m"}} for row in settled])
+    write(folder / "judgments" / "adjudicated.jsonl", settled)
+    write(folder / "judgments" / "llm%3Am.jsonl", [row | {"trace": {"model": "m"}} for row in settled])
     return folder
 
 
@@ -113,7 +109,7 @@ def test_entailment_with_a_two_way_key(
     )
     for place, name in enumerate(["main", "judge1"]):
         rows = [{"question": str(i), "judgment": row[place]} for i, row in enumerate(labels)]
-        write_rows(folder / "judgments" / f"{name}.jsonl", rows)
+        write(folder / "judgments" / f"{name}.jsonl", rows)
     document = run_json(capsys, str(folder))
     assert document["sets"] == ["judge1", "main"]
     assert document["items"] == 800
@@ -134,7 +130,7 @@ def test_justifications_are_ratings(tmp_path: Path, golden: dict[str, Any], caps
             understandability, correctness = ratings[judge]
             row = {"question": "75", "run": run, "understandability": understandability}
             rows.append(row if correctness is None else row | {"correctness": correctness})
-        write_rows(folder / "judgments" / f"judge{judge}.jsonl", rows)
+        write(folder / "judgments" / f"judge{judge}.jsonl", rows)
     document = run_json(capsys, str(folder))
     rated = document["ratings"]["correctness"]
     expected = golden["RTE08"]["pair75_recomputed"]
@@ -151,7 +147,7 @@ def test_justifications_are_ratings(tmp_path: Path, golden: dict[str, Any], caps
 def test_nugget_support_and_citations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = evaluation(tmp_path / "rag", "nuggets", [{"id": "q", "type": "other", "text": "?"}])
     nuggets = [{"question": "q", "nugget": n, "vital": True, "text": f"fact {n}"} for n in "1234"]
-    write_rows(folder / "nuggets" / "adjudicated.jsonl", nuggets)
+    write(folder / "nuggets" / "adjudicated.jsonl", nuggets)
     for name, labels in {
         "one": ("full", "partial", "none", "none"),
         "two": ("full", "full", "none", "partial"),
@@ -160,7 +156,7 @@ def test_nugget_support_and_citations(tmp_path: Path, capsys: pytest.CaptureFixt
             {"question": "q", "run": "r", "nugget": n, "support": s} for n, s in zip("1234", labels, strict=True)
         ]
         rows += [{"question": "q", "run": "r", "sentence": 0, "doc": "D", "support": labels[1]}]
-        write_rows(folder / "judgments" / f"{name}.jsonl", rows)
+        write(folder / "judgments" / f"{name}.jsonl", rows)
     document = run_json(capsys, str(folder))
     assert document["about"] == "nugget support"
     assert document["items"] == 4
@@ -176,14 +172,14 @@ def test_nugget_matches_are_compared_where_the_lists_agree(tmp_path: Path, capsy
     for name, second in {"author": "born in 1820", "other": "nurse"}.items():
         texts = ["reformer", second, "Crimea"]
         nuggets = [{"question": "q", "nugget": str(n), "vital": True, "text": t} for n, t in enumerate(texts, 1)]
-        write_rows(folder / "nuggets" / f"{name}.jsonl", nuggets)
+        write(folder / "nuggets" / f"{name}.jsonl", nuggets)
     rows = [
         {"question": "q", "run": "a", "item": 0, "nuggets": ["1"]},
         {"question": "q", "run": "a", "item": 1, "nuggets": ["2", "1"]},
     ]
-    write_rows(folder / "judgments" / "author.jsonl", [*rows, {"question": "q", "run": "b", "nuggets": []}])
+    write(folder / "judgments" / "author.jsonl", [*rows, {"question": "q", "run": "b", "nuggets": []}])
     rows = [{"question": "q", "run": "a", "nuggets": ["1", "3"]}, {"question": "q", "run": "b", "nuggets": []}]
-    write_rows(folder / "judgments" / "other.jsonl", rows)
+    write(folder / "judgments" / "other.jsonl", rows)
     document = run_json(capsys, str(folder))
     # Nuggets 1 and 3 are in both lists: found by both, found by one; and twice by neither.
     assert document["about"] == "nugget matches"
@@ -236,7 +232,7 @@ def signed(folder: Path, name: str, people: Mapping[str, str]) -> None:
     """Name an assessor in every row of a set, by question."""
     path = folder / "judgments" / f"{name}.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    write_rows(path, [row | {"assessor": people[row["question"]]} for row in rows])
+    write(path, [row | {"assessor": people[row["question"]]} for row in rows])
 
 
 def test_people_are_compared_whatever_their_set(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,7 +256,7 @@ def test_times_and_unnamed_rows(factoids: Path, capsys: pytest.CaptureFixture[st
     path = factoids / "judgments" / "first.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     at = [{"at": f"2026-01-02T03:{minute:02}:00Z"} for minute in range(len(rows))]
-    write_rows(path, [row | {"assessor": "ana"} | moment for row, moment in zip(rows, at, strict=True)])
+    write(path, [row | {"assessor": "ana"} | moment for row, moment in zip(rows, at, strict=True)])
     signed(factoids, "second", {str(n): "bo" for n in range(15)})
     document = run_json(capsys, str(factoids), "--by", "person")
     assert {row["person"]: row["seconds"] for row in document["people"]} == {"ana": 60, "bo": None}

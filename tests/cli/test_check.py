@@ -11,18 +11,12 @@ from typing import Any
 import pytest
 
 import random_evaluations as evaluations
+from on_disk import write_texts
 from qassay.cli import main
 from qassay.errors import Rule
 
 RULES = set(Rule.__args__)  # type: ignore[attr-defined]
 KEYS = {"questions", "series", "runs", "judgments", "nuggets", "answers", "errors", "errors_total", "warnings"}
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 def rows(*given: dict[str, Any]) -> str:
@@ -31,7 +25,7 @@ def rows(*given: dict[str, Any]) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return write(
+    return write_texts(
         tmp_path / "evaluation",
         {
             "qassay.toml": 'task = "series2004"',
@@ -115,7 +109,7 @@ def test_the_summary_for_people(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_the_documents_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, {"collection/c.jsonl": rows({"id": "D", "text": "x"}, {"id": "E", "text": "y"})})
+    write_texts(folder, {"collection/c.jsonl": rows({"id": "D", "text": "x"}, {"id": "E", "text": "y"})})
     assert "documents  2" in printed(capsys, "check", folder)[1].splitlines()
 
 
@@ -252,7 +246,7 @@ def test_faults(
     change: dict[str, str],
     wrong: list[tuple[str, int | None, str | None, str]],
 ) -> None:
-    write(folder, change)
+    write_texts(folder, change)
     status, report = checked(capsys, folder)
     assert status == 1
     errors = [(row["file"], row["line"], row["question"], row["rule"]) for row in report["errors"]]
@@ -266,7 +260,7 @@ def test_faults(
 
 def test_faults_everywhere_are_reported_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _, change, _ in FAULTS[1], FAULTS[3], FAULTS[11]:
-        write(folder, change)
+        write_texts(folder, change)
     _, report = checked(capsys, folder)
     assert {row["file"] for row in report["errors"]} == {"runs/a.txt", "judgments/first.jsonl", "answers.jsonl"}
     assert len(report["errors"]) == 12
@@ -274,7 +268,7 @@ def test_faults_everywhere_are_reported_together(folder: Path, capsys: pytest.Ca
 
 def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "runs" / "a.txt").rename(folder / "runs" / "b.txt")
-    write(folder, {"runs.jsonl": rows({"run": "nobody"})})
+    write_texts(folder, {"runs.jsonl": rows({"run": "nobody"})})
     status, report = checked(capsys, folder)
     assert status == 0
     assert [(row["file"], row["rule"]) for row in report["warnings"]] == [
@@ -288,7 +282,7 @@ def test_warnings_are_not_errors(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_of_many_errors_people_see_a_few_and_machines_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, {"runs/a.txt": "".join(f"x{n} a D x\n" for n in range(100))})
+    write_texts(folder, {"runs/a.txt": "".join(f"x{n} a D x\n" for n in range(100))})
     _, report = checked(capsys, folder)
     assert len(report["errors"]) == 103
     _, out, err = printed(capsys, "check", folder)
@@ -346,7 +340,7 @@ def test_missing_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_messages_cannot_move_the_cursor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, {"runs/a.txt": "\x1b[2J a D x\n"})
+    write_texts(folder, {"runs/a.txt": "\x1b[2J a D x\n"})
     for command in ("check", "score"):
         _, _, err = printed(capsys, command, folder)
         assert "\x1b" not in err

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from on_disk import write
 from qassay.cli import main
 from qassay.demo import demo_folder
 
@@ -72,11 +73,6 @@ def test_the_summary_comes_first_and_top_limits_the_units(tmp_path: Path, capsys
 # ---- side by side ---------------------------------------------------------------------------------------------------
 
 
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def test_scores_by_type_of_target(capsys: pytest.CaptureFixture[str]) -> None:
     """Against the means of the matrix that `score` prints."""
     by_target = described(capsys, str(demo_folder()))["target_types"]
@@ -103,18 +99,16 @@ def pilot(tmp_path: Path) -> Path:
     folder = tmp_path / "pilot"
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "definition"\n')
-    write_rows(folder / "questions.jsonl", [{"id": q, "type": "definition", "text": "Who is X?"} for q in "12"])
-    write_rows(
-        folder / "nuggets/author.jsonl", [{"question": q, "nugget": "1", "vital": True, "text": "n"} for q in "12"]
-    )
+    write(folder / "questions.jsonl", [{"id": q, "type": "definition", "text": "Who is X?"} for q in "12"])
+    write(folder / "nuggets/author.jsonl", [{"question": q, "nugget": "1", "vital": True, "text": "n"} for q in "12"])
     judged: list[dict[str, Any]] = []
     for run, content, organization, nuggets in (("A", 8, 2, "12"), ("B", 6, 9, "1"), ("C", 1, 1, "")):
         rows = [{"run": run, "question": q, "items": [{"text": "words of a definition"}]} for q in "12"]
-        write_rows(folder / "runs" / f"{run}.jsonl", rows)
+        write(folder / "runs" / f"{run}.jsonl", rows)
         for q in "12":
             judged.append({"question": q, "run": run, "nuggets": ["1"] if q in nuggets else []})
             judged.append({"question": q, "run": run, "content": content, "organization": organization})
-    write_rows(folder / "judgments/author.jsonl", judged)
+    write(folder / "judgments/author.jsonl", judged)
     return folder
 
 

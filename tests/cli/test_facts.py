@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import qassay
+from on_disk import imported
 from qassay.cli import main
 
 Data = Callable[[str], Path]
@@ -27,12 +28,6 @@ def facts(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 
     return document
 
 
-def brought_in(folder: Path, task: str, *files: Path) -> Path:
-    assert main(["init", str(folder), "--task", task]) == 0
-    assert main(["import", str(folder), *map(str, files)]) == 0
-    return folder
-
-
 # ---- the real keys --------------------------------------------------------------------------------------------------
 
 
@@ -40,7 +35,7 @@ def test_trec_2004_as_its_overview_prints_it(
     data: Data, tmp_path: Path, golden: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("trec13questions.xml", "trec13answers_other", "trec13answers_list", "trec13targettypes")
-    folder = brought_in(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
     printed = golden["SERIES05"]
     document = facts(capsys, folder)
     assert document["questions"] == {kind: printed[kind] for kind in ("factoid", "list", "other")}
@@ -62,7 +57,7 @@ def test_trec_2004_has_64_series_when_the_organiser_drops_one(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("trec13questions.xml", "trec13answers_other", "trec13answers_list")
-    folder = brought_in(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "e", "series2004", *(data(f"trec_qa/{name}") for name in names))
     with (folder / "qassay.toml").open("a") as file:
         file.write('[drop]\n"7" = {reason = "never judged whole", from = "series"}\n')
     scored = facts(capsys, folder)["scored"]
@@ -72,19 +67,19 @@ def test_trec_2004_has_64_series_when_the_organiser_drops_one(
 
 def test_trec_2003_and_2002(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("trec12questions", "trec12answers_definition", "trec12answers_list")
-    folder = brought_in(tmp_path / "2003", "main2003", *(data(f"trec_qa/{name}") for name in names))
+    folder = imported(tmp_path / "2003", "main2003", *(data(f"trec_qa/{name}") for name in names))
     document = facts(capsys, folder)
     assert document["questions"] == {"factoid": 413, "list": 37, "definition": 50}
     assert (document["list_answers"]["min"], document["list_answers"]["max"]) == (3, 44)
     assert document["list_answers"]["mean"] * 37 == pytest.approx(549)
     assert (round(document["nuggets"]["mean"] * 50), round(document["nuggets"]["vital"] * 50)) == (417, 207)
     assert (document["series"], document["target_types"]) == (None, {})
-    folder = brought_in(tmp_path / "2002", "confidence", data("trec_qa/trec11questions"))
+    folder = imported(tmp_path / "2002", "confidence", data("trec_qa/trec11questions"))
     assert facts(capsys, folder)["questions"] == {"factoid": 500}
 
 
 def test_rte_3_counts_its_labels(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = brought_in(tmp_path / "e", "entailment2", data("rte3/RTE3-TEST-GOLD.xml"))
+    folder = imported(tmp_path / "e", "entailment2", data("rte3/RTE3-TEST-GOLD.xml"))
     document = facts(capsys, folder)
     assert (document["questions"], document["pair_labels"]) == ({"pair": 800}, {"YES": 410, "NO": 390})
     assert document["nil_questions"] is None

@@ -17,6 +17,7 @@ import pytest
 
 import qassay
 import random_evaluations as evaluations
+from on_disk import write_texts
 from qassay.cli import main
 from qassay.formats.matrix import read_matrix
 from qassay.scoring.record import RunScore, Scores, Units, ranked
@@ -53,13 +54,6 @@ WHERE_JUDGED = {
 EVERY_DOCUMENT = {"task", "key", "measure", "runs", "units", "matrix", "questions", "dropped"}
 
 
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Two series, two runs of one organisation and a manual one; one answer of run `b` is not judged."""
@@ -83,7 +77,7 @@ def small(tmp_path: Path) -> Path:
         "b": "1.1 b D z\n1.2 b D x\n1.3 b D fact\n2.1 b D x\n2.2 b NIL\n",
         "c": "1.1 c D x\n1.2 c D x\n1.3 c NIL\n2.1 c D x\n2.2 c D fact\n",
     }
-    return write(
+    return write_texts(
         tmp_path / "evaluation",
         {
             "qassay.toml": 'task = "series2004"',
@@ -486,7 +480,7 @@ def test_no_folder_at_all(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_input(
     judged: Path, capsys: pytest.CaptureFixture[str], change: dict[str, str], file: str, words: str
 ) -> None:
-    write(judged, change)
+    write_texts(judged, change)
     status, out, err = run_score(capsys, "score", judged, "--json")
     assert status == 1
     errors = json.loads(out)["errors"]
@@ -559,7 +553,7 @@ weight = 3
 
 
 def own(folder: Path, text: str) -> Path:
-    return write(
+    return write_texts(
         folder,
         {
             "qassay.toml": 'name = "mine"\ntask = "own.toml"',

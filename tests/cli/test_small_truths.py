@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
+from on_disk import write
 from qassay.analysis.rankings import component_noise
 from qassay.cli import main
 from qassay.demo import copy_demo
@@ -33,11 +33,6 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:
     assert main([str(argument) for argument in arguments]) == status
     return capsys.readouterr().out
-
-
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def test_rankings_without_a_common_run_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +134,7 @@ def test_stars_in_the_sweep_and_in_reuse(tmp_path: Path, capsys: pytest.CaptureF
     copy_demo(folder)
     about = folder / "runs.jsonl"
     rows = [json.loads(line) for line in about.read_text(encoding="utf-8").splitlines()] if about.exists() else []
-    write_rows(about, [*(row for row in rows if row["run"] != "hobby"), {"run": "hobby", "manual": True}])
+    write(about, [*(row for row in rows if row["run"] != "hobby"), {"run": "hobby", "manual": True}])
     for arguments in (
         ["score", folder, "--beta", "1-2"],
         ["reuse", folder, "--component", "factoid"],
@@ -163,12 +158,12 @@ def test_agreement_uses_the_reference_only_where_it_is_named(
 ) -> None:
     folder = tmp_path / "rte"
     asked = [{"id": str(i), "type": "pair", "text": "t", "hypothesis": "h"} for i in range(1, 5)]
-    write_rows(folder / "questions.jsonl", asked)
+    write(folder / "questions.jsonl", asked)
     (folder / "qassay.toml").write_text('task = "entailment3"\ntwo_way = ["reference"]\n', encoding="utf-8")
     for name, labels in {"first": "YNUY", "second": "YNYY", "reference": "YNNY"}.items():
         words = {"Y": "YES", "N": "NO", "U": "UNKNOWN"}
         rows = [{"question": str(i), "judgment": words[letter]} for i, letter in enumerate(labels, 1)]
-        write_rows(folder / "judgments" / f"{name}.jsonl", rows)
+        write(folder / "judgments" / f"{name}.jsonl", rows)
     document = json.loads(printed(capsys, "agree", folder, "--json"))
     assert document["sets"] == ["first", "second"]
     chosen = json.loads(printed(capsys, "agree", folder, "--sets", "first,second,reference", "--json"))
@@ -178,16 +173,16 @@ def test_agreement_uses_the_reference_only_where_it_is_named(
 def test_score_prints_the_decisions_of_entailment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "rte"
     asked = [{"id": str(i), "type": "pair", "text": "t", "hypothesis": "h"} for i in range(1, 5)]
-    write_rows(folder / "questions.jsonl", asked)
+    write(folder / "questions.jsonl", asked)
     (folder / "qassay.toml").write_text('task = "entailment2"\n', encoding="utf-8")
     reference = ["YES", "NO", "NO", "YES"]
-    write_rows(
+    write(
         folder / "judgments" / "reference.jsonl",
         [{"question": str(i), "judgment": label} for i, label in enumerate(reference, 1)],
     )
     for run, decisions in {"a": ["YES", "YES", "NO", "YES"], "b": ["NO", "NO", "NO", "YES"]}.items():
         rows = [{"run": run, "question": str(i), "decision": d} for i, d in enumerate(decisions, 1)]
-        write_rows(folder / "runs" / f"{run}.jsonl", rows)
+        write(folder / "runs" / f"{run}.jsonl", rows)
     out = printed(capsys, "score", folder)
     lines = [line.split() for line in out.split("Decisions of 2 runs")[1].splitlines()]
     assert ["YES", "3", "1", "4"] in lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from on_disk import write
 from qassay.cli import main
 
 RUNS = ("alpha", "beta", "gamma", "delta")
-
-
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def write_matrix(path: Path, runs: Sequence[str], units: Mapping[str, Sequence[object]]) -> Path:
@@ -173,7 +169,7 @@ def entailment(tmp_path: Path) -> Path:
     folder = tmp_path / "rte"
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "entailment3"\ntwo_way = ["main"]\n', encoding="utf-8")
-    write_rows(
+    write(
         folder / "questions.jsonl",
         [{"id": str(i), "type": "pair", "text": "t", "hypothesis": "h"} for i in range(len(labels))],
     )
@@ -185,7 +181,7 @@ def entailment(tmp_path: Path) -> Path:
     }
     for name, given in sets.items():
         rows = [{"question": str(i), "judgment": label} for i, label in enumerate(given)]
-        write_rows(folder / "judgments" / f"{name}.jsonl", rows)
+        write(folder / "judgments" / f"{name}.jsonl", rows)
     decisions = {
         "copy1": [row[0] for row in labels],
         "copy2": [row[1] for row in labels],
@@ -194,7 +190,7 @@ def entailment(tmp_path: Path) -> Path:
     }
     for tag, given in decisions.items():
         rows = [{"run": tag, "question": str(i), "decision": decision} for i, decision in enumerate(given)]
-        write_rows(folder / "runs" / f"{tag}.jsonl", rows)
+        write(folder / "runs" / f"{tag}.jsonl", rows)
     return folder
 
 
@@ -226,7 +222,7 @@ def test_the_bound_names_what_it_leaves_out(entailment: Path, capsys: pytest.Cap
     settled = entailment / "judgments" / "adjudicated.jsonl"
     rows = [json.loads(line) for line in settled.read_text(encoding="utf-8").splitlines()]
     rows[0]["judgment"] = "NO"  # both judges say YES
-    write_rows(settled, rows)
+    write(settled, rows)
     notes = run_json(capsys, entailment, "--sets", "adjudicated,judge1,judge2")["notes"]
     assert notes == ["adjudicated rules against all assessors on 1 question, which the bound leaves out."]
 
@@ -244,14 +240,14 @@ def lists(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "main2003"\n', encoding="utf-8")
     questions = [{"id": q, "type": "list", "text": "?"} for q in "12"] + [{"id": "3", "type": "factoid", "text": "?"}]
-    write_rows(folder / "questions.jsonl", questions)
+    write(folder / "questions.jsonl", questions)
     items = {"twin1": ["Rome", "Oslo"], "twin2": ["Oslo", "Rome"], "other": ["Rome"]}
     for tag, matched in items.items():
         rows: list[dict[str, Any]] = [
             {"run": tag, "question": q, "items": [{"doc": "D", "text": text} for text in matched]} for q in "12"
         ]
         rows.append({"run": tag, "question": "3", "items": [{"doc": "D", "text": matched[0]}]})
-        write_rows(folder / "runs" / f"{tag}.jsonl", rows)
+        write(folder / "runs" / f"{tag}.jsonl", rows)
     judged = [
         {"question": q, "run": tag, "doc": "D", "text": text, "judgment": "R", "answer": text, "assessor": f"who{q}"}
         for q in "12"
@@ -259,11 +255,11 @@ def lists(tmp_path: Path) -> Path:
         for text in matched
     ]
     factoids = [{"question": "3", "doc": "D", "text": text, "judgment": "R"} for text in ("Rome", "Oslo")]
-    write_rows(folder / "judgments" / "second.jsonl", factoids)
+    write(folder / "judgments" / "second.jsonl", factoids)
     for row in judged:
         if row["run"] == "twin2" and row["question"] == "2" and row["text"] == "Oslo":
             row["judgment"] = "W"
-    write_rows(folder / "judgments" / "adjudicated.jsonl", [*judged, *factoids])
+    write(folder / "judgments" / "adjudicated.jsonl", [*judged, *factoids])
     return folder
 
 
@@ -316,14 +312,14 @@ def test_judges_of_justifications_rank_the_runs_each_for_themselves(
     folder = tmp_path / "why"
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "justification"\n', encoding="utf-8")
-    write_rows(folder / "questions.jsonl", [{"id": "75", "type": "pair", "text": "t", "hypothesis": "h"}])
+    write(folder / "questions.jsonl", [{"id": "75", "type": "pair", "text": "t", "hypothesis": "h"}])
     ratings = golden["RTE08"]["pair75"]
     for judge in range(6):
         rows = []
         for run, given in ratings.items():
             row = {"question": "75", "run": run, "understandability": given[judge][0]}
             rows.append(row if given[judge][1] is None else row | {"correctness": given[judge][1]})
-        write_rows(folder / "judgments" / f"judge{judge}.jsonl", rows)
+        write(folder / "judgments" / f"judge{judge}.jsonl", rows)
     measure = run_json(capsys, folder, "--reference", "judge0")["measures"]["correctness"]
     scores = [[given[judge][1] or 0 for given in ratings.values()] for judge in range(6)]
     for judge in range(1, 6):

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.cli import main
 from qassay.errors import InputError, UsageError
 from qassay.judging.voting import Votes, dawid_skene, majority, parse_rule, shared_nuggets
@@ -126,11 +127,6 @@ def test_nugget_lists_are_shared_where_they_name_the_same() -> None:
 # ---- keys -----------------------------------------------------------------------------------------------------------
 
 
-def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 @pytest.fixture
 def answered(tmp_path: Path) -> Path:
     """Forty questions answered by two runs; three sets, whose rows six people share."""
@@ -138,13 +134,11 @@ def answered(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "qa"\n')
     ids = [f"q{number}" for number in range(40)]
-    write_rows(folder / "questions.jsonl", [{"id": i, "type": "qa", "text": f"{i}?"} for i in ids])
+    write(folder / "questions.jsonl", [{"id": i, "type": "qa", "text": f"{i}?"} for i in ids])
     for run in ("A", "B"):
-        write_rows(
-            folder / "runs" / f"{run}.jsonl", [{"run": run, "question": i, "items": [{"text": run}]} for i in ids]
-        )
+        write(folder / "runs" / f"{run}.jsonl", [{"run": run, "question": i, "items": [{"text": run}]} for i in ids])
     for place, name in enumerate(("first", "second", "third")):
-        write_rows(folder / "judgments" / f"{name}.jsonl", [_judged(i, run, place) for i in ids for run in ("A", "B")])
+        write(folder / "judgments" / f"{name}.jsonl", [_judged(i, run, place) for i in ids for run in ("A", "B")])
     return folder
 
 
@@ -208,7 +202,7 @@ def test_the_model_is_not_offered_where_it_is_worse(answered: Path) -> None:
     for name in ("first", "second", "third"):
         path = answered / "judgments" / f"{name}.jsonl"
         rows = [json.loads(line) for line in path.read_text().splitlines()]
-        write_rows(path, [row | {"assessor": f"{name}{place}"} for place, row in enumerate(rows)])
+        write(path, [row | {"assessor": f"{name}{place}"} for place, row in enumerate(rows)])
     with pytest.raises(InputError, match="here they are 3 and 1"):
         qassay.open(answered).score("dawid-skene")
     assert qassay.open(answered).score("majority").runs[0].score == 0.75
@@ -225,7 +219,7 @@ def test_bad_names_are_refused(answered: Path) -> None:
 
 
 def test_a_set_of_that_name_wins(answered: Path) -> None:
-    write_rows(answered / "judgments" / "majority.jsonl", [_judged(f"q{n}", run, 0) for n in range(40) for run in "AB"])
+    write(answered / "judgments" / "majority.jsonl", [_judged(f"q{n}", run, 0) for n in range(40) for run in "AB"])
     scores = qassay.open(answered).score("majority")
     assert scores.vote is None
 
@@ -235,22 +229,18 @@ def test_lists_keep_their_classes_and_nuggets_are_voted_on(tmp_path: Path) -> No
     folder.mkdir()
     (folder / "qassay.toml").write_text('task = "series2004"\n')
     asked = [("1.1", "list"), ("1.2", "other")]
-    write_rows(folder / "questions.jsonl", [{"id": i, "type": t, "text": "?", "series": "1"} for i, t in asked])
+    write(folder / "questions.jsonl", [{"id": i, "type": t, "text": "?", "series": "1"} for i, t in asked])
     items = {"1.1": [{"doc": "D", "text": "x"}, {"doc": "D", "text": "y"}], "1.2": [{"doc": "D", "text": "n" * 90}]}
-    write_rows(
-        folder / "runs" / "A.jsonl", [{"run": "A", "question": i, "items": listed} for i, listed in items.items()]
-    )
+    write(folder / "runs" / "A.jsonl", [{"run": "A", "question": i, "items": listed} for i, listed in items.items()])
     marks = [{"question": "1.2", "nugget": str(n), "vital": n < 3, "text": f"nugget {n}"} for n in (1, 2, 3)]
-    write_rows(folder / "nuggets" / "development.jsonl", marks)
+    write(folder / "nuggets" / "development.jsonl", marks)
     listed = {"question": "1.1", "run": "A", "doc": "D"}
     for name, labels, nuggets in (("first", "RR", "12"), ("second", "RX", "1"), ("third", "WR", "23")):
         rows = [
             listed | {"text": text, "judgment": label} | ({"answer": f"{text} class"} if label == "R" else {})
             for text, label in zip("xy", labels, strict=True)
         ]
-        write_rows(
-            folder / "judgments" / f"{name}.jsonl", [*rows, {"question": "1.2", "run": "A", "nuggets": [*nuggets]}]
-        )
+        write(folder / "judgments" / f"{name}.jsonl", [*rows, {"question": "1.2", "run": "A", "nuggets": [*nuggets]}])
     key = qassay.open(folder).key("majority")
     assert key.judgments.kind("list").select("text", "judgment", "answer").rows() == [
         ("x", "R", "x class"),
@@ -260,8 +250,8 @@ def test_lists_keep_their_classes_and_nuggets_are_voted_on(tmp_path: Path) -> No
     scores = qassay.open(folder).score("majority")
     assert scores.runs[0].components == {"list": 1.0, "other": 1.0}
     # With lists of their own there is nothing to vote on: the nugget question is then unjudged.
-    write_rows(folder / "nuggets" / "first.jsonl", marks[:2])
-    write_rows(folder / "nuggets" / "second.jsonl", marks)
+    write(folder / "nuggets" / "first.jsonl", marks[:2])
+    write(folder / "nuggets" / "second.jsonl", marks)
     list_scores = qassay.open(folder).score("majority", component="list")
     assert list_scores.vote is not None
     assert list_scores.vote.nugget_judgments_left_out == 3

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.matrix import ScoreMatrix
 from qassay.measures.entailment import contingency
 from qassay.measures.nil import nil_precision, nil_recall
@@ -27,17 +28,12 @@ Golden = dict[str, Any]
 SIX = 5e-7  # a figure given with six digits
 
 
-def lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def evaluation(folder: Path, name: str, files: Mapping[str, Iterable[Mapping[str, Any]]], more: str = "") -> Path:
     """Write an evaluation of JSON lines."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "qassay.toml").write_text(f'task = "{name}"\n{more}', encoding="utf-8")
     for file, rows in files.items():
-        lines(folder / f"{file}.jsonl", rows)
+        write(folder / f"{file}.jsonl", rows)
     return folder
 
 
@@ -148,7 +144,7 @@ def test_okay_nuggets_only_add_allowance(golden: Golden, golden_parachute: Path)
     """Misprint of [SERIES05] 2.3: matched nuggets / vital nuggets would give 5/3 here."""
     table = golden_parachute / "judgments" / "adjudicated.jsonl"
     rows = [json.loads(line) for line in table.read_text().splitlines()]
-    lines(table, [row | {"nuggets": [n for n in row["nuggets"] if n in "456"]} for row in rows])
+    write(table, [row | {"nuggets": [n for n in row["nuggets"] if n in "456"]} for row in rows])
     assert run_of(golden_parachute)["score"] == 0  # recall is 0 without a vital nugget, whatever the precision
 
 

@@ -234,6 +234,11 @@ def _judged_by(assignment: Assignment) -> Any:
     return select(c.subject).where(c.set == assignment.set, c.question == assignment.question, c.body.is_not(None))
 
 
+def harsh(_: Item, part: Part) -> Mapping[str, Any]:
+    """Somebody who disagrees on everything with the one who finds everything in order."""
+    return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
+
+
 def make_desk(
     store: Store, folder: Path, *, assessors: int = 2, development: bool = True, made: Evaluation | None = None
 ) -> Desk:

@@ -29,11 +29,6 @@ from qassay.store.settings import forget_settled
 store, desk = desks.store, desks.desk
 
 
-def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with the one who finds everything in order."""
-    return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
-
-
 def count_rows(connection: Connection, set_name: str = ADJUDICATED) -> int:
     return connection.execute(select(func.count()).where(judgment.c.set == set_name)).scalar_one()
 
@@ -59,7 +54,7 @@ def test_two_who_disagree_on_everything_leave_everything(desk: Any) -> None:
     with desk.store.write() as connection:
         for question in ("1.1", "1.2", "1.3"):
             desk.judge_all(connection, question, "first")
-            desk.judge_all(connection, question, "second", harsh)
+            desk.judge_all(connection, question, "second", desks.harsh)
     with desk.store.read() as connection:
         assert desk.rows(connection) == []
         assert [desk.settled(connection, question) for question in ("1.1", "1.2", "1.3")] == [
@@ -132,7 +127,7 @@ def test_lists_agree_by_class_and_the_string_is_its_own_class(desk: Any) -> None
 def test_notes_come_with_the_verdicts_and_names_do_not(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first", lambda *_: {"judgment": "R", "note": "page two"})
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         for disagreement in desk.disagreements(connection, "1.1"):
             assert sorted(map(str, disagreement.verdicts)) == [
                 "{'judgment': 'R', 'note': 'page two'}",
@@ -148,7 +143,7 @@ def test_the_order_of_verdicts_is_drawn_for_each_item(store: Store, tmp_path: Pa
     desk = desks.make_desk(store, tmp_path, made=evaluation, development=False)
     with store.write() as connection:
         desk.judge_all(connection, "q", "first")
-        desk.judge_all(connection, "q", "second", harsh)
+        desk.judge_all(connection, "q", "second", desks.harsh)
         disagreements = desk.disagreements(connection, "q")
         firsts = [disagreement.verdicts[0]["judgment"] for disagreement in disagreements]
         assert len(firsts) == 40
@@ -161,7 +156,7 @@ def test_the_order_of_verdicts_is_drawn_for_each_item(store: Store, tmp_path: Pa
 def test_a_ruling_is_kept_and_the_rest_is_left(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         first, second = desk.disagreements(connection, "1.1")
         saved = desk.rule(connection, first, {"judgment": "X", "note": "too much"})
         assert (saved.version, saved.account, saved.body["assessor"]) == (1, desk.judge.id, desk.judge.name)
@@ -182,7 +177,7 @@ def test_rulings_are_checked_versioned_and_sent_twice(desk: Any) -> None:
     task, who = desk.evaluation.task, desk.judge
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         item = desk.disagreements(connection, "1.1")[0].item
         with pytest.raises(InputError, match="not a label"):
             rule(act(connection, task=task, who=who, key="a"), item, "", {"judgment": "?"}, expected=0)
@@ -204,7 +199,7 @@ def test_a_ruling_is_undone(desk: Any) -> None:
     task, who = desk.evaluation.task, desk.judge
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         disagreement = desk.disagreements(connection, "1.1")[0]
         desk.rule(connection, disagreement, {"judgment": "R"})
         undone = act(connection, task=task, who=who, key="undo")
@@ -276,7 +271,7 @@ def test_undoing_a_ruling_is_checked_as_ruling_is(desk: Any) -> None:
     how = {"task": desk.evaluation.task, "who": desk.judge}
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.3", "first")
-        desk.judge_all(connection, "1.3", "second", harsh)
+        desk.judge_all(connection, "1.3", "second", desks.harsh)
         item = items_of(connection, "1.3")[0]
         for version, nuggets in enumerate((["2"], ["1"])):
             rule(act(connection, **how, key=f"rule-{version}"), item, "", {"nuggets": nuggets}, expected=version)
@@ -327,7 +322,7 @@ def test_classes_with_other_items_are_a_disagreement(desk: Any) -> None:
 def test_a_ruling_that_changes_nothing_is_not_recorded(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         disagreement = desk.disagreements(connection, "1.1")[0]
         first = desk.rule(connection, disagreement, {"judgment": "W"})
         before = count_rows(connection)

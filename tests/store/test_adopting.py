@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from sqlalchemy import Connection
 
 from acting import act
 from qassay.errors import InputError
-from qassay.judging import ADJUDICATED, Item, Part, digest
+from qassay.judging import ADJUDICATED, digest
 from qassay.store.adjudication.own_lists import adopt, set_of_list
 from qassay.store.adjudication.rulings import rule, undo_ruling
 from qassay.store.adjudication.settling import settle
@@ -24,11 +23,6 @@ from qassay.store.judging.nuggets import copy_list, nuggets_of, write_nugget
 from qassay.store.pool.items import items_of
 
 store, desk = desks.store, desks.desk
-
-
-def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with the one who finds everything in order."""
-    return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
 
 
 def own_lists(desk: Any, connection: Connection, sets: tuple[str, ...] = ("first", "second")) -> None:
@@ -70,8 +64,8 @@ def test_matches_under_one_list_are_compared_by_response(desk: Any) -> None:
 
 def test_a_nugget_that_is_gone_is_nothing_to_agree_on(desk: Any) -> None:
     with desk.store.write() as connection:
-        desk.judge_all(connection, "1.3", "first", harsh)
-        desk.judge_all(connection, "1.3", "second", harsh)
+        desk.judge_all(connection, "1.3", "first", desks.harsh)
+        desk.judge_all(connection, "1.3", "second", desks.harsh)
         assert desk.settled(connection, "1.3") == (2, 0, 0)
         write_nugget(act(connection), "development", "1.3", "1", None)
         for task in (None, desk.evaluation.task):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import desk as desks
 import pytest
 
 from acting import act
-from qassay.judging import ADJUDICATED, Item, Part
+from qassay.judging import ADJUDICATED
 from qassay.store.adjudication.settling import NotClosedError
 from qassay.store.assignment.assignments import assign, reopen
 from qassay.store.assignment.counting import parts_for, recount
@@ -20,11 +19,6 @@ from qassay.store.judging.decisions import LockedError
 from qassay.store.pool.items import items_of
 
 store, desk = desks.store, desks.desk
-
-
-def harsh(_: Item, part: Part) -> Mapping[str, Any]:
-    """Somebody who disagrees on everything with the one who finds everything in order."""
-    return {"item": {"judgment": "W"}, "list": {"judgment": "X"}, "match": {"nuggets": ["1"]}}[part.kind]
 
 
 def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:
@@ -46,7 +40,7 @@ def test_a_change_of_mind_after_closing_takes_the_rule_back(desk: Any) -> None:
 def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         assignment = desk.assigned(connection, "1.1", "second")
         item = items_of(connection, "1.1")[0]
         (part,) = parts_for(connection, assignment.set, item, None)
@@ -62,7 +56,7 @@ def test_undoing_the_last_judgment_opens_the_question(desk: Any) -> None:
 def test_after_a_ruling_assessors_change_nothing_unless_the_question_is_reopened(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         assignment = desk.assigned(connection, "1.1", "second")
         disagreements = desk.disagreements(connection, "1.1")
         desk.rule(connection, disagreements[0], {"judgment": "R"})
@@ -78,7 +72,7 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
     """A ruling is asked for again only where what the assessors say has changed; until then it counts."""
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         for disagreements in desk.disagreements(connection, "1.1"):
             desk.rule(connection, disagreements, {"judgment": "U"})
         reopen(act(connection, account=desk.judge.id), "1.1", reason="a document was missing")
@@ -110,7 +104,7 @@ def test_reopening_waits_for_the_assessors_and_keeps_the_rulings(desk: Any) -> N
 def test_a_ruling_stays_where_the_assessors_come_to_agree(desk: Any) -> None:
     with desk.store.write() as connection:
         desk.judge_all(connection, "1.1", "first")
-        desk.judge_all(connection, "1.1", "second", harsh)
+        desk.judge_all(connection, "1.1", "second", desks.harsh)
         disagreement = desk.disagreements(connection, "1.1")[0]
         desk.rule(connection, disagreement, {"judgment": "U"})
         reopen(act(connection), "1.1", reason="")
@@ -136,7 +130,7 @@ def test_a_third_assessor_later_opens_what_two_had_settled(store: Store, tmp_pat
         people = [person.id for person in desk.people]
         assign(act(connection), desk.evaluation.questions, assessors=3, accounts=people)
         assert desk.settled(connection, "1.1") is None
-        desk.judge_all(connection, "1.1", "third", harsh)
+        desk.judge_all(connection, "1.1", "third", desks.harsh)
         assert desk.settled(connection, "1.1") == (0, 2, 2)
         assert desk.rows(connection) == []
 

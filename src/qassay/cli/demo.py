@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import shlex
 import sys
 import textwrap
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import JsonOption
-from qassay.cli.output import fold, print_json, print_tables
+from qassay.cli.output import fold, print_json, print_tables, without_isolates
 from qassay.demo import Demo, copy_demo
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
@@ -164,7 +163,7 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
     copy_demo(folder)
     people = prepare(folder)
     if installed("figures"):
-        _say(_bare(_write_report(report)))
+        _say(without_isolates(_write_report(report)))
         print(f"  Report   {report.as_uri()}   all 16 series, judged to the end")
     else:
         print(f"  Report   needs more: {install_line('figures')}")
@@ -176,11 +175,6 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
         print(f"  {person.name:{width}}  {TO_SEE[person.name]}")
     if not is_kept:
         print("Ctrl-C ends it and deletes everything; --serve --to FOLDER keeps it.")
-
-
-def _bare(sentence: str) -> str:
-    """Without the characters that isolate names from right to left; a terminal shows them as codes."""
-    return re.sub("[\u2068\u2069]", "", sentence)
 
 
 WIDTH = 90

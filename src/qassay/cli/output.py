@@ -139,3 +139,8 @@ def first_few(problems: Iterable[Problem]) -> list[Problem]:
     if isinstance(problems, Problems | KeptProblems):
         shown += more_problems(problems.beyond)
     return shown
+
+
+def without_isolates(sentence: str) -> str:
+    """Without the characters that isolate names from right to left; a terminal shows them as codes."""
+    return re.sub("[\u2068\u2069]", "", sentence)

@@ -23,7 +23,7 @@ from qassay.cli.inputs import (
     takes_scoring,
     warn,
 )
-from qassay.cli.output import fold, print_json, visible
+from qassay.cli.output import fold, print_json, visible, without_isolates
 from qassay.errors import InputError, Problem, UsageError
 from qassay.extras import require
 
@@ -121,15 +121,10 @@ def command(
         )
         return
     for sentence in report.answer:
-        print(visible(fold(_bare(sentence))))
+        print(visible(fold(without_isolates(sentence))))
     print()
     many = f"{len(contents)} files, " if len(contents) > 1 else ""
     print(visible(f"Wrote {target} ({many}{size / 1000:,.0f} kB)."))
-
-
-def _bare(sentence: str) -> str:
-    """Without the characters that isolate names from right to left; a terminal shows them as codes."""
-    return re.sub("[\u2068\u2069]", "", sentence)
 
 
 def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Material:

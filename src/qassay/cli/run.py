@@ -124,7 +124,7 @@ def command(
     if as_json:
         print_json(result)
     else:
-        _tell(result, folder, evaluation.folder.unpublished())
+        _print_result(result, folder, evaluation.folder.unpublished())
 
 
 def _documents(evaluation: Evaluation) -> Collection | None:
@@ -158,7 +158,7 @@ def _token(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
-def _tell(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
+def _print_result(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
     print(visible(f"Asked {result['system']} {plural(result['questions'], 'question')}{again}."))
     counts = [f"{result['nil']} NIL"] * bool(result["nil"]) + [f"{result['empty']} empty"] * bool(result["empty"])

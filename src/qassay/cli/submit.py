@@ -78,7 +78,7 @@ def command(
             reports.append(_file(path, client.submit(path, **about, replace=replace)))
         for tag in withdrawn:
             client.withdraw(tag)
-        _tell(client.submissions(), reports, withdrawn, as_json=as_json)
+        _print(client.submissions(), reports, withdrawn, as_json=as_json)
 
 
 def _check_here(evaluation: str, files: Sequence[Path]) -> None:
@@ -104,7 +104,7 @@ def _check_name(evaluation: str, client: Client) -> None:
         raise InputError(Problem("configuration", message))
 
 
-def _tell(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Sequence[str], *, as_json: bool) -> None:
+def _print(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Sequence[str], *, as_json: bool) -> None:
     from qassay.cli.output import first_few, print_json, print_tables, visible
 
     if as_json:

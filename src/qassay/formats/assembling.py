@@ -137,13 +137,16 @@ def assemble(
             of = f"{len(incomplete)} of {plural(len(questions), unit_name[0])}"
             notes.append(f"{of} left out: a system has no score for them (missing: skip): {few(incomplete)}.")
     if not len(keep):
-        raise InputError(Problem("syntax", f"no question has a score of every system. {SKIP_OR_ZERO}", _files(parts)))
+        raise InputError(
+            Problem("syntax", f"no question has a score of every system. {SKIP_OR_ZERO}", file_names(parts))
+        )
     values = tuple(np.nan_to_num(table.values[keep], nan=0.0) for table in tables)
     matrix = _averaged(tuple(block.system for block in blocks), tuple(questions[i] for i in keep), values)
     return replace(matrix, measure=metric or "score", notes=tuple(notes), unit_name=unit_name)
 
 
-def _files(parts: Iterable[Part]) -> str:
+def file_names(parts: Iterable[Part]) -> str:
+    """The files of some parts, each once."""
     return ", ".join(dict.fromkeys(part.rows.file for part in parts))
 
 

@@ -21,6 +21,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from qassay.display import one_line
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import lines
 from qassay.formats.jsonl import Numbered
@@ -299,7 +300,7 @@ def format_weights(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
     for row in rows:
         if row.get("weight") is None:
             continue
-        question, text = row["question"], _flat(row["text"] or "")
+        question, text = row["question"], one_line(row["text"] or "")
         writer.check_fields(question, [question, row["nugget"]])
         writer.check(question, text)
         weight = format(Decimal(repr(float(row["weight"]))), "f")  # never with an exponent
@@ -329,7 +330,7 @@ def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str],
         if number:
             writer.raw("\n")
         writer.check_fields(question, [question])
-        writer.raw(f"Qid {question}: {_flat(titles.get(question, ''))}".rstrip())
+        writer.raw(f"Qid {question}: {one_line(titles.get(question, ''))}".rstrip())
         for row in nuggets:
             # The text is for people: it may lose its line ends and the blanks around it.
             text = re.sub(r"[\r\n]+", " ", row["text"] or "").strip(lines.BLANKS)
@@ -378,7 +379,7 @@ def format_answers(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str],
         if number:
             writer.raw("")
         writer.line(question, ["#", question])
-        writer.raw(f"Q:{_flat(titles.get(question, ''))}".rstrip())
+        writer.raw(f"Q:{one_line(titles.get(question, ''))}".rstrip())
         for row in answers:
             answer = row["answer"]
             writer.check(question, answer)
@@ -393,11 +394,6 @@ def _by_question(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[st
     for row in rows:
         grouped.setdefault(row["question"], []).append(row)
     return grouped
-
-
-def _flat(text: str) -> str:
-    """A title on one line."""
-    return " ".join(text.split())
 
 
 # NYT19980619.0373, APW_ENG_20050101.0001; AP880212-0001; BLOG06-20051206-000-0000000001.

@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import polars as pl
 
+from qassay.display import one_line
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import nist
 from qassay.formats.folder import Configuration, Folder
@@ -144,7 +145,7 @@ def series_xml(questions: TestSet, *, name: str, file: str) -> str:
     problems = Problems()
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<trecqa name={_attribute(name)}>"]
     for series in questions.series:
-        lines.append(f"<target id={_attribute(series.id)} text={_attribute(_flat(series.target or ''))}>")
+        lines.append(f"<target id={_attribute(series.id)} text={_attribute(one_line(series.target or ''))}>")
         for question in series.questions:
             written = escape(question.text, {"\r": "&#13;"})
             kind = question.type.upper()
@@ -190,7 +191,7 @@ def target_types(questions: TestSet) -> str:
         for question in questions
         if question.target is not None and question.target_type is not None
     }
-    lines = (f"#{kind} {_flat(target)}" for target, kind in known.items())
+    lines = (f"#{kind} {one_line(target)}" for target, kind in known.items())
     return "".join(f"{line}\n" for line in lines if TARGET_TYPE.fullmatch(line))
 
 
@@ -215,7 +216,3 @@ def _xml_faults(series: Series, question: Question, file: str) -> list[Problem]:
 
 def _attribute(text: str) -> str:
     return quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from qassay.errors import InputError, Problem, UsageError, few, unknown
-from qassay.formats.assembling import Part, RepeatsAre, assemble, match_ids, name_systems
+from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
 from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
 from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
@@ -229,7 +229,7 @@ class _Reader:
             first = {part.rows.default_metric for part in parts}
             if self.metric is None and len(first) == 1 and first <= set(shared):
                 return [str(first.pop())]
-            raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), _files(parts)))
+            raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), file_names(parts)))
         if self.metric in shared or (self.metric == "score" and "" in shared):
             return ["" if self.metric not in shared else self.metric]
         if self.metric in every:
@@ -248,7 +248,7 @@ class _Reader:
                 if system not in known:
                     raise unknown("system", system, known)
         matrix = assemble(chosen, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
-        matrix = self._finished(_selected(matrix, self.systems), _form(parts), _files(parts))
+        matrix = self._finished(_selected(matrix, self.systems), _form(parts), file_names(parts))
         return replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
 
     def _finished(self, matrix: ScoreMatrix, form: str, file: str) -> ScoreMatrix:
@@ -335,7 +335,3 @@ def _form(parts: Sequence[Part]) -> str:
 
 def _names(metrics: Sequence[str]) -> str:
     return few([name or "score" for name in metrics], 20) if metrics else "none"
-
-
-def _files(parts: Sequence[Part]) -> str:
-    return ", ".join(dict.fromkeys(part.rows.file for part in parts))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qassay.display import safe_text
+from qassay.tables import pipes
 
 if TYPE_CHECKING:
     from qassay.reports.document import Report
@@ -40,19 +40,15 @@ def _table(table: Table) -> str:
     """The first rows of a table, with its title above and its notes below."""
     columns = table.columns
     lines = [
-        _pipes(_cell(column.header) for column in columns),
-        _pipes(":--" if column.left else "--:" for column in columns),
-        *(_pipes(map(_cell, row)) for row in replace(table, rows=table.rows[:MOST_ROWS]).cells()),
+        pipes(_cell(column.header) for column in columns),
+        pipes(":--" if column.left else "--:" for column in columns),
+        *(pipes(map(_cell, row)) for row in replace(table, rows=table.rows[:MOST_ROWS]).cells()),
     ]
     left = len(table.rows) - MOST_ROWS
     notes = [f"{left:,} more rows: report --format csv writes all of them."] if left > 0 else []
     notes += list(table.notes)
     title = [f"**{_plain(table.title)}**"] if table.title else []
     return "\n\n".join([*title, "\n".join(lines), *map(_plain, notes)])
-
-
-def _pipes(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def _cell(cell: str) -> str:

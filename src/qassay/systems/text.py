@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from qassay.collections import search
 from qassay.collections.documents import sentence_spans
+from qassay.display import one_line
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -58,11 +59,6 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """
     shorter = min(len(first), len(second))
     return len(first & second) / shorter if shorter else 0.0
-
-
-def one_line(text: str) -> str:
-    """The text with every run of white space as one blank: an answer string is one line."""
-    return " ".join(text.split())
 
 
 def sentences(text: str) -> list[str]:

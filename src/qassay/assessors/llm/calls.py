@@ -14,6 +14,7 @@ from typing import Any
 from qassay.assessors.base import Case
 from qassay.assessors.llm.forms import AnswerForm, Form, Verdict, form_of, lists_nuggets
 from qassay.assessors.llm.prompts import Prompt
+from qassay.display import one_line
 from qassay.judging import KINDS, Kind, digest
 from qassay.tasks import Task
 
@@ -188,11 +189,6 @@ def around(document: str, text: str, most: int) -> str:
     position = document.casefold().find(text.strip().casefold()) if text.strip() else -1
     start = max(0, min(position - (most - len(text)) // 2, len(document) - most)) if position >= 0 else 0
     return _CUT * (start > 0) + document[start : start + most] + _CUT * (start + most < len(document))
-
-
-def one_line(text: str) -> str:
-    """The text without line breaks, which would look like the next number of a list."""
-    return " ".join(text.split())
 
 
 def key_of(call: Call, model: str, endpoint: str, settings: Mapping[str, Any]) -> str:

@@ -19,10 +19,11 @@ from qassay.assessors.judging import checked_name, shown_nuggets
 from qassay.assessors.llm.answers import keep_prompt
 from qassay.assessors.llm.asking import Asked, Asking, FailedError, Loop
 from qassay.assessors.llm.assessor import LanguageModel, decided
-from qassay.assessors.llm.calls import Call, one_line, shortened
+from qassay.assessors.llm.calls import Call, shortened
 from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.forms import Check, Field, Form, MalformedError, Verdict, decoded, described
 from qassay.assessors.llm.prompts import Prompt
+from qassay.display import one_line
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import

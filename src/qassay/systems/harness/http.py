@@ -21,12 +21,12 @@ from typing import Any
 import msgspec
 
 from qassay.direct import PASSING, direct, refusal_text
+from qassay.display import one_line
 from qassay.spelling import number
 from qassay.systems import Answer, Asked, Documents
 from qassay.systems.harness.callers import Caller
 from qassay.systems.harness.wire import CallError, read_answer, request
 from qassay.systems.reference.evidence import query
-from qassay.systems.text import one_line
 from qassay.tasks import Task
 
 LONGEST_BODY = 16 << 20

@@ -20,9 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from qassay.collections.documents import Document, sentence_spans
+from qassay.display import one_line
 from qassay.systems import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.evidence import Sentence, gather, target_of
-from qassay.systems.text import STOP_WORDS, content_words, one_line, overlap, stem, words
+from qassay.systems.text import STOP_WORDS, content_words, overlap, stem, words
 
 _PRONOUN = re.compile(
     r"^(?:In \d{4} |In \w+ \d{4} |On [\w ]+? \d{4} )?(?:He|She|It|They|His|Her|Its|Their|he|she|it)\b"

@@ -20,11 +20,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qassay.collections.documents import Document, sentence_spans
+from qassay.display import one_line
 from qassay.systems import Asked, Documents
 from qassay.systems.reference.answer_types import AnswerType, fit
 from qassay.systems.reference.candidates import Candidate, members, nouns, quantities
 from qassay.systems.reference.names import inner_capitals, names
-from qassay.systems.text import content_words, one_line, stem, words
+from qassay.systems.text import content_words, stem, words
 
 _DEFINITION = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:an? |the )?(?P<target>.+?)\s*\??$", re.IGNORECASE)
 

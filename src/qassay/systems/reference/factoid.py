@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from qassay.display import one_line
 from qassay.errors import UsageError
 from qassay.systems import Answer, Asked, Documents, Item, System, nothing
 from qassay.systems.reference.answer_types import answer_type, fit
@@ -41,7 +42,7 @@ from qassay.systems.reference.evidence import (
     weights,
 )
 from qassay.systems.reference.names import Entities, entity_finder
-from qassay.systems.text import one_line, sentences, stem, words
+from qassay.systems.text import sentences, stem, words
 
 LONGEST_EXTRACT = 250
 
