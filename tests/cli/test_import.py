@@ -129,7 +129,7 @@ def test_questions_merge_and_are_replaced_only_with_leave(folder: Path, tmp_path
     assert "2 questions in 2 series of type factoid, 1 of them new" in capsys.readouterr().out
     assert read(folder / "questions.jsonl") == [*QUESTIONS, more]
     other = write(tmp_path / "other.jsonl", [{**QUESTIONS[0], "text": "Where?"}])
-    assert "1 question differ from the evaluation's (1.1)" in refused(folder, capsys, other)
+    assert "1 question differs from the evaluation's (1.1)" in refused(folder, capsys, other)
     assert run_import(folder, other, "--replace") == 0
     assert read(folder / "questions.jsonl")[0]["text"] == "Where?"
 

@@ -106,6 +106,8 @@ def test_empty_answers_need_no_judgment(folder: Path, tmp_path: Path, capsys: Ca
     ]
     assert run_import(folder, write(tmp_path / "first.jsonl", rows)) == 0
     assert "1 row about empty answers, which need no judgment, left out (q3)" in capsys.readouterr().err
+    assert run_import(folder, write(tmp_path / "silent.jsonl", [row for row in rows if row["question"] == "q3"])) == 1
+    assert "every row is about an empty answer, which needs no judgment (q3)" in capsys.readouterr().err
     assert [row["question"] for row in read(folder / "judgments" / "first.jsonl")] == ["q2"]
 
 

@@ -107,14 +107,16 @@ def test_weights_keep_what_is_vital(folder: Path, tmp_path: Path, capsys: Captur
     assert "bad.tsv:1: question 9 is not in the test set" in capsys.readouterr().err
 
 
-def test_weights_of_questions_without_nuggets(tmp_path: Path, capsys: Captured) -> None:
+def test_nuggets_of_questions_without_nuggets(tmp_path: Path, capsys: Captured) -> None:
     main(["init", str(tmp_path / "e"), "--task", "main2003"])
     assert (
         run_import(tmp_path / "e", write(tmp_path / "q.jsonl", [{"id": "1", "type": "factoid", "text": "Who?"}])) == 0
     )
-    (tmp_path / "w.tsv").write_text("1\t1\t0.25\tx\n")
-    assert run_import(tmp_path / "e", tmp_path / "w.tsv") == 1
-    assert "w.tsv:1: question 1 is of type factoid, which takes no nuggets" in capsys.readouterr().err
+    nugget = '{"question": "1", "nugget": "1", "vital": true, "text": "x"}\n'
+    for name, text in (("w.tsv", "1\t1\t0.25\tx\n"), ("n.txt", "1 1\tvital\tx\n"), ("n.jsonl", nugget)):
+        (tmp_path / name).write_text(text)
+        assert run_import(tmp_path / "e", tmp_path / name) == 1
+        assert f"{name}:1: question 1 is of type factoid, which takes no nuggets" in capsys.readouterr().err
 
 
 def test_types_of_targets(tmp_path: Path, data: Data, capsys: Captured) -> None:

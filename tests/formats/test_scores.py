@@ -279,6 +279,19 @@ def test_a_system_whose_numbers_are_written_otherwise_is_not_left_out(write: Wri
         read_scores(write("t.csv", 'id,A,B\n1,"1,234",900\n2,800,900\n'))
 
 
+def test_separators(write: Write) -> None:
+    """Tables for Excel name theirs in the first line; an unusual one, or a title above the names, is said."""
+    named = read_scores(write("e.csv", "sep=;\nid;A;B\n1;0,5;1\n2;0;0,25\n")).matrix
+    assert (named.runs, named.values.tolist()) == (("A", "B"), [[0.5, 0], [1, 0.25]])
+    with pytest.raises(InputError, match=r"p\.csv:3: row 1, column B: 'x' is not a number"):
+        read_scores(write("p.csv", '"sep=|"\r\nid|A|B\r\n1|0.5|x\r\n2|0|1\r\n'))
+    for text, noun in (("id|A|B\n1|0.5|1\n", r"'\|'"), ("id  A B\n1 0.5  1\n", "blanks")):
+        with pytest.raises(InputError, match=rf"s\.csv:1: its columns are separated by {noun}. Write commas"):
+            read_scores(write("s.csv", text))
+    with pytest.raises(InputError, match=r"t\.csv:1: this line has 1 cell, and line 2 has 3.*delete lines above them"):
+        read_scores(write("t.csv", "# made by hand\nid,A,B\n1,0.5,1\n"))
+
+
 def test_words_count_as_numbers_with_a_note(write: Write) -> None:
     matrix = read_scores(write("w.csv", "qid,A,B\nq1,C,yes\nq2,I,No\nq3,P,PASS\nq4,C,fail\n")).matrix
     assert matrix.values.tolist() == [[1, 0, 0.5, 1], [1, 0, 1, 0]]

@@ -79,6 +79,11 @@ def number(text: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
+def has_number(cells: Iterable[str]) -> bool:
+    """Whether any of the cells is a number."""
+    return any(not math.isnan(number(cell)) for cell in cells)
+
+
 def places(text: str) -> int:
     """Decimal places of a number as written.
 

@@ -17,7 +17,7 @@ import zipfile
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ import msgspec
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.binary import binary_grid
+from qassay.formats.cells import has_number
 from qassay.formats.files import decode, read_bytes
 from qassay.tables import plural
 
@@ -42,6 +43,8 @@ MOST_WORKBOOK = 1 << 30
 # Rows read at once, and different cells of a column up to which equal ones are shared.
 _ROWS_AT_ONCE = 8192
 _MOST_SHARED = 1 << 16
+# The first line of tables that are written for Excel.
+_NAMED_SEPARATOR = re.compile(r"\"?sep=([,;\t|])\"?(?=\r|\n)", re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # Fields of JSON rows whose own fields are scores.
 NESTED_SCORES = ("scores", "metrics")
@@ -142,11 +145,15 @@ def read_grid(path: Path) -> Grid:
 
 def _separated(file: str, text: str) -> Grid:
     """A table separated by commas, semicolons or tabs; every row of another width than the header is reported."""
-    separator = _separator(text)
-    rows = _csv_rows(file, text, separator)
+    named = _NAMED_SEPARATOR.match(text)
+    separator = named[1] if named else _separator(text)
+    # The end of its line stays, so that lines keep their numbers.
+    rows = _csv_rows(file, text[named.end() :] if named else text, separator)
     header_line, header = next(rows, (0, []))
     if not header:
         raise InputError(Problem("syntax", "the file is empty", file))
+    if len(header) == 1:
+        rows = _refuse_other_separators(file, header_line, header[0], rows)
     columns = [_SharedCells() for _ in header]
     lines = array("q")
     problems = Problems()
@@ -162,6 +169,25 @@ def _separated(file: str, text: str) -> Grid:
     if problems:
         raise InputError(problems)
     return Grid(file, header, [column.cells for column in columns], lines, header_line, decimal_commas=separator == ";")
+
+
+def _refuse_other_separators(
+    file: str, header_line: int, header: str, rows: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table of one column; an error where the first line is a title, or where blanks or | separate it."""
+    first = next(rows, None)
+    if first is None:
+        return rows
+    line, row = first
+    if len(row) > 1:
+        message = f"this line has 1 cell, and line {line} has {len(row)}. The names are in the first line: delete lines"
+        raise InputError(Problem("syntax", f"{message} above them", file, header_line))
+    for separator, noun in (("|", "'|'"), (None, "blanks")):
+        cells = row[0].split(separator)
+        if 1 < len(header.split(separator)) == len(cells) and has_number(cells):
+            message = f"its columns are separated by {noun}. Write commas, semicolons or tabs between them"
+            raise InputError(Problem("syntax", message, file, header_line))
+    return chain([first], rows)
 
 
 def _csv_rows(file: str, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:

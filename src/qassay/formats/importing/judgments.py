@@ -207,6 +207,9 @@ def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequenc
                 filled.append((line, full))
     if problems:
         raise InputError(problems)
+    if silent and not filled:
+        message = f"every row is about an empty answer, which needs no judgment ({few(silent)})"
+        raise InputError(Problem("unjudged", message, source.name))
     if silent:
         message = f"{plural(len(silent), 'row')} about empty answers, which need no judgment, left out ({few(silent)})"
         plan.warnings.append(Problem("unjudged", message, source.name))

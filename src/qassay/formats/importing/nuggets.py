@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from qassay.errors import InputError, Problem
 from qassay.formats import files, nist, rag24
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import check_types, merge
-from qassay.formats.importing.rows import add_rows, nugget_lists, nugget_rows, set_of
-from qassay.formats.jsonl import Numbered
-from qassay.judging import ADJUDICATED, kind_of_type
+from qassay.formats.importing.rows import add_rows, nugget_lists, nugget_rows, refuse_without_nuggets, set_of
+from qassay.judging import ADJUDICATED
 from qassay.tables import plural
 
 # A nugget is vital from this weight on, where no list says whether it is.
@@ -25,7 +21,7 @@ def import_weights(plan: Plan, source: Source) -> None:
     lists = list(nugget_lists(plan))
     name = plan.options.set_name or (lists[0] if len(lists) == 1 else ADJUDICATED)
     rows = nist.parse_weights(_text(plan, source), file=source.name)
-    _refuse_others(plan, source, rows)
+    refuse_without_nuggets(plan, source, rows)
     vital = {(str(row["question"]), str(row["nugget"])): row["vital"] for row in nugget_rows(plan, name)}
     complete = [
         (line, {**row, "vital": vital.get((row["question"], row["nugget"]), row["weight"] >= VITAL_WEIGHT)})
@@ -41,25 +37,9 @@ def import_nugget_lists(plan: Plan, source: Source) -> None:
     new = merge(plan, lists.questions, source, keep=not plan.options.replace)
     if new:
         plan.report(source, plural(new, "new question"), count=new)
-    _refuse_others(plan, source, lists.nuggets)
+    refuse_without_nuggets(plan, source, lists.nuggets)
     add_rows(plan, source, "nuggets", lists.nuggets, name=set_of(plan, source))
 
 
 def _text(plan: Plan, source: Source) -> str:
     return files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
-
-
-def _refuse_others(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
-    """Stop at nuggets of questions that are not judged by nuggets."""
-    questions, types = plan.test_set(source).by_id, plan.configuration.task.types
-
-    def problems() -> Iterator[Problem]:
-        for line, row in rows:
-            question = questions.get(str(row["question"]))
-            rules = types.get(question.type) if question is not None else None
-            if question is not None and (rules is None or not kind_of_type(question.type, rules).by_nuggets):
-                message = f"question {question.id} is of type {question.type}, which takes no nuggets; remove the line"
-                yield Problem("unknown-nugget", message, source.name, line or None, question.id)
-
-    if refused := list(problems()):
-        raise InputError(refused)

@@ -164,9 +164,8 @@ def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False)
         message = f"{plural(len(changed), 'question')} read differently in the evaluation, and stay: {few(changed)}"
         plan.warnings.append(Problem("duplicate-question", message, source.name))
     elif changed and not plan.options.replace:
-        message = (
-            f"{plural(len(changed), 'question')} differ from the evaluation's ({few(changed)}); to replace: --replace"
-        )
+        differ = f"{plural(len(changed), 'question')} {'differs' if len(changed) == 1 else 'differ'}"
+        message = f"{differ} from the evaluation's ({few(changed)}); to replace: --replace"
         raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
     if new:
         lay_over(plan, new, source)

@@ -16,7 +16,7 @@ from qassay.formats.jsonl import Numbered
 from qassay.formats.judgments import weight_fault
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
-from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, names_nuggets
+from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, kind_of_type, names_nuggets
 from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
@@ -64,8 +64,24 @@ _NIST_FORMS = {
 
 def import_rows(plan: Plan, source: Source) -> None:
     """Append nuggets to their list, answers known from question development, or descriptions of runs."""
-    kind = _KINDS[source.kind]
-    add_rows(plan, source, kind, parsed_rows(plan, source), name=set_of(plan, source) if kind == "nuggets" else "")
+    kind, rows = _KINDS[source.kind], parsed_rows(plan, source)
+    if kind == "nuggets":
+        refuse_without_nuggets(plan, source, rows)
+    add_rows(plan, source, kind, rows, name=set_of(plan, source) if kind == "nuggets" else "")
+
+
+def refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
+    """Stop at nuggets of questions that are not judged by nuggets."""
+    questions, types = plan.test_set(source).by_id, plan.configuration.task.types
+    refused = Problems()
+    for line, row in rows:
+        question = questions.get(str(row.get("question")))
+        rules = types.get(question.type) if question is not None else None
+        if question is not None and (rules is None or not kind_of_type(question.type, rules).by_nuggets):
+            message = f"question {question.id} is of type {question.type}, which takes no nuggets; remove the line"
+            refused.append(Problem("unknown-nugget", message, source.name, line or None, question.id))
+    if refused:
+        raise InputError(refused)
 
 
 def import_patterns(plan: Plan, source: Source) -> None:
