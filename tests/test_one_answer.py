@@ -21,6 +21,7 @@ import qassay
 from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.cli import main
+from qassay.cli.gate import gate_line
 from qassay.demo import demo_folder
 from qassay.errors import QassayError
 from qassay.formats.matrix import read_matrix
@@ -185,6 +186,15 @@ def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
     if result.interval is not None:
         assert is_clear == (result.interval[0] > 0 or result.interval[1] < 0)
         assert result.interval[0] - 1e-9 <= result.difference <= result.interval[1] + 1e-9
+        # No few units show that a difference is exactly this, and no interval leaves the scale.
+        assert result.interval[0] < result.interval[1]
+        assert matrix.bounds is None or max(map(abs, result.interval)) <= matrix.span + 1e-9
+        for margin in (0.0, 0.01, matrix.span):
+            decided = result.gate(margin)
+            low, high = re.search(r"(\S+) to (\S+), ", gate_line(result, decided, margin)).groups()  # type: ignore[union-attr]
+            assert (decided == "ALLOW") == (float(low) > -margin)
+            assert (decided == "REJECT") == (float(high) < -margin)
+            assert (float(high) < 0) == (result.interval[1] < 0)
     if not is_clear and result.units_needed is not None:
         assert result.units_needed > len(matrix.units)
     shown = str(result.table())
