@@ -15,17 +15,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import qassay
 from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.arrays import Floats
 from qassay.cli import main
+from qassay.cli.gate import gate_line
 from qassay.demo import demo_folder
 from qassay.errors import QassayError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import Repeats, ScoreMatrix
-from qassay.meta.significance import AllPairs, PairComparison, compare, compare_all
+from qassay.meta.significance import AllPairs, Method, PairComparison, compare, compare_all
 from qassay.meta.simulate import simulate_runs
 from qassay.reports import answers
 from qassay.tables import at_least
@@ -185,6 +187,15 @@ def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
     if result.interval is not None:
         assert is_clear == (result.interval[0] > 0 or result.interval[1] < 0)
         assert result.interval[0] - 1e-9 <= result.difference <= result.interval[1] + 1e-9
+        # No few units show that a difference is exactly this, and no interval leaves the scale.
+        assert result.interval[0] < result.interval[1]
+        assert matrix.bounds is None or max(map(abs, result.interval)) <= matrix.span + 1e-9
+        for margin in (0.0, 0.01, matrix.span):
+            decided = result.gate(margin)
+            low, high = re.search(r"(\S+) to (\S+), ", gate_line(result, decided, margin)).groups()  # type: ignore[union-attr]
+            assert (decided == "ALLOW") == (float(low) > -margin)
+            assert (decided == "REJECT") == (float(high) < -margin)
+            assert (float(high) < 0) == (result.interval[1] < 0)
     if not is_clear and result.units_needed is not None:
         assert result.units_needed > len(matrix.units)
     shown = str(result.table())
@@ -329,6 +340,39 @@ def test_scores_and_differences_have_three_decimals_and_no_difference_looks_like
         replace(matrix, values=values[:, :20] * 0.7321, units=matrix.units[:20], denominator=None), "a", "b"
     )
     assert [column.spec for column in graded.deciding_table().columns[1:]] == [".3f", ".3f", "+.3f"]
+
+
+@pytest.mark.parametrize("method", [None, "holm", "bh"])
+@pytest.mark.parametrize(("ahead", "behind", "level"), [(6, 0, 4), (5, 0, 5), (60, 40, 900), (200, 162, 10), (0, 0, 9)])
+def test_two_right_or_wrong_runs_have_one_p_value_however_they_are_asked_about(
+    ahead: int, behind: int, level: int, method: Method | None
+) -> None:
+    """All of them are the binomial test: a drawn p-value could lie on the other side of the level."""
+    values = np.array([[1] * ahead + [0] * behind + [1] * level, [0] * ahead + [1] * behind + [1] * level])
+    matrix = ScoreMatrix(("a", "b"), tuple(map(str, range(values.shape[1]))), values.astype(float), denominator=1)
+    alone, among = compare(matrix, "a", "b"), compare_all(matrix, method=method)
+    expected = binomtest(ahead, ahead + behind).pvalue if ahead else 1.0
+    assert alone.p == pytest.approx(expected, abs=1e-12)
+    assert among.p_adjusted[0, 1] == among.p[0, 1] == alone.p
+    assert bool(among.is_different[0, 1]) == (alone.verdict != "cannot tell")
+    if among.margin is not None:
+        assert (alone.difference >= among.margin - 1e-9) == bool(among.is_different[0, 1])
+
+
+def test_three_right_or_wrong_runs_have_the_binomial_p_values_that_are_corrected() -> None:
+    matrix = simulate_runs(np.array([0.3, 0.5, 0.6]), 80, scores="binary", seed=3)
+    result = compare_all(matrix, method="holm")
+    for pair in result.pairs():
+        assert pair.p == compare(matrix, pair.a, pair.b).p
+
+
+def test_decimals_of_fractions_are_ties_where_the_fractions_are() -> None:
+    """8/9, 2/3, 1/6, 1/12 and 1/2 with twelve decimals: 20 of the 32 sets of signs reach the difference."""
+    differences = np.array([-8 / 9, -2 / 3, 1 / 12, 1 / 6, 1 / 2, 0.0, 0.0])
+    decimals = np.round(np.stack([np.maximum(differences, 0), np.maximum(-differences, 0)]), 12)
+    names = tuple(map(str, range(7)))
+    exact = compare(ScoreMatrix(("a", "b"), names, decimals, denominator=10**12), "a", "b")
+    assert exact.p == compare(ScoreMatrix(("a", "b"), names, decimals), "a", "b").p == 20 / 32
 
 
 def test_one_of_several_is_singular() -> None:

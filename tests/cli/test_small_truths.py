@@ -73,7 +73,7 @@ def test_describe_counts_series_as_series_and_questions_as_questions(
         ),
         (
             "reuse",
-            "A run left out changes by -0.026 on average, by -0.100 at most (jay); 1 of 45 pairs of runs change ",
+            "A run left out changes by -0.026 on average, by -0.100 at most (jay); 1 of 45 pairs of runs changes ",
         ),
     ],
 )

@@ -96,7 +96,8 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
     whole, scale = whole_numbers(matrix.summary.parts(matrix.values), exact)
     if matrix.clusters is not None:
         whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
-    tolerance = TIE * units * scale if exact is None else 0.5
+    # Below half a whole number there is no difference; decimals such as 0.333333333333 have smaller ones than a tie is.
+    tolerance = max(0.5, TIE * units * scale)
     name = matrix.unit_name if matrix.clusters is None else ("series", "series")
     return Blocks(whole, sizes, weights.astype(np.float64), scale * units, tolerance, name, matrix.span)
 
@@ -350,10 +351,9 @@ def flip_test(pair: Blocks, *, level: float = 0.95, flips: int | None = None, se
     """
     differences = pair.parts[0] - pair.parts[1]
     flips = default_flips(pair.count) if flips is None else flips
-    is_one = shows_one_difference(differences, pair.weights, pair.tolerance)
-    is_computed = is_one and (not differences.any() or bool((pair.weights == pair.weights[0]).all()))
-    test = _one_difference(differences, pair, level) if is_computed else _flipped(differences, pair, level, flips, seed)
-    if test.interval is None or not is_one:
+    counts = ahead_and_behind(pair)
+    test = _flipped(differences, pair, level, flips, seed) if counts is None else _computed(*counts, pair, level)
+    if test.interval is None or not shows_one_difference(differences, pair.weights, pair.tolerance):
         return test
     first, second = pair.values()
     low, high = limits_with_unseen(first - second, pair.span, alpha=1 - level, decided=test.interval)
@@ -393,14 +393,25 @@ def _flipped(differences: Floats, pair: Blocks, level: float, flips: int, seed: 
     )
 
 
-def _one_difference(differences: Floats, pair: Blocks, level: float) -> FlipTest:
-    """The test where the runs differ on a unit by one amount, or not at all: computed, not enumerated or drawn."""
-    step = float(np.abs(differences).max(initial=0.0))
+def ahead_and_behind(pair: Blocks) -> tuple[int, int, float] | None:
+    """On how many blocks the first run is ahead, on how many behind, and by how much; None where it is not one amount.
+
+    None too where blocks that differ weigh differently: a sum of them is then no number of blocks.
+    """
+    differences = pair.parts[0] - pair.parts[1]
     ahead, behind = (int((sign * differences > pair.tolerance).sum()) for sign in (1, -1))
+    weigh_the_same = ahead + behind == 0 or bool((pair.weights == pair.weights[0]).all())
+    if not weigh_the_same or not shows_one_difference(differences, pair.weights, pair.tolerance):
+        return None
+    return ahead, behind, float(np.abs(differences).max(initial=0.0))
+
+
+def _computed(ahead: int, behind: int, step: float, pair: Blocks, level: float) -> FlipTest:
+    """The test where the runs differ on a unit by one amount, or not at all: computed, not enumerated or drawn."""
     test = exact_flips(ahead, behind, pair.count - ahead - behind, alpha=1 - level)
     scale = step * pair.count / pair.scale
     return FlipTest(
-        difference=float(differences.sum()) / pair.scale,
+        difference=float((pair.parts[0] - pair.parts[1]).sum()) / pair.scale,
         low=test.low * scale if math.isfinite(test.low) else None,
         high=test.high * scale if math.isfinite(test.high) else None,
         p=test.p,

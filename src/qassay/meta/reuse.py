@@ -98,7 +98,8 @@ class Reuse(Result):
         change = (
             f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
         )
-        places = f"; {ranks.swaps:,} of {plural(ranks.pairs, 'pair')} of runs change places" if ranks.pairs else ""
+        swap = "changes" if ranks.swaps == 1 else "change"
+        places = f"; {ranks.swaps:,} of {plural(ranks.pairs, 'pair')} of runs {swap} places" if ranks.pairs else ""
         return f"{change} ({largest.run}){places}"
 
     def table(self) -> Table:

@@ -7,8 +7,10 @@ adjusted p-values, and who differs, which is where the adjusted p-value is at mo
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +18,16 @@ from numpy.typing import NDArray
 
 from qassay.arrays import Floats, Integers
 from qassay.errors import unknown
-from qassay.meta.intervals import FLIPS, Blocks, default_flips, every_flip_fits, flip_chunks, hits_needed
+from qassay.meta.intervals import (
+    FLIPS,
+    Blocks,
+    ahead_and_behind,
+    default_flips,
+    every_flip_fits,
+    flip_chunks,
+    hits_needed,
+)
+from qassay.meta.right_or_wrong import two_sided_binomial
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
@@ -98,6 +109,8 @@ class PairTests:
 
     def _randomised_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
+        if len(parts.parts) == 2 and (computed := self._two_right_or_wrong(parts)) is not None:
+            return computed
         ranges, singles, exact = self._under_chance(parts)
         # Random permutations are joined by the one observed, which keeps p above 0; all there are hold it already.
         observed = int(not exact)
@@ -111,6 +124,23 @@ class PairTests:
         margin, note = self._common_line(parts, ranges, needed)
         adjusted = (observed + hits) / (observed + len(ranges))
         return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,), exact)
+
+    def _two_right_or_wrong(self, parts: Blocks) -> Decision | None:
+        """Two runs that differ by one amount only: computed as where two runs are named, not drawn; else None."""
+        counts = ahead_and_behind(parts)
+        if counts is None:
+            return None
+        ahead, behind, step = counts
+        p = np.ones((2, 2))
+        p[0, 1] = p[1, 0] = two_sided_binomial(ahead, behind)
+        # Of as many units on which they differ, the smallest majority that chance does not explain.
+        apart = ahead + behind
+        minorities = range((apart + 1) // 2)
+        rejected = bisect_right(minorities, self.alpha, key=lambda few: two_sided_binomial(apart - few, few))
+        margin: float | None = (apart - 2 * (rejected - 1)) * step / parts.scale if rejected else None
+        notes = () if rejected else (self._out_of_reach(parts, float(np.ptp(parts.parts, axis=0).sum())),)
+        flips = 2**parts.count if parts.count < 63 else None
+        return Decision(p, p, p <= self.alpha, margin, flips, notes, exact=True)
 
     def _under_chance(self, parts: Blocks) -> tuple[Floats, Floats, bool]:
         """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
@@ -185,9 +215,12 @@ class PairTests:
                 notes.append(
                     f"Pairs with the same difference on all {parts.name[1]} have no t test and count as not different."
                 )
+        elif (computed := binomial_p_values(parts)) is not None:
+            p, drawn, exact = computed, 2**parts.count if parts.count < 63 else None, True
         else:
             flips = self.permutations or flips_for(pairs, self.alpha)
             p, drawn, exact = flip_p_values(parts, flips=flips, seed=self.seed, progress=self.progress)
+        if drawn is not None:
             least = (2 if exact else 1) / (drawn if exact else drawn + 1)
             if least * pairs > self.alpha:
                 reason = counted(parts.count, parts.name) if exact else f"{drawn:,} permutations"
@@ -206,6 +239,26 @@ class PairTests:
 def flips_for(pairs: int, alpha: float) -> int:
     """As many flips as Holm's correction of this many pairs needs to reach its level, within bounds."""
     return min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
+
+
+def binomial_p_values(parts: Blocks) -> Floats | None:
+    """The exact p-value of every pair of runs (runs x runs) where scores are right or wrong; else None.
+
+    It is the share of all sign flips, without drawing one: the binomial test on the units where the two differ.
+    """
+    values = np.unique(parts.parts)
+    if len(values) > 2 or not (parts.weights == parts.weights[0]).all():
+        return None
+    runs = len(parts.parts)
+    right = (parts.parts == values[-1]).astype(np.float64)
+    both = right @ right.T
+    ahead = np.rint(np.diag(both)[:, None] - both).astype(int).tolist()
+    binomial = cache(two_sided_binomial)
+    p = np.ones((runs, runs))
+    for first in range(runs):
+        for second in range(first):
+            p[first, second] = binomial(*sorted((ahead[first][second], ahead[second][first])))
+    return np.minimum(p, p.T)
 
 
 def flip_p_values(

@@ -471,10 +471,11 @@ def percent(level: float) -> str:
 
 
 def signed(value: float, line: float = 0.0) -> str:
-    """A number with its sign and three decimals, or enough to show on which side of a line it lies.
+    """A number with its sign and three decimals, or enough to show on which side of 0, and of a line, it lies.
 
-    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1)
-    ('+0.050', '+0.00002', '+0.000', '-0.0999999')
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(-0.00002, -0.1)
+    ('+0.050', '+0.00002', '+0.000', '-0.0999999', '-0.00002')
     """
     texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
-    return next((text for text in texts if value == line or float(text) != line), f"{value:+g}")
+    lines = {0.0, line} - {value}
+    return next((text for text in texts if float(text) not in lines), f"{value:+g}")
