@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 _PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
 _PICTURES |= {127: 0x2421} | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
 _PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+# Halves of characters, as in the names of files that are not UTF-8, which no output takes.
+_PICTURES |= {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 
 # A longer name would drown the sentence that it is in; tables have it whole.
 _LONGEST_NAME = 48

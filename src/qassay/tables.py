@@ -25,6 +25,9 @@ DASH = "–"
 # The specification of a column of p-values (`probability`).
 PROBABILITY = "p"
 
+# A spreadsheet takes a text that begins so for a formula, and runs it: answers and tags are other people's strings.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 # Rows of a table that Python shows on its own, as text and in a notebook; print, CSV and data frames have all of them.
 ROWS_AS_TEXT = 12
 ROWS_AS_HTML = 50
@@ -80,6 +83,12 @@ class Table(Framed):
             for cells in (zip(row, self.columns, kinds, strict=True) for row in self.rows)
         ]
         return frame(dict(zip(_names(self.columns), kinds, strict=True)), rows)
+
+    def csv(self) -> str:
+        """The rows as CSV, with numbers at full precision; no text in it is a formula."""
+        columns = tuple(replace(column, header=no_formula(column.header)) for column in self.columns)
+        rows = tuple(tuple(no_formula(cell) if isinstance(cell, str) else cell for cell in row) for row in self.rows)
+        return replace(self, columns=columns, rows=rows).to_polars().write_csv()
 
     def _repr_html_(self) -> str:
         return html_block([self.html()])
@@ -173,6 +182,15 @@ def table(
     """Build a `Table`; a plain string is a left-aligned text column."""
     table_columns = tuple(Column(c, left=True) if isinstance(c, str) else c for c in columns)
     return Table(title, table_columns, tuple(tuple(row) for row in rows), tuple(notes))
+
+
+def no_formula(text: str) -> str:
+    """The text as a spreadsheet shows it, and does not run it.
+
+    >>> no_formula("=1+1"), no_formula("bm25")
+    ("'=1+1", 'bm25')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def show(cell: Cell, spec: str = "") -> str:

@@ -20,6 +20,7 @@ PIECES = [
     *("\u202e".encode(), "\u2028".encode(), "\u0085".encode(), "\ufeff".encode(), "e\u0301".encode(), "😀".encode()),
     *(b"NIL", b"Q0", b"<top>", b"</top>", b"<!DOCTYPE x>", b"&amp;", b"&nope;", b"&#0;", b"<![CDATA[", b"<?xml?>"),
     *(b"=1+1", b"'; DROP TABLE account; --", b"$(id)", b"(a+)+$", b"(?P<x", b"*" * 50, b"a" * 70_000, b"\n" * 5_000),
+    *(b"9" * 5_000, b"a." * 3_000, b"(a|aa)+$", b"\xc2\x9b31m", b"\x1b]0;x\x07", b"=HYPERLINK(1)"),
 ]
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2**31, 2**53, 2**63, 2**64, 10**30, -(2**63) - 1, 0.5, -0.0, 1e308, 1e13, -1e13),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import html
 import json
 import re
@@ -259,6 +260,24 @@ def test_strings_of_strangers_stay_text_in_markdown_and_latex() -> None:
     latex = hostile().latex()
     assert "\\input{" not in latex
     assert escape(HOSTILE[6]) in latex
+
+
+def test_no_table_that_is_saved_has_a_formula() -> None:
+    """Tags of runs are other people's, and spreadsheets run a text that begins as a formula does."""
+    tags = ('=HYPERLINK("http://x")', "+1+1", "-1", "@SUM(A1)", "plain")
+    matrix = ScoreMatrix(tags, ("=q1", "q2", "q3"), np.random.default_rng(5).random((5, 3)))
+    page = build_report(of_matrix(matrix, name="scores", sources=["scores.csv"]))
+    saved = [
+        base64.b64decode(packed).decode()
+        for packed in re.findall(r"text/csv;charset=utf-8;base64,([^\"]+)", page.html())
+    ]
+    saved += [exhibit.figure.csv() for exhibit in page.exhibits() if exhibit.figure is not None]
+    cells = [cell for text in saved for row in csv.reader(text.splitlines()) for cell in row]
+    assert "plain" in cells
+    assert "'+1+1" in cells
+    starts = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))]
+    assert not [cell for cell in starts if not re.fullmatch(r"-[\d.]+(e-\d+)?", cell)]
+    assert not [cell for cell in starts if cell == "-1"]
 
 
 def test_commands_are_quoted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import sqlite3
@@ -12,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import zstandard
 
 import qassay
 from qassay.cli import VERBS, main
@@ -344,3 +346,52 @@ def test_a_full_disk_leaves_the_store_as_it_was(
     assert "the disk is full, and nothing was changed" in shown
     assert sorted(qassay.open(small).runs.tags) == ["a", "b"]
     assert [leftovers.name for leftovers in small.glob(".part*")] == []
+
+
+# ---- a stranger's files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["runs", "judgments", "nuggets", "samples", "collection", "."])
+def test_a_name_that_is_no_text_is_an_error(small: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (small / place).mkdir(exist_ok=True)
+    name = b"questions.\xff" if place == "." else b"\xff\x9b.jsonl"
+    Path(os.fsdecode(bytes(small / place) + b"/" + name)).write_text("{}\n")
+    command = ["trust", str(small), "--assessor", "first"] if place == "samples" else ["check", str(small)]
+    assert main(command) == 1
+    shown = capsys.readouterr().err
+    assert "is not UTF-8; rename it" in shown or (place == "samples" and "Traceback" not in shown), shown
+
+
+def test_files_with_names_that_are_no_text_can_be_named(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores, run = (os.fsdecode(bytes(tmp_path) + end) for end in (b"/\xff.csv", b"/\xff.jsonl"))
+    Path(scores).write_text("id,a,b\n1,1,0\n2,0,1\n3,1,0\n")
+    Path(run).write_text("{}\n")
+    for form in ("html", "markdown", "latex"):
+        target = str(tmp_path / f"report.{form}")
+        assert main(["report", scores, "--format", form, "--to", target]) == 0, capsys.readouterr().err
+    assert main(["compare", scores, "--json"]) == 0
+    assert main(["check", run, "--in", str(small)]) == 1
+    assert "is not UTF-8; rename it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["judgments", "nuggets"])
+def test_two_files_of_one_name_are_an_error(small: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of them was read, and nothing said which."""
+    (small / place).mkdir(exist_ok=True)
+    rows = b'{"question": "1.1", "doc": "D1", "text": "1901", "judgment": "W"}\n' if place == "judgments" else b""
+    (small / place / "again.jsonl").write_bytes(rows)
+    (small / place / "again.jsonl.gz").write_bytes(gzip.compress(rows))
+    assert main(["check", str(small)]) == 1
+    assert "is 'again' for a second time: again.jsonl is it too" in capsys.readouterr().err
+
+
+def test_documents_that_unpack_to_far_more_than_they_are_are_refused(small: Path) -> None:
+    """23 kB made ten million documents."""
+    (small / "collection").mkdir(exist_ok=True)
+    packed = zstandard.compress(b'{"id": "a", "text": "b"}\n' * 4_000_000)
+    assert len(packed) < 20_000
+    (small / "collection" / "bomb.jsonl.zst").write_bytes(packed)
+    with pytest.raises(InputError, match="unpacks to more than 200 times its size"):
+        open_collection(small / "collection")

@@ -178,11 +178,10 @@ def _contents(report: Report, form: Format, top: int | None) -> dict[str, bytes]
 
 def _rows(table: Table, form: Format) -> bytes:
     """A table as a file, with numbers at full precision."""
-    rows = table.to_polars()
     if form == "csv":
-        return rows.write_csv().encode()
+        return table.csv().encode()
     written = io.BytesIO()
-    rows.write_parquet(written)
+    table.to_polars().write_parquet(written)
     return written.getvalue()
 
 

@@ -28,7 +28,7 @@ import msgspec
 
 from qassay.collections.documents import Document, Markup, title
 from qassay.errors import InputError, Problem
-from qassay.formats.files import BOM, BrokenError, unpacked
+from qassay.formats.files import BOM, MOST_RATIO, BrokenError, is_bomb, refuse_odd_name, unpacked
 
 # What is read at a time.
 _PIECE = 1 << 20
@@ -54,9 +54,14 @@ class Source:
 
     def pieces(self) -> Iterator[bytes]:
         """The contents, unpacked where they are gzip or zstandard (recognised by the first bytes, not by the name)."""
+        size = 0
         try:
             with self.path.open("rb") as handle:
-                yield from unpacked(self._packed(handle))
+                for piece in unpacked(self._packed(handle)):
+                    size += len(piece)
+                    if is_bomb(self.bytes_read, size):
+                        raise BrokenError(f"it unpacks to more than {MOST_RATIO} times its size")
+                    yield piece
         except (OSError, BrokenError) as error:
             raise InputError(Problem("encoding", f"cannot be read: {error}", self.name)) from None
 
@@ -164,7 +169,7 @@ def files_of(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [Path(place, name) for name in names if not name.startswith(".")]
+        paths += [refuse_odd_name(Path(place, name)) for name in names if not name.startswith(".")]
     return sorted((path for path in paths if path.is_file()), key=lambda path: path.relative_to(folder).parts)
 
 

@@ -119,7 +119,7 @@ class Figure(Framed):
 
     def csv(self) -> str:
         """The numbers of the figure as CSV."""
-        return self.to_polars().write_csv()
+        return self.table.csv()
 
     def to_polars(self) -> pl.DataFrame:
         """The numbers of the figure as a polars data frame."""

@@ -177,6 +177,15 @@ def refuse_pipe(path: Path) -> None:
         raise InputError(Problem("encoding", message, str(path)))
 
 
+def refuse_odd_name(path: Path) -> Path:
+    """The path; an error where its name is not text: no table and no database takes it."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise InputError(Problem("encoding", "the name of this file is not UTF-8; rename it", str(path))) from None
+    return path
+
+
 def stays_inside(path: Path, folder: Path) -> bool:
     """Whether a path in a folder leads out of it by no link: a stranger's folder may contain links to anything."""
     return path.resolve().is_relative_to(folder.resolve())

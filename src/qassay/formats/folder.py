@@ -117,15 +117,25 @@ class Folder:
 
     def judgment_sets(self) -> dict[str, Path]:
         """Files of judgments by the name of their set."""
-        return {set_name(path): path for path in _visible(self.contents / "judgments", "*.jsonl*")}
+        return self._by_name(_visible(self.contents / "judgments", "*.jsonl*"))
 
     def nugget_lists(self) -> dict[str, Path]:
         """Files of nuggets by the name of their list."""
-        return {set_name(path): path for path in _visible(self.contents / "nuggets", "*.jsonl*")}
+        return self._by_name(_visible(self.contents / "nuggets", "*.jsonl*"))
 
     def samples(self) -> dict[str, Path]:
         """Files of drawn samples by name; they are always in the folder itself."""
-        return {set_name(path): path for path in _visible(self.path / "samples", "*.jsonl")}
+        return self._by_name(_visible(self.path / "samples", "*.jsonl"))
+
+    def _by_name(self, paths: list[Path]) -> dict[str, Path]:
+        """The files by the names that theirs stand for; an error where two have the same, packed and unpacked, say."""
+        by_name: dict[str, Path] = {}
+        for path in paths:
+            first = by_name.setdefault(set_name(path), path)
+            if first != path:
+                message = f"is {set_name(path)!r} for a second time: {first.name} is it too; keep one of them"
+                raise InputError(Problem("configuration", message, self.name(path)))
+        return by_name
 
     def sample_file(self, name: str) -> Path:
         """Where the sample with this name is written."""
@@ -232,7 +242,8 @@ def with_listed(text: str, key: str, name: str) -> str | None:
 
 
 def _visible(folder: Path, pattern: str) -> list[Path]:
-    return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
+    paths = sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
+    return [files.refuse_odd_name(path) for path in paths]
 
 
 def _is_series_rule(rule: Any) -> bool:

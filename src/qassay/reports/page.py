@@ -128,7 +128,7 @@ def _download(exhibit: Exhibit) -> str:
     """A link that saves the table as CSV, out of the page itself."""
     if len(exhibit.table.rows) * len(exhibit.table.columns) > MOST_CELLS:
         return ""
-    data = exhibit.table.to_polars().write_csv().encode()
+    data = exhibit.table.csv().encode()
     if len(data) > MOST_LINKED:
         return ""
     return _link(f"{exhibit.name}.csv", "CSV", "text/csv;charset=utf-8", data)

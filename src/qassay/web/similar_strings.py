@@ -25,7 +25,7 @@ JOINS = 0.3
 # A nugget is like a string that contains this part of its words.
 LIKE = 0.5
 # Beyond this many strings, characters of them all, or words times strings, only their order is given: grouping takes
-# time that grows with the square, and the strings are those of whoever sends a run.
+# time that grows with the square, and the strings are other people's.
 MOST = 6_000
 MOST_CHARACTERS = 5_000_000
 MOST_STEPS = 1_000_000_000

@@ -69,7 +69,7 @@ def read_runs(
     """Read and check files of runs, one file per run; `names` says how messages call the files."""
     if form is not None and form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
-    called = [str((names or {}).get(path, path)) for path in paths]
+    called = [str((names or {}).get(path, files.refuse_odd_name(path))) for path in paths]
     problems = Problems()
     tables: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []

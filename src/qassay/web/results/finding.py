@@ -20,7 +20,7 @@ from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
-from qassay.tables import Cell, Column, Table, table
+from qassay.tables import Cell, Column, Table, no_formula, table
 from qassay.tally import block_of
 from qassay.tasks import Task
 
@@ -46,8 +46,6 @@ LARGEST_PICTURE = 1_000_000
 # Cells of the table of a picture: that of a larger one is left to the tables of its page.
 LARGEST_TABLE = 100_000
 CHARACTERS_SHOWN = 10_000
-# A spreadsheet takes a text that begins so for a formula, and runs it: answers and tags are other people's strings.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BATCH = 1_000
 Study: TypeAlias = Callable[..., "Finding"]
 _last: dict[str, tuple[Evaluation, Choice, Scores]] = {}
@@ -293,9 +291,7 @@ def _cell(cell: Cell) -> str | int | float:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, str) and cell.startswith(_FORMULA):
-        return f"'{cell}"
-    return cell
+    return no_formula(cell) if isinstance(cell, str) else cell
 
 
 def _written(rows: Iterable[list[str | int | float]]) -> str:
