@@ -262,7 +262,7 @@ function draw() {
 /** @param {Disagreement} disagreement */
 function judgedPart(disagreement) {
   if (disagreement.kind === "lists") return h("p", null, `${howListsDiffer(disagreement.rows)} Adopt one of the lists, with what was matched with it.`);
-  if (disagreement.kind === "pair") return textBox(page.question.text, "Text");
+  if (disagreement.kind === "pair") return textBox(page.question.text, "Text", "free-text");
   if (disagreement.shown.elements) {
     const strings = disagreement.shown.elements.map((/** @type {any} */ element) => h("li", null, h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)")));
     const nugget = disagreement.part.startsWith("nugget:") ? nuggets.get(disagreement.part.slice(7)) : null;
@@ -347,7 +347,7 @@ function newRuling(disagreement) {
   }
   return h("fieldset", null, h("legend", null, "Another ruling"),
     h("div", { class: "own-ruling" }, parts.flat()),
-    h("label", { class: "note" }, "Note ", h("kbd", null, keyFor("adjudicate.note")), " (optional, saved automatically)", noteField(disagreement)));
+    h("label", { class: "note" }, "Note ", h("kbd", null, keyFor("adjudicate.note")), h("span", { class: "faint" }, " (saved automatically)"), noteField(disagreement)));
 }
 
 /** @param {Disagreement} disagreement */
