@@ -189,6 +189,7 @@ def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
     expect(page.locator("#position")).to_have_text("Item 2 of 5")
     page.keyboard.press("z")
     expect(page.locator("#position")).to_have_text("Item 1 of 5")
+    expect(page.locator("#notified")).to_have_text(f"Undone: Correct “{first}”.")
     expect(page.locator(".answer-string")).to_have_text(str(first))
     expect(page.locator(".decision[aria-pressed=true]")).to_have_count(0)
     saved(page)
@@ -200,9 +201,18 @@ def test_undo_is_one_key_and_is_recorded(ada: Any, saved: Make) -> None:
 def test_keys_are_silent_while_typing_and_a_note_is_saved(ada: Any, saved: Make) -> None:
     evaluation, _, sit_down = ada
     page = sit_down()
+    page.keyboard.press("k")
+    page.keyboard.type("Warsaw, 1")
+    page.keyboard.press("Escape")
     page.keyboard.press("m")
     page.keyboard.type("1234z n?")
     assert evaluation.rows("first") == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator(".known-answers .chip")).to_contain_text("Warsaw, 1")
+    expect(page.get_by_label("Known answer")).to_be_focused()
+    expect(page.locator("#note")).to_have_value("1234z n?")
     page.locator("#stage").focus()
     page.keyboard.press("3")
     saved(page)

@@ -41,6 +41,9 @@ def test_justifications_ask_correctness_from_three_up(
     _note(page, "written between the two scores")
     page.reload()  # what is not decided yet waits in the browser
     expect(page.locator("#note")).to_have_value("written between the two scores")
+    _press(page, "4z")  # the first score alone
+    expect(page.get_by_role("group", name="Understandability (keys go here)")).to_be_visible()
+    expect(page.locator("#position")).to_have_text("Item 2 of 3")
     _press(page, "53" + "34")
     expect(page.locator(".notice-done")).to_be_visible()
     page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
@@ -65,6 +68,9 @@ def test_entailment_takes_one_key_and_goes_from_pair_to_pair(
     _note(page, "a note on the pair")
     _press(page, "1")
     expect(page.locator("#question-id")).to_have_text("5")
+    expect(page.locator("#last")).to_have_text(
+        "Last: YES “Marie Curie shared the Nobel Prize of 1911 with her husband.”"
+    )
     expect(page.locator("#note")).to_have_value("")
     _press(page, "2")
     expect(page.locator("#question-id")).to_have_text("6")
@@ -126,6 +132,9 @@ def test_holistic_scores_come_after_the_nuggets(
     accessible(page)
     count = page.locator("#position").text_content().split()[-1]
     _note(page, "a note on the response")
+    _press(page, "3z")  # the first score alone
+    expect(page.get_by_role("group", name="Content (keys go here)")).to_be_visible()
+    expect(page.locator("#position")).to_contain_text("Item 1 of")
     for _ in range(int(count)):
         _press(page, "7t")
     saved(page)

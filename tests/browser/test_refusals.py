@@ -15,7 +15,7 @@ Make = Callable[..., Any]
 
 def test_a_refused_decision_is_reported_until_it_is_seen(ada: Any, saved: Make, accessible: Make) -> None:
     _, server, sit_down = ada
-    page = sit_down(expected=("423",))
+    page = sit_down(expected=("423", "401"))
     answer = {"status": 423, "json": {"message": "an adjudicator has ruled"}}
     page.route("**/decisions", lambda route: route.fulfill(**answer), times=1)
     page.keyboard.press("1")
@@ -33,6 +33,11 @@ def test_a_refused_decision_is_reported_until_it_is_seen(ada: Any, saved: Make, 
     page.reload()
     saved(page)
     expect(refusals).to_have_count(0)
+    page.route("**/decisions", lambda route: route.fulfill(status=401, json={"message": "sign in first"}), times=1)
+    expect(page.locator(".answer-string")).to_be_visible()
+    page.keyboard.press("2")
+    expect(page.locator("#save-state").get_by_role("link", name="Sign in again")).to_be_visible()
+    saved(page)
 
 
 def test_a_question_that_changes_hands_is_left(ada: Any, accessible: Make) -> None:

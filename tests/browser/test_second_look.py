@@ -243,7 +243,8 @@ def test_rulings_have_the_looks_of_verdicts_and_ask_before_one_against_a_known_a
 def test_the_note_of_a_ruling_is_never_lost(rulings: Any) -> None:
     evaluation, sit_down = rulings
     page = sit_down()
-    page.locator("#note").fill("before the ruling")
+    page.keyboard.press("m")
+    page.keyboard.type("before the ruling")
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#position")).to_contain_text("Disagreement 2")

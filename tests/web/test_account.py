@@ -17,10 +17,10 @@ def test_a_new_password_ends_the_other_sessions(site) -> None:
     other = site.client("reader")
     wrong = here.put("/api/account/password", json={"current": "not this one", "new": NEW})
     assert wrong.json()["problems"] == [{"field": "current", "message": "this is not your password"}]
-    assert elsewhere.get("/").status_code == 200
+    assert elsewhere.get("/account").status_code == 200
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": "short"}).status_code == 422
     assert here.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).json() == {"ended": 1}
-    assert [client.get("/").status_code for client in (here, elsewhere, other)] == [200, 303, 200]
+    assert [client.get("/account").status_code for client in (here, elsewhere, other)] == [200, 303, 200]
     sent = {"name": "Some assessor", "password": NEW}
     assert site.client().post("/api/sign-in", json=sent).status_code == 200
 
@@ -43,9 +43,9 @@ def test_sessions_are_listed_and_ended(client: Client) -> None:
     number = next(session["id"] for session in own if session["current"])
     assert stranger.delete(f"/api/account/sessions/{number}").status_code == 400
     assert here.delete(f"/api/account/sessions/{number}").status_code == 200
-    assert [client.get("/").status_code for client in (here, elsewhere, third)] == [200, 303, 200]
+    assert [client.get("/account").status_code for client in (here, elsewhere, third)] == [200, 303, 200]
     assert here.delete("/api/account/sessions").json() == {"ended": 1}
-    assert [client.get("/").status_code for client in (here, third, stranger)] == [200, 303, 200]
+    assert [client.get("/account").status_code for client in (here, third, stranger)] == [200, 303, 200]
 
 
 def test_tokens_work_until_they_are_revoked(site) -> None:
@@ -70,8 +70,8 @@ def test_tokens_work_until_they_are_revoked(site) -> None:
 def test_shortcuts_are_kept_with_the_account(client: Client) -> None:
     browser = client("assessor")
     assert browser.put("/api/account/shortcuts", json={"shortcuts": {"judge.right": "ü"}}).status_code == 200
-    assert '"shortcuts":{"judge.right":"ü"}' in client("assessor").get("/").text
-    assert '"shortcuts":{}' in client("reader").get("/").text
+    assert '"shortcuts":{"judge.right":"ü"}' in client("assessor").get("/account").text
+    assert '"shortcuts":{}' in client("reader").get("/account").text
     for wrong in ({"a": "x" * 21}, {"a" * 101: "x"}, {"a": ""}, {str(n): "x" for n in range(201)}, {"a": 1}, []):
         assert browser.put("/api/account/shortcuts", json={"shortcuts": wrong}).status_code == 422
 

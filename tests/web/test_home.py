@@ -82,5 +82,6 @@ def test_judgments_that_came_with_the_evaluation_lead_to_results(site: Any) -> N
 
 def test_only_organisers_see_the_way(site: Any) -> None:
     import_folder(site.store, open_folder(site.folder))
-    for role in ("adjudicator", "assessor", "reader"):
+    for role in ("adjudicator", "reader"):
         assert site.client(role).get("/api/").json()["steps"] == []
+    assert site.client("assessor").get("/").headers["location"] == "/work"  # their home is the work

@@ -118,10 +118,11 @@ def test_pages_and_twins_show_the_same(client: Callable[..., TestClient]) -> Non
 
 
 def test_the_navigation_goes_by_role(client: Callable[..., TestClient]) -> None:
-    assert 'href="/people"' in client("organiser").get("/").text
+    for path in ("/people", "/flags"):
+        assert f'href="{path}"' in client("organiser").get("/").text
     for role in ("adjudicator", "assessor", "reader"):
-        assert 'href="/people"' not in client(role).get("/").text
-        assert 'href="/account"' in client(role).get("/").text
+        assert 'href="/people"' not in client(role).get("/account").text
+        assert 'href="/account"' in client(role).get("/account").text
 
 
 def test_where_there_is_nothing_there_is_still_the_menu(client: Callable[..., TestClient]) -> None:

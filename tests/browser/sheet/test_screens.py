@@ -217,7 +217,7 @@ def test_free_text_answers_and_their_contexts(free_text: Path, sheet: Make, hand
         contexts = page.locator("[data-screen=contexts]").count()
         page.keyboard.press("2" if contexts else "x")
         expect(page.locator("#sheet-progress")).to_have_text(f"{place} of 8 decisions")
-    expect(page.locator(".notice-done")).to_be_visible()
+    expect(page.locator(".notice-done")).to_contain_text("Save your judgments to a file and send it")
     assert main(["import", str(free_text), str(handed(page))]) == 0
     rows = read(free_text / "judgments" / "ada.jsonl")
     assert {row["judgment"] for row in rows if "judgment" in row} == {"wrong"}

@@ -55,6 +55,7 @@ NAVIGATION = (
     ),
     Entry("/runs", "Runs", ORGANISERS, "Add runs and see what is wrong with them.", True, SET_UP),
     Entry("/assignments", "Assignments", ORGANISERS, "Who judges what, and how far they are.", True, JUDGE),
+    Entry("/flags", "Flagged answers", ORGANISERS, "Answers that assessors are not sure of.", group=JUDGE),
     Entry("/people", "People", ORGANISERS, "Invite, change roles, end access.", group=SET_UP),
     Entry("/history", "History", ORGANISERS, "Every judgment: who, when, from what to what.", group=JUDGE),
     Entry("/submissions", "Submissions", PARTICIPANTS, "Submit, replace and withdraw the runs of your organisation."),

@@ -20,6 +20,7 @@ from qassay.store.judging.history import set_names
 from qassay.store.people import accounts
 from qassay.store.pool.uploads import count_runs
 from qassay.tables import plural
+from qassay.web.errors import GoTo
 from qassay.web.pages import entries
 from qassay.web.pooling import PoolView, pool_view
 from qassay.web.questions import questions_of
@@ -66,7 +67,9 @@ class Home(Context):
 
 @router.page("/", template="home.html", roles=EVERYBODY)
 def home(person: ThePerson, site: TheSite) -> Home:
-    """The evaluation, and the next steps."""
+    """The evaluation, and the next steps; for an assessor, the work."""
+    if person.role == "assessor":
+        raise GoTo("/work")
     steps = []
     if person.role == "organiser":
         with site.store.read() as connection:

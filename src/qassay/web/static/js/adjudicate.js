@@ -9,7 +9,7 @@ import { verdictButton, verdictInWords, verdictShortly } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
-import { showLast } from "./surroundings.js";
+import { keepQuestionInView, showLast, showState } from "./surroundings.js";
 import { learnTitles } from "./titles.js";
 
 /**
@@ -42,18 +42,8 @@ const ADOPT = "/api/adjudication/adopt";
 const LAST = `qassay-ruling-${page.assessor}`;
 // Notes that no ruling has taken yet.
 const NOTES = `qassay-ruling-notes-${page.assessor}`;
-const STATES = /** @type {Record<string, string>} */ ({
-  saved: "Saved",
-  saving: "Saving…",
-  waiting: "Not saved: the server cannot be reached. Your rulings are kept here and sent later.",
-  "signed-out": "Not saved: you are signed out. Sign in again in another tab; your rulings are kept here.",
-});
 const outbox = new Outbox(`${page.assessor}-rulings`, {
-  state: (state) => {
-    const shown = byId("save-state");
-    shown.dataset.state = state;
-    shown.textContent = STATES[state] ?? "";
-  },
+  state: showState,
   delivered: ({ url }) => {
     if (url === ADOPT) location.reload();
   },
@@ -77,6 +67,7 @@ for (let place = 0; place < Math.min(most, 9); place += 1) {
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
 register("adjudicate.undo", "z", "Undo the last ruling", undo);
+register("adjudicate.note", "m", "Write a note on your ruling", () => document.getElementById("note")?.focus());
 offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
@@ -227,7 +218,7 @@ function undo() {
   disagreement.ruling = step.ruling;
   disagreement.left = step.ruling === null;
   go(step.index);
-  announce("Undone.");
+  notify("Undone.");
 }
 
 /** @param {number} index */
@@ -248,7 +239,8 @@ function complain(message) {
 function draw() {
   const disagreement = all[at];
   const left = all.filter((other) => other.left).length;
-  byId("position").textContent = disagreement ? `Disagreement ${at + 1} of ${all.length}, ${left} left` : "";
+  byId("position").textContent = disagreement ? `Disagreement ${at + 1} of ${all.length}, ${left} left` : "No disagreements";
+  for (const move of ["previous", "next"]) byId(`move-${move}`).hidden = !disagreement;
   const bar = byId("progress", HTMLProgressElement);
   bar.hidden = all.length === 0;
   bar.max = Math.max(all.length, 1);
@@ -257,7 +249,7 @@ function draw() {
   showLast(last?.ruling ? { label: words(last, last.ruling), about: last.shown.text ?? "" } : undefined);
   limitMoves(at, at + 1 < all.length ? all.length : 0);
   if (!disagreement) {
-    fill(stage, h("p", { class: "notice good" }, "The assessors agree on everything here; it is settled automatically."), onward());
+    fill(stage, onward("The assessors agree on everything here; it is settled automatically."));
     return;
   }
   const more = disagreement.kind === "lists" ? nuggetComparison(disagreement.rows, letter) : newRuling(disagreement);
@@ -270,7 +262,7 @@ function draw() {
 /** @param {Disagreement} disagreement */
 function judgedPart(disagreement) {
   if (disagreement.kind === "lists") return h("p", null, `${howListsDiffer(disagreement.rows)} Adopt one of the lists, with what was matched with it.`);
-  if (disagreement.kind === "pair") return textBox(page.question.text, "Text");
+  if (disagreement.kind === "pair") return textBox(page.question.text, "Text", "free-text");
   if (disagreement.shown.elements) {
     const strings = disagreement.shown.elements.map((/** @type {any} */ element) => h("li", null, h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)")));
     const nugget = disagreement.part.startsWith("nugget:") ? nuggets.get(disagreement.part.slice(7)) : null;
@@ -355,7 +347,7 @@ function newRuling(disagreement) {
   }
   return h("fieldset", null, h("legend", null, "Another ruling"),
     h("div", { class: "own-ruling" }, parts.flat()),
-    h("label", { class: "note" }, "Note (optional)", noteField(disagreement)));
+    h("label", { class: "note" }, "Note ", h("kbd", null, keyFor("adjudicate.note")), h("span", { class: "faint" }, " (saved automatically)"), noteField(disagreement)));
 }
 
 /** @param {Disagreement} disagreement */
@@ -389,14 +381,19 @@ async function leave() {
   location.assign(following());
 }
 
-/** The link to the next question: a notice when nothing is left here, else a way to skip this question. */
-function onward() {
+/**
+ * The link to the next question: a notice when nothing is left here, else a way to skip this question.
+ * @param {string} [settled]  Why nothing is left.
+ */
+function onward(settled = "You have decided everything here.") {
   const done = !all.some((disagreement) => disagreement.left);
   const link = h("a", { href: following(), id: done ? "onward" : "skip" }, page.next === null ? "Back to all questions" : `Go on with ${page.next}`);
-  return h("p", { class: done ? "notice good" : "faint" }, done ? "You have decided everything here. " : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
+  return h("p", { class: done ? "notice good" : "faint" }, done ? `${settled} ` : null, link, " ", h("kbd", null, keyFor("adjudicate.onward")));
 }
 
 learnTitles(page.titles);
+keepQuestionInView();
 outbox.tell();
 void outbox.send();
 draw();
+stage.focus({ preventScroll: true });

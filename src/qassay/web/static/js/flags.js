@@ -55,7 +55,7 @@ function ask(bench) {
     put(field.value.trim() || "not sure");
   } },
     h("p", { class: "faint" }, "What are you not sure of? The organiser sees it. You can still judge the item, now or later."),
-    field,
+    h("div", { class: "field" }, field),
     h("div", { class: "row end" },
       before ? h("button", { type: "button", class: "quiet", onclick: () => put("") }, "Remove flag") : null,
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),

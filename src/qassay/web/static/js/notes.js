@@ -23,11 +23,14 @@ export class NoteField {
     this.place = `qassay-notes-${bench.sheet.assessor.id}`;
     /** @type {{view: ItemView, part: PartView} | null} */
     this.of = null;
-    this.field = h("textarea", { id: "note", rows: "2", maxlength: "2000", dir: "auto" });
-    const label = h("label", { class: "note" }, "Note (saved automatically)", this.field);
-    const shortcut = `${bench.sheet.screen}.note`;
-    register(shortcut, "m", `Write a note on ${on}`, () => this.focus());
-    this.element = folded ? h("details", { class: "note-box" }, h("summary", null, "Note ", h("kbd", null, keyFor(shortcut))), label) : label;
+    this.field = h("textarea", { id: "note", rows: "2", maxlength: "2000", dir: "auto", "aria-label": "Note" });
+    this.shortcut = `${bench.sheet.screen}.note`;
+    register(this.shortcut, "m", `Write a note on ${on}`, () => this.focus());
+    this.key = h("kbd", null, keyFor(this.shortcut));
+    const saved = h("span", { class: "faint" }, "(saved automatically)");
+    this.element = folded
+      ? h("details", { class: "note" }, h("summary", null, "Note ", this.key, " ", saved), this.field)
+      : h("label", { class: "note" }, "Note ", this.key, " ", saved, this.field);
     this.field.addEventListener("input", () => this.keep());
     this.field.addEventListener("blur", () => this.save());
     this.field.addEventListener("keydown", (event) => {
@@ -57,6 +60,7 @@ export class NoteField {
     const same = this.of?.view.id === view.id && this.of.part.part === part.part;
     if (!same) this.save();
     this.of = { view, part };
+    this.key.textContent = keyFor(this.shortcut);
     this.field.value = this.draft(view, part) ?? part.verdict?.note ?? "";
     if (!same) this.unfold(this.field.value !== "");
   }

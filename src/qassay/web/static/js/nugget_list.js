@@ -1,7 +1,7 @@
 // An assessor's nugget list in the browser: changes show at once, go through the outbox, and the server's list follows.
 import { get, post } from "./api.js";
-import { byId } from "./dom.js";
-import { Outbox, STATES } from "./outbox.js";
+import { Outbox } from "./outbox.js";
+import { showState } from "./surroundings.js";
 
 /**
  * @typedef {{nugget: string, text: string, vital: boolean, version: number, ordinal: number, linked: number}} Nugget
@@ -30,7 +30,7 @@ export class NuggetList {
     /** @type {string[]} The keys of the changes made here, for undoing them. */
     this.keys = [];
     this.outbox = new Outbox(String(account), {
-      state: (state, waiting) => tellState(state, waiting),
+      state: showState,
       delivered: (letter, answer) => {
         if (this.isOurs(letter) && answer?.nuggets && !this.waiting()) this.take(answer);
       },
@@ -195,15 +195,4 @@ function refusalInWords(answer) {
   const current = answer?.standing ? ` It says now: “${answer.standing.text}”.` : "";
   const message = answer?.message ?? "The server refused a change";
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${current}`;
-}
-
-/**
- * @param {import("./outbox.js").OutboxState} state
- * @param {number} waiting
- */
-function tellState(state, waiting) {
-  const shown = byId("save-state");
-  const more = state === "waiting" && waiting > 1 ? ` (${waiting} waiting)` : "";
-  shown.dataset.state = state;
-  if (shown.textContent !== STATES[state] + more) shown.textContent = STATES[state] + more;
 }

@@ -16,16 +16,20 @@ import { recall, remember } from "./remembered.js";
  *   Whether the page asks what to do; else the refusal is shown until somebody has seen it.
  */
 
+// The words that lead to the page for it.
+export const SIGN_IN = "Sign in again";
 // What a page says of each state.
 export const STATES = {
   saved: "Saved",
   saving: "Saving…",
   waiting: "Not saved: the server cannot be reached. Your decisions are kept here and sent later.",
-  "signed-out": "Not saved: you are signed out. Sign in again in another tab; your decisions are kept here.",
+  "signed-out": `Not saved: you are signed out. ${SIGN_IN} in another tab; your decisions are kept here.`,
   refused: "Not everything was saved: see above.",
 };
 // The event after which something that failed is tried again: the server answers as it did before.
 export const REACHED = "server-reached";
+// What is left to do when everything is judged.
+export const AT_THE_END = "";
 // What became of a decision that cannot be sent yet.
 export const UNSAVED = "kept here, not saved yet";
 const FIRST_PAUSE = 500;

@@ -1,5 +1,5 @@
 // The decisions that can be undone, also those of the page before: moving on may load another screen.
-import { announce, notify } from "./dom.js";
+import { notify } from "./dom.js";
 import { recall, remember } from "./remembered.js";
 
 /**
@@ -92,5 +92,5 @@ export async function takeBack(bench) {
   if (sheet !== bench.sheet) bench.turnTo(sheet);
   bench.put(view, part, step.verdict, part.version + 1);
   await bench.open(item);
-  announce("Undone.");
+  notify(step.label ? `Undone: ${step.label}${step.about ? ` “${step.about.slice(0, 60)}”` : ""}.` : "Undone.");
 }

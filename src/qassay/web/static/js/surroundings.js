@@ -2,7 +2,7 @@
 
 import { byId, fill, h, plural } from "./dom.js";
 import { limitMoves } from "./moves.js";
-import { STATES } from "./outbox.js";
+import { AT_THE_END, SIGN_IN, STATES } from "./outbox.js";
 import { decisionsOn } from "./order.js";
 
 /** @typedef {import("./supply.js").Sheet} Sheet */
@@ -35,6 +35,19 @@ export function asks(question) {
     return `What else is there to know about ${question.target}?`;
   }
   return question.text || question.target || question.id;
+}
+
+/** While the question is scrolled away, it is shown in a line below the bar. */
+export function keepQuestionInView() {
+  const [bar, question] = [document.querySelector(".judge-bar"), document.querySelector(".judge-question")];
+  if (!bar || !question) return;
+  const line = h("p", { class: "judge-asked", dir: "auto", "aria-hidden": "true", hidden: true });
+  bar.append(line);
+  const show = () => (line.textContent = question.textContent);
+  new MutationObserver(show).observe(question, { childList: true });
+  show();
+  const hidden = new IntersectionObserver(([{ isIntersecting }]) => (line.hidden = isIntersecting), { rootMargin: `-${bar.clientHeight}px 0px 0px` });
+  hidden.observe(question);
 }
 
 /** @param {Sheet} sheet */
@@ -106,8 +119,10 @@ export function showLast(step) {
 export function showState(state, waiting) {
   const shown = byId("save-state");
   shown.dataset.state = state;
-  const more = state === "waiting" && waiting > 1 ? ` (${waiting} waiting)` : "";
-  if (shown.textContent !== STATES[state] + more) shown.textContent = STATES[state] + more;
+  const words = STATES[state] + (state === "waiting" && waiting > 1 ? ` (${waiting} waiting)` : "");
+  if (shown.textContent === words) return;
+  const [before, after] = state === "signed-out" ? words.split(SIGN_IN, 2) : [words];
+  fill(shown, before, after === undefined ? null : [h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, SIGN_IN), after]);
 }
 
 /**
@@ -135,7 +150,7 @@ export function showEnd(stage, sheet) {
   fill(stage,
     h("div", { class: "notice notice-done" },
       h("h2", {}, open > 0 ? "Nothing more to judge here" : "All done"),
-      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question ${flagged === 1 ? "is" : "are"} flagged.` : "", " You can still go back to any answer."),
+      h("p", {}, sentence, flagged ? ` ${plural(flagged, "answer")} of this question ${flagged === 1 ? "is" : "are"} flagged.` : "", " You can still go back to any answer.", open > 0 ? null : ` ${AT_THE_END}`),
       h("p", {}, h("a", { class: "button primary", href: "/work" }, open > 0 ? "See your work" : "Look over your work"))),
   );
 }

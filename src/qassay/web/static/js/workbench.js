@@ -14,7 +14,7 @@ import { Outbox, REACHED, UNSAVED } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
-import { showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
+import { keepQuestionInView, showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
 import { learnTitles } from "./titles.js";
 
 /**
@@ -66,6 +66,7 @@ export class Workbench {
     });
     walkThrough(this);
     offerFlags(this);
+    keepQuestionInView();
     watch();
   }
 

@@ -3,6 +3,7 @@ import { announce, fill, h } from "../dom.js";
 import { keyFor, register } from "../keys.js";
 import { NoteField } from "../notes.js";
 import { scale } from "../scale.js";
+import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -16,6 +17,13 @@ const notes = new NoteField(bench, { on: "this response" });
 for (let number = 0; number <= 10; number += 1) {
   register(`holistic.${number}`, number === 10 ? "t" : String(number), `${number} on the scale`, () => choose(number));
 }
+
+// The first score is undone before the decision before it.
+register("judge.undo", "z", "Undo the last score", () => {
+  if (!half || half.item !== bench.view?.id) return void takeBack(bench);
+  half = null;
+  bench.draw();
+});
 
 /** @param {number} number */
 function choose(number) {
@@ -57,7 +65,7 @@ function draw(here, view) {
   fill(
     here.stage,
     h("div", { class: "judge-columns" },
-      h("div", null,
+      h("div", { class: "judge-answer judge-aside", tabindex: "0", role: "region", "aria-label": "Response" },
         h("h2", null, "Response"),
         h("ol", { class: "strings" },
           view.body.elements.map((/** @type {any} */ element) => h("li", null, h("span", { class: "sentence", dir: "auto" }, element.text || "(empty)"))))),

@@ -15,7 +15,16 @@ const bench = new Workbench({ draw });
 const decisions = bench.sheet.choices?.labels ?? [];
 const notes = new NoteField(bench);
 
+/** @type {{item: number, details: HTMLDetailsElement, field: HTMLInputElement} | null} The form of the item shown, with what is typed in it. */
+let known = null;
+
 for (const decision of decisions) register(`items.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
+
+register("items.known", "k", "Add a known answer", () => {
+  if (!known || !bench.view) return;
+  known.details.open = true;
+  known.field.focus();
+});
 
 /** @param {string} label */
 async function decide(label) {
@@ -54,7 +63,7 @@ function draw(here, view) {
     "div",
     { class: "judge-answer" },
     notes.element,
-    knownAnswer(view),
+    knownAnswer(view).details,
     answers(here, view),
   );
   notes.show(view, view.parts[0]);
@@ -66,12 +75,15 @@ function draw(here, view) {
  * @param {ItemView} view
  */
 function knownAnswer(view) {
-  const field = h("input", { type: "text", maxlength: "500", "aria-label": "Known answer", placeholder: "Known answer" });
-  const button = h("button", { type: "submit" }, "Add");
-  return h(
+  if (known?.item === view.id) return known;
+  const field = h("input", { type: "text", maxlength: "500", "aria-label": "Known answer", placeholder: "Known answer", dir: "auto" });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) bench.stage.focus({ preventScroll: true }); // keys decide again
+  });
+  const details = h(
     "details",
     { class: "known" },
-    h("summary", null, "Add a known answer"),
+    h("summary", null, "Add a known answer ", h("kbd", null, keyFor("items.known"))),
     h(
       "form",
       {
@@ -83,18 +95,20 @@ function knownAnswer(view) {
             const { title } = await post(`/judge/${bench.sheet.assignment}/answers`, { answer: field.value.trim(), doc: view.body.doc });
             if (title) learnTitles({ [view.body.doc]: title });
             announce("Added.");
-            button.textContent = "Added";
             bench.sheet.known.push({ answer: field.value.trim(), doc: view.body.doc ?? null });
             field.value = "";
+            if (bench.view === view) bench.draw(); // with the others
           } catch (error) {
             bench.complain(error instanceof Error ? error.message : String(error));
           }
         },
       },
       field,
-      button,
+      h("button", { type: "submit" }, "Add"),
     ),
   );
+  known = { item: view.id, details, field };
+  return known;
 }
 
 /**

@@ -8,7 +8,7 @@ import { keyFor, register } from "../keys.js";
 import { offerMoves } from "../moves.js";
 import { editNugget, mergeNuggets, responsesAgain, splitNugget } from "../nugget_dialogs.js";
 import { NuggetList } from "../nugget_list.js";
-import { showComplaint, showProgress, showQuestion } from "../surroundings.js";
+import { keepQuestionInView, showComplaint, showProgress, showQuestion } from "../surroundings.js";
 
 /** @typedef {import("../nugget_list.js").Nugget} Nugget */
 /** @typedef {{text: string, doc: string | null}} Line */
@@ -169,7 +169,7 @@ function draw() {
   const vital = list.nuggets.filter((nugget) => nugget.vital).length;
   summary.textContent = `${vital} vital, ${list.nuggets.length - vital} okay`;
   goOn.setAttribute("aria-disabled", String(list.nuggets.length === 0));
-  goOn.textContent = list.step > 1 ? "Back to step 2" : "Go on to step 2";
+  fill(goOn, list.step > 1 ? "Back to step 2" : "Go on to step 2", " ", h("kbd", null, keyFor("nuggets.go-on")));
   nuggets.show(list.nuggets.map((nugget, index) => nuggetLine(nugget, index)));
   tools();
 }
@@ -254,6 +254,7 @@ function drawEarlier(earlier) {
 async function start() {
   byId("stage").before(byId("context"));
   showQuestion(sheet);
+  keepQuestionInView();
   showProgress(sheet, -1);
   fill(
     byId("stage"),

@@ -1,12 +1,13 @@
 // Judging entailment: a text, a hypothesis, and one key for each label.
 import { byId, fill, h, textBox } from "../dom.js";
 import { keyFor, register } from "../keys.js";
+import { verdictButton } from "../labels.js";
 import { NoteField } from "../notes.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
 
-const bench = new Workbench({ draw, begin });
+const bench = new Workbench({ draw, begin, about });
 const decisions = bench.sheet.choices?.labels ?? [];
 const notes = new NoteField(bench, { on: "this pair" });
 
@@ -16,6 +17,11 @@ for (const { label, key, meaning } of decisions) register(`pairs.${label}`, key,
 function decide(label) {
   if (!bench.view || bench.moving || bench.isLocked()) return;
   bench.decide("", { judgment: label, ...notes.taken() }, { advance: true, message: label });
+}
+
+/** What is judged, in words. */
+function about() {
+  return bench.sheet.question.hypothesis ?? "";
 }
 
 function begin() {
@@ -38,14 +44,12 @@ function draw(here, view) {
       h("h2", null, "Hypothesis"),
       textBox(question.hypothesis ?? "", "Hypothesis")),
     h("div", { class: "decisions", role: "group", "aria-label": "Decision" },
-      decisions.map(({ label, meaning }) =>
-        h("button", {
-          type: "button",
-          class: "decision",
-          "aria-pressed": String(verdict?.judgment === label),
-          dataset: { label },
-          onclick: () => decide(label),
-        }, h("span", null, h("strong", null, label), ` ${meaning}`), h("kbd", null, keyFor(`pairs.${label}`))))),
+      decisions.map((decision) =>
+        verdictButton(decision, {
+          key: keyFor(`pairs.${decision.label}`),
+          pressed: verdict?.judgment === decision.label,
+          choose: () => decide(decision.label),
+        }))),
     notes.element,
   );
   notes.show(view, view.parts[0]);

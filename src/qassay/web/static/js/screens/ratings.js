@@ -4,6 +4,7 @@ import { announce, byId, fill, h, textBox } from "../dom.js";
 import { register } from "../keys.js";
 import { NoteField } from "../notes.js";
 import { scale } from "../scale.js";
+import { takeBack } from "../steps.js";
 import { Workbench } from "../workbench.js";
 
 /** @typedef {import("../workbench.js").ItemView} ItemView */
@@ -20,12 +21,16 @@ const notes = new NoteField(bench, { on: "this justification" });
 for (let number = 1; number <= 5; number += 1) {
   register(`ratings.${number}`, String(number), `${number} on the scale`, () => choose(number));
 }
-register("ratings.again", "u", "Back to understandability", () => {
+register("ratings.again", "u", "Back to understandability", () => again());
+// The first score is undone before the decision before it.
+register("judge.undo", "z", "Undo the last score", () => (half && half.item === bench.view?.id ? again() : void takeBack(bench)));
+let redo = false;
+
+function again() {
   half = null;
   redo = true;
   bench.draw();
-});
-let redo = false;
+}
 
 /** @param {number} number */
 function choose(number) {

@@ -7,7 +7,7 @@ import { asks, progressInWords } from "../surroundings.js";
 import { allFlags, nextOpen, progressOf, sheetOf, wholeProgress } from "./local_server.js";
 import { load, rows, save } from "./files.js";
 import { data, isFailing, unsaved } from "./storage.js";
-import { STATES } from "./outbox.js";
+import { AT_THE_END, STATES } from "./outbox.js";
 
 /** @typedef {ReturnType<typeof sheetOf>} Sheet */
 
@@ -105,7 +105,7 @@ function work(from) {
     h("h1", null, "Your work"),
     h("p", null, h("progress", { max: String(Math.max(total, 1)), value: String(done), "aria-label": "Judged so far" }), ` ${progressInWords(whole)}.`),
     next === null
-      ? h("p", { class: "notice good" }, "Everything is judged. Save your judgments to a file and send it to the person who gave you this sheet.")
+      ? h("p", { class: "notice good" }, `Everything is judged. ${AT_THE_END}`)
       : h("p", null, "Your decisions are kept in this browser, also when you close the page. When you are done, save your judgments to a file and send it to the person who gave you this sheet; to go on with another browser or machine, load that file there."),
     h("div", { class: "row sheet-actions" },
       next === null ? null : h("a", { class: "button primary", id: "go-on", href: `/judge/${next}` }, done ? "Go on judging" : "Begin judging")),

@@ -9,6 +9,9 @@ import { isFailing } from "./storage.js";
  * @typedef {import("../outbox.js").OutboxEvents} OutboxEvents
  */
 
+// Nobody signs in to a sheet.
+export const SIGN_IN = "";
+
 export const STATES = {
   saved: "Saved in this browser",
   saving: "Saving…",
@@ -17,6 +20,7 @@ export const STATES = {
   refused: "Not everything was saved: see above.",
 };
 
+export const AT_THE_END = "Save your judgments to a file and send it to the person who gave you this sheet.";
 export const UNSAVED = "not saved";
 // Nothing that fails here is tried again.
 export const REACHED = "server-reached";
