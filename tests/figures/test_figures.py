@@ -435,6 +435,15 @@ def test_every_record_of_a_figure_has_it_as_its_own() -> None:
     assert dict(cells(question.figure(), "run", "score")) == scores
 
 
+def test_the_reference_is_the_first_set_whatever_its_name() -> None:
+    values = {"zulu": np.array([0.3, 0.2, 0.1]), "alpha": np.array([0.1, 0.2, 0.3])}
+    matrices = {name: ScoreMatrix(("a", "b", "c"), ("q1",), scores[:, None]) for name, scores in values.items()}
+    ranks = next(iter(qassay.stability(matrices, reference="zulu").measures.values()))
+    drawn_ranks = figures.ranks_by_set(ranks)
+    letters = re.findall(r'<text[^>]*translate\(([\d.]+),[^>]*>(zulu|alpha)</text>', drawn_ranks.svg())
+    assert [name for _, name in sorted(letters, key=lambda pair: float(pair[0]))] == ["zulu", "alpha"]
+
+
 def test_progress_counts_judgments_by_time() -> None:
     shown = cells(drawn()["judging-progress"], "set", "at", "number")
     assert {("first", moment, place) for place, moment in enumerate(TIMES["first"], start=1)} <= shown

@@ -142,13 +142,15 @@ def shade(field: str, highest: float, lowest: float = 0.0) -> Any:
 def span(lowest: float, highest: float) -> tuple[float, float]:
     """The ends of an axis of scores: from 0 where that wastes no more than half of it, with some room beyond.
 
-    >>> [tuple(round(end, 3) for end in span(*ends)) for ends in ((0.2, 0.6), (0.8, 0.9))]
-    [(0.0, 0.66), (0.785, 0.915)]
+    >>> [tuple(round(end, 3) for end in span(*ends)) for ends in ((0.2, 0.6), (0.8, 0.9), (0.4, 0.4), (0.0, 0.0))]
+    [(0.0, 0.66), (0.785, 0.915), (0.0, 0.44), (0.0, 1.0)]
     """
     start = 0.0 if 0.0 <= lowest <= highest / 2 else lowest
     room = 0.1 * highest if start == 0.0 else 0.15 * (highest - lowest)
-    if highest - start <= 0:
-        return start - 0.5, highest + 0.5
+    if highest <= lowest and lowest >= 0:
+        return 0.0, 1.1 * highest or 1.0
+    if highest <= lowest:
+        return lowest - 0.5, highest + 0.5
     return (start if start == 0.0 else start - room), highest + room
 
 
