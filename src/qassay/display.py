@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
 _PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -69,6 +69,15 @@ def called(name: str) -> str:
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
         return f"{_ISOLATE}{text}{_END}"
     return text
+
+
+def titled(name: str, titles: Mapping[str, str], called: Callable[[str], str] = called) -> str:
+    """A name, and what it is about where it has a title.
+
+    >>> titled("6", {"6": "UNICEF"}), titled("6", {})
+    ('6 “UNICEF”', '6')
+    """
+    return f"{called(name)} “{called(titles[name])}”" if name in titles else called(name)
 
 
 def shortened(name: str, letters: int, *, start: int) -> str:

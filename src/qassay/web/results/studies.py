@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qassay.analysis.judged_answers import answers_by_run, asked_text
-from qassay.display import as_sentence
+from qassay.display import as_sentence, called, titled
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
-from qassay.matrix import TIE, Floats, ScoreMatrix, none_for_nan
+from qassay.matrix import Floats, ScoreMatrix, none_for_nan
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
+from qassay.meta.distributions import hardest_and_easiest
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, table
 from qassay.web.errors import without_path
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from qassay.analysis.agreements import AgreementStudy
     from qassay.figures import Figure
+    from qassay.meta.agreement.result import PairAgreement
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
@@ -245,11 +248,17 @@ def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
     for kind in study:
         for number, pair in enumerate(kind.pairs[:MATRICES_SHOWN] if kind.raw is not None else (), start=1):
             name = f"labels-{kind.about.replace(' ', '-')}-{number}"
-            drawn.append(lambda pair=pair, name=name: replace(figures.agreement_matrix(pair), name=name))  # type: ignore[misc]
+            drawn.append(partial(_labels_of_pair, pair, kind.about, name))
     for scale in list(study.ratings.scales.values())[:SCALES_SHOWN]:
         drawn.append(lambda scale=scale: figures.rating_histogram(scale))  # type: ignore[misc]
         drawn.append(lambda scale=scale: figures.mean_rank_by_judge(scale))  # type: ignore[misc]
     return drawn
+
+
+def _labels_of_pair(pair: PairAgreement, about: str, name: str) -> Figure:
+    from qassay import figures
+
+    return replace(figures.agreement_matrix(pair, about), name=name)
 
 
 def _pace(evaluation: Evaluation) -> Figure:
@@ -408,7 +417,7 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
     if total > PAIRS_SHOWN:
         document["pairs"], left_out = [], f"{total:,} pairs of runs; the command `qassay compare --json` lists them"
     listed = pairs.pair_table(most=min(total, PAIRS_SHOWN))
-    parts = (ranking, Part("pairs", listed))
+    parts = (ranking, Part("pairs", listed)) if total else (ranking,)
     drawn = pictures(pairs.figure) if len(pairs.runs) > 1 else ()
     return Finding(parts, document, sentence(pairs.sentence()), left_out, pictures=drawn)
 
@@ -434,6 +443,11 @@ class Grid:
     kinds: tuple[str | None, ...]
     about: About
     values: Floats
+
+    @property
+    def unit_name(self) -> tuple[str, str]:
+        """What a column is called, one and several."""
+        return ("series", "series") if self.about == "series" else ("question", "questions")
 
     def select(self, which: NDArray[np.int64]) -> Grid:
         """The grid with these columns only."""
@@ -467,10 +481,12 @@ def units(
     runs = slice(0, len(tags)) if whole else slice(RUNS_SHOWN * (across - 1), RUNS_SHOWN * across)
     texts = _texts(evaluation, grid.about)
     numbers = [Column("mean", ".3f"), Column("median", ".3f"), Column("spread", ".3f")]
-    columns: list[Column | str] = [grid.about, "type", "text", *numbers, *(Column(tag, ".3f") for tag in tags[runs])]
+    # A series has questions of several types.
+    named = ["type", "text"] if grid.about == "question" else ["target"]
+    columns: list[Column | str] = [grid.about, *named, *numbers, *(Column(tag, ".3f") for tag in tags[runs])]
     body: list[list[Cell]] = [
         [
-            *(grid.names[i], grid.kinds[i], texts.get(grid.names[i])),
+            *(grid.names[i], *((grid.kinds[i],) if grid.about == "question" else ()), texts.get(grid.names[i])),
             *none_for_nan(np.array([means[i], medians[i], spreads[i]])),
             *none_for_nan(values[runs, i]),
         ]
@@ -479,16 +495,32 @@ def units(
     heading = scores.measure if by == "unit" else "Scores"
     title = f"{heading} of every run on every {grid.about}, judgments: {scores.key}"
     shown = table(title, columns, body, scores.notes_for_output())
-    counted = "series" if grid.about == "series" else "questions"
-    window = None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), counted)
+    window = (
+        None if len(rows) == len(order) else Window(UNITS_SHOWN * (page - 1), len(rows), len(order), grid.unit_name[1])
+    )
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", shown, grid.about, subjects, 0, window)
     across_runs = Window(runs.start, len(tags[runs]), len(tags), "runs")
     every = by == "unit" and kind is None and series is None
     heat_map = scores.figure if every else lambda: _heat_map(scores, grid, values, tags)
     drawn = pictures(heat_map) if page == across == 1 and not whole else ()
-    answer = _easiest_and_hardest(grid.names, means, grid.about)
-    return Finding((part,), answer=answer, columns=across_runs, pictures=drawn)
+    titles = texts if grid.about == "series" else {}
+    known = {name: float(mean) for name, mean in zip(grid.names, means, strict=True) if not np.isnan(mean)}
+    answer = hardest_and_easiest(known, grid.unit_name, lambda name: titled(name, titles, called))
+    return Finding(
+        (part,),
+        answer=as_sentence(answer or _one_mean(list(known.values()), grid.unit_name)),
+        columns=across_runs,
+        pictures=drawn,
+    )
+
+
+def _one_mean(means: Sequence[float], unit_name: tuple[str, str]) -> str:
+    """What there is to say where no unit is harder than another."""
+    if not means:
+        return ""
+    which = f"the only {unit_name[0]} has" if len(means) == 1 else f"all {len(means):,} {unit_name[1]} have the same"
+    return f"{which} mean {means[0]:.3f}"
 
 
 def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -> Figure:
@@ -498,20 +530,10 @@ def _heat_map(scores: Scores, grid: Grid, values: Floats, tags: Sequence[str]) -
     whole = np.flatnonzero(~np.isnan(values).any(axis=0))
     if not len(whole):
         raise UsageError(f"no {grid.about} is scored for every run")
-    unit_name = ("series", "series") if grid.about == "series" else ("question", "questions")
     ids = tuple(grid.names[i] for i in whole)
     measure = scores.measure if grid.about == "series" else "score"
-    return figures.scores_by_unit(ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=unit_name))
-
-
-def _easiest_and_hardest(names: tuple[str, ...], means: Floats, about: About) -> str:
-    with_mean = np.flatnonzero(~np.isnan(means))
-    if len(with_mean) < 2 or np.ptp(means[with_mean]) < TIE:
-        return ""
-    hard, easy = (int(with_mean[place]) for place in (np.argmin(means[with_mean]), np.argmax(means[with_mean])))
-    return (
-        f"The easiest {about} is {names[easy]} (mean {means[easy]:.3f}), "
-        f"the hardest {names[hard]} (mean {means[hard]:.3f})."
+    return figures.scores_by_unit(
+        ScoreMatrix(tuple(tags), ids, values[:, whole], measure=measure, unit_name=grid.unit_name)
     )
 
 
