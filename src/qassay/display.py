@@ -14,6 +14,9 @@ _PICTURES |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range
 # A longer name would drown the sentence that it is in; tables have it whole.
 _LONGEST_NAME = 48
 _START_OF_NAME = 20
+# A name with more letters than this is shortened in figures and heads of columns.
+NAME_LETTERS = 31
+_NAME_START = 11
 # Letters shown before the first one in which long names differ.
 _BEFORE_DIFFERENCE = 4
 # A list with a name longer than this in it has fewer of them.
@@ -108,6 +111,22 @@ def telling_part(names: Iterable[str], letters: int, *, start: int) -> int | Non
     begin = max(0, alike - _BEFORE_DIFFERENCE)
     parts = {name[begin : begin + letters - 2] for name in long_names}
     return begin if len(parts) > len(ends) else None
+
+
+def short_name(name: str, among: Sequence[str] = ()) -> str:
+    """A name for a figure or the head of a column: of a long one both ends, or the part that differs `among` its like.
+
+    >>> short_name("bm25"), short_name("university-of-somewhere_llama_colbert_top8_rerank")
+    ('bm25', 'university-…colbert_top8_rerank')
+    >>> groups = [f"university-of-somewhere_group-{number}_hybrid-retriever_rerank" for number in (1, 2)]
+    >>> [short_name(name, groups) for name in groups]
+    ['…oup-1_hybrid-retriever_rerank', '…oup-2_hybrid-retriever_rerank']
+    """
+    begin = telling_part(among, NAME_LETTERS, start=_NAME_START)
+    if begin is None or len(name) <= NAME_LETTERS:
+        return shortened(name, NAME_LETTERS, start=_NAME_START)
+    end = begin + NAME_LETTERS - 2
+    return f"…{name[begin:end]}{'…' if len(name) > end else ''}"
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:

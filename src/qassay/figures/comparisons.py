@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qassay.display import called
+from qassay.display import called, short_name
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
@@ -21,7 +21,6 @@ from qassay.figures.drawing import (
     chart,
     height,
     names,
-    short_name,
     spread_out,
 )
 from qassay.figures.figure import Figure, figure

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qassay.display import called, listed
+from qassay.display import NAME_LETTERS, called, listed, short_name
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
     CARD,
     INK,
     MOST_ROWS,
-    NAME_LETTERS,
     NAME_WIDTH,
     SOFT,
     WIDTH,
@@ -22,7 +21,6 @@ from qassay.figures.drawing import (
     height,
     names,
     number,
-    short_name,
     span,
     spread_out,
     square,

@@ -29,7 +29,7 @@ from qassay.web.results.finding import (
     measures_of,
     offered_measures,
 )
-from qassay.web.results.present import table_view
+from qassay.web.results.present import TableView, table_view
 from qassay.web.results.views import LEADERBOARD, ONCE, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
@@ -183,6 +183,16 @@ def test_series_have_their_targets_and_ties_are_all_named(demos) -> None:
     )
     assert answer is not None
     assert int(answer[1]) >= means.count(0.0) > 1
+
+
+def test_columns_of_long_names_are_told_apart_by_their_heads() -> None:
+    tags = [f"university-of-somewhere_group-{number:02d}_hybrid-retriever_with-a-reranker" for number in range(12)]
+    columns = [Column("question", left=True), *(Column(tag, ".3f") for tag in tags)]
+    view = TableView(name="units", title="Scores", columns=columns, rows=[], notes=[], csv="")
+    heads = [view.head(column) for column in view.columns]
+    assert heads[0] == "question"
+    assert len(set(heads)) == len(columns)
+    assert max(map(len, heads)) <= 31
 
 
 def test_a_page_without_numbers_has_nothing_to_choose(demos) -> None:
