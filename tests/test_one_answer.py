@@ -18,13 +18,14 @@ import pytest
 from scipy.stats import binomtest
 
 import qassay
+from qassay import figures
 from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.arrays import Floats
 from qassay.cli import main
 from qassay.cli.gate import gate_line
 from qassay.demo import demo_folder
-from qassay.errors import QassayError
+from qassay.errors import QassayError, UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.significance import AllPairs, Method, PairComparison, compare, compare_all
@@ -510,3 +511,35 @@ def test_terms_are_explained_where_they_are_met(
     out = " ".join(run_command(capsys, *(demo_folder() if word == "DEMO" else word for word in command)).split())
     for term in terms:
         assert term in out
+
+
+def test_score_names_all_that_share_the_first_place_and_calls_an_only_run_so() -> None:
+    scores = qassay.open(demo_folder()).score()
+    best, second, *others = scores.runs
+    alone = replace(scores, runs=(best,))
+    assert (
+        alone.sentence() == "hobby is the only run and scores 0.541 (series_score), 16 series, judgments: adjudicated"
+    )
+    tied = replace(scores, runs=(best, replace(second, score=best.score), *others))
+    assert tied.sentence().startswith("hobby and egret share first place with 0.541 (series_score), 10 runs, 16 series")
+    assert scores.sentence().startswith("hobby scores best with 0.541 (series_score), 10 runs, ")
+
+
+def test_runs_that_are_alike_have_no_curve_and_no_negative_scores() -> None:
+    matrix = ScoreMatrix(("a", "b", "c"), tuple(f"q{i}" for i in range(12)), np.zeros((3, 12)), measure="accuracy")
+    curves = qassay.sensitivity(matrix)
+    assert "there is no gap between them" in curves.sentence()
+    assert curves.tables() == ()
+    for draw in (figures.error_rate_by_difference, figures.error_curves):
+        with pytest.raises(UsageError, match="to draw"):
+            draw(curves)
+    pair = qassay.compare(matrix, "a", "b")
+    assert not any("make the difference" in shown.title for shown in pair.tables())
+    assert figures.scores_by_unit(matrix).caption.endswith("every score is 0.")
+
+
+def test_the_runs_are_furthest_apart_where_the_best_and_the_worst_are() -> None:
+    values = np.array([[1.0, 0.9, 0.5], [0.0, 0.8, 0.5], [0.5, 0.1, 0.5], [0.5, 0.1, 0.5], [0.5, 0.5, 0.5]])
+    matrix = ScoreMatrix(tuple("abcde"), ("q1", "q2", "q3"), values, measure="accuracy")
+    (where,) = (part for part in qassay.report(matrix).sections if part.name == "where")
+    assert "The best and the worst run are furthest apart on q1 (1.000)." in where.sentences

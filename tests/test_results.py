@@ -383,7 +383,7 @@ def _other_units() -> ScoreMatrix:
 def test_answers_of_edge_cases() -> None:
     alone = qassay.compare_all(matrix("a"))
     assert isinstance(alone, AllPairs)
-    assert repr(alone) == "AllPairs: 1 run, no pair to compare"
+    assert repr(alone) == "AllPairs: 1 run: a comparison needs two"
     nothing = ScoreMatrix(("a",), (), np.empty((1, 0)))
     assert repr(nothing) == "ScoreMatrix: 1 run x 0 questions, score"
     assert nothing.as_json()["scores"] == {"a": None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # Control characters as their pictures, and marks that make a text read otherwise than it is as their codes.
 _PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -16,6 +16,9 @@ _PICTURES |= {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 # A longer name would drown the sentence that it is in; tables have it whole.
 _LONGEST_NAME = 48
 _START_OF_NAME = 20
+# A name with more letters than this is shortened in figures and heads of columns.
+NAME_LETTERS = 31
+_NAME_START = 11
 # Letters shown before the first one in which long names differ.
 _BEFORE_DIFFERENCE = 4
 # A list with a name longer than this in it has fewer of them.
@@ -73,6 +76,15 @@ def called(name: str) -> str:
     return text
 
 
+def titled(name: str, titles: Mapping[str, str], called: Callable[[str], str] = called) -> str:
+    """A name, and what it is about where it has a title.
+
+    >>> titled("6", {"6": "UNICEF"}), titled("6", {})
+    ('6 “UNICEF”', '6')
+    """
+    return f"{called(name)} “{called(titles[name])}”" if name in titles else called(name)
+
+
 def shortened(name: str, letters: int, *, start: int) -> str:
     """A name in this many letters: a long one without its middle, since names of one group often begin alike.
 
@@ -101,6 +113,22 @@ def distinctive_part(names: Iterable[str], letters: int, *, start: int) -> int |
     begin = max(0, alike - _BEFORE_DIFFERENCE)
     parts = {name[begin : begin + letters - 2] for name in long_names}
     return begin if len(parts) > len(ends) else None
+
+
+def short_name(name: str, among: Sequence[str] = ()) -> str:
+    """A name for a figure or the head of a column: of a long one both ends, or the part that differs `among` its like.
+
+    >>> short_name("bm25"), short_name("university-of-somewhere_llama_colbert_top8_rerank")
+    ('bm25', 'university-…colbert_top8_rerank')
+    >>> groups = [f"university-of-somewhere_group-{number}_hybrid-retriever_rerank" for number in (1, 2)]
+    >>> [short_name(name, groups) for name in groups]
+    ['…oup-1_hybrid-retriever_rerank', '…oup-2_hybrid-retriever_rerank']
+    """
+    begin = distinctive_part(among, NAME_LETTERS, start=_NAME_START)
+    if begin is None or len(name) <= NAME_LETTERS:
+        return shortened(name, NAME_LETTERS, start=_NAME_START)
+    end = begin + NAME_LETTERS - 2
+    return f"…{name[begin:end]}{'…' if len(name) > end else ''}"
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:

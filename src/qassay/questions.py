@@ -112,6 +112,11 @@ class TestSet:
             for name, group in members.items()
         )
 
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """What the series are about, by their names; those without a target are left out."""
+        return {series.id: series.target for series in self.series if series.target}
+
     def of_type(self, *types: str) -> tuple[Question, ...]:
         """The questions of the given types, in order."""
         return tuple(question for question in self.questions if question.type in types)

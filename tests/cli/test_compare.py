@@ -182,9 +182,9 @@ def test_real_scores(call: Call, data: Callable[[str], Path]) -> None:
 
 
 def test_units_that_are_not_shown_are_counted(call: Call, scores: str) -> None:
-    assert "70 questions more." in call(scores, "A", "B", "--details")[1]
-    assert "79 questions more." in call(scores, "A", "B", "--top", "1")[1]
-    assert "questions more." not in call(scores, "A", "B", "--top", "80")[1]
+    assert "70 more questions differ." in call(scores, "A", "B", "--details")[1]
+    assert "79 more questions differ." in call(scores, "A", "B", "--top", "1")[1]
+    assert "more questions differ." not in call(scores, "A", "B", "--top", "80")[1]
 
 
 def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path) -> None:

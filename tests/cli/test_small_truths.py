@@ -69,7 +69,8 @@ def test_describe_counts_series_as_series_and_questions_as_questions(
         ("stability", "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; "),
         (
             "describe",
-            "The hardest series is 13 (mean 0.118), the easiest 6 (mean 0.615); there is no series on which ",
+            "The hardest series is 13 “Roald Amundsen” (mean 0.118), the easiest 6 “UNICEF” (mean 0.615); "
+            "there is no series on which ",
         ),
         (
             "reuse",

@@ -24,9 +24,10 @@ from qassay import figures
 from qassay.analysis.one_question import one_question
 from qassay.analysis.pace import judging_progress as progress_of_evaluation
 from qassay.demo import copy_demo
+from qassay.display import short_name
 from qassay.errors import UsageError
 from qassay.extras import MissingExtraError
-from qassay.figures.drawing import short_name, spread_out
+from qassay.figures.drawing import spread_out
 from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.agreement.people import PeopleAgreement, by_person
@@ -433,6 +434,15 @@ def test_every_record_of_a_figure_has_it_as_its_own() -> None:
     question = one_question(evaluation(), "1.6")
     scores = {response.run: response.score for response in question.responses}
     assert dict(cells(question.figure(), "run", "score")) == scores
+
+
+def test_the_reference_is_the_first_set_whatever_its_name() -> None:
+    values = {"zulu": np.array([0.3, 0.2, 0.1]), "alpha": np.array([0.1, 0.2, 0.3])}
+    matrices = {name: ScoreMatrix(("a", "b", "c"), ("q1",), scores[:, None]) for name, scores in values.items()}
+    ranks = next(iter(qassay.stability(matrices, reference="zulu").measures.values()))
+    drawn_ranks = figures.ranks_by_set(ranks)
+    letters = re.findall(r"<text[^>]*translate\(([\d.]+),[^>]*>(zulu|alpha)</text>", drawn_ranks.svg())
+    assert [name for _, name in sorted(letters, key=lambda pair: float(pair[0]))] == ["zulu", "alpha"]
 
 
 def test_progress_counts_judgments_by_time() -> None:

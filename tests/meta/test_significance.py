@@ -232,7 +232,7 @@ def test_one_pair_among_many_is_noted_as_uncorrected() -> None:
 def test_one_run_has_no_pairs_to_list() -> None:
     result = compare_all(some_runs(1, runs=1, units=12))
     (shown,) = result.tables()
-    assert shown.title == "1 run, no pair to compare."
+    assert shown.title == "1 run: a comparison needs two."
 
 
 def test_wrong_calls() -> None:

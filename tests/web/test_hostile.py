@@ -9,6 +9,7 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from qassay.store.people.sessions import begin_session, make_token
 from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
 from qassay.tables import Column, table
-from qassay.web.errors import without_path
+from qassay.web.errors import Refusal, without_path
 from qassay.web.guard import STRANGER_LIMIT, check_json
 from qassay.web.results.finding import csv_lines
 from qassay.web.site import BY_ADDRESS, BY_NAME
@@ -407,3 +408,27 @@ def test_an_address_with_a_null_character_is_answered_in_its_own_form(site: Any)
     assert site.client("organiser").get("/api/history?question=%00").json()["message"]
     page = site.client("organiser").get("/history?question=%00")
     assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8")
+
+
+def test_every_refusal_has_a_page_in_plain_words(site: Any) -> None:
+    from qassay.web.routing import EVERYBODY, GuardedRoute
+
+    titles: dict[int, str] = {}
+    for status in (400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503, 507):
+
+        def refuse(status: int = status) -> None:
+            raise Refusal(status, "this is why")
+
+        site.app.router.routes.append(GuardedRoute(f"/refused/{status}", refuse, roles=EVERYBODY))
+        answer = site.client("reader").get(f"/refused/{status}")
+        assert answer.status_code == status
+        (titles[status],) = re.findall(r"<h1>(.*?)</h1>", answer.text)
+        assert "This is why." in answer.text
+        # What may pass can be tried again at the same address.
+        assert ('href="">Try again</a>' in answer.text) == (status in (429, 500, 503, 507))
+    assert not set(titles.values()) & {HTTPStatus(status).phrase for status in titles}
+
+
+def test_an_address_with_a_wrong_value_names_the_right_ones(site: Any) -> None:
+    page = site.client("organiser").get("/results/units?sort=sideways").text
+    assert "Sort: this must be &#39;order&#39;, &#39;name&#39;" in page

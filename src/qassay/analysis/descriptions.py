@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -74,7 +74,13 @@ def describe_evaluation(evaluation: Evaluation, key: str | None, **options: Unpa
     main = options.get("measure") is None
     composed = composition(evaluation, key, **options) if main and options.get("component") is None else None
     rankings = holistic_rankings(scores) if main else ()
-    return Description(score_distributions(scores.matrix), composed, rankings, target_types(evaluation, scores))
+    units = replace(score_distributions(scores.matrix), titles=unit_titles(evaluation, scores))
+    return Description(units, composed, rankings, target_types(evaluation, scores))
+
+
+def unit_titles(evaluation: Evaluation, scores: Scores) -> dict[str, str]:
+    """What the units of these scores are about, where they are series: a question has an id of the same form."""
+    return evaluation.questions.titles if scores.matrix.unit_name[0] == "series" else {}
 
 
 @dataclass(frozen=True)

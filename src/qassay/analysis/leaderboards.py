@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from qassay.arrays import TIE
+from qassay.display import enumerated
 from qassay.frames import ends
 from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
 from qassay.results import Result
 from qassay.scoring import Scores
-from qassay.tables import Table, plural
+from qassay.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,18 +36,18 @@ class Leaderboard(Result):
     def sentence(self) -> str:
         """Who leads, and whether chance alone could explain that."""
         runs = self.pairs.runs
-        best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})" if runs else "No run is scored"
-        if len(runs) < 2:
-            return best
+        if not runs:
+            return "No run is scored"
+        if len(runs) == 1:
+            return f"{runs[0]} is the only run ({self.pairs.scores[0]:.3f})"
+        best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})"
         tied = [run for run, score in zip(runs, self.pairs.scores, strict=True) if self.pairs.scores[0] - score < TIE]
         if len(tied) > 1:
-            runs_in_words = ", ".join(tied[:3]) + (f" and {plural(len(tied) - 3, 'more run')}" if len(tied) > 3 else "")
-            return f"{runs_in_words} share first place ({self.pairs.scores[0]:.3f})"
+            return f"{enumerated(tied, 3)} share first place ({self.pairs.scores[0]:.3f})"
         alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
         if not alike:
             return f"{best}; chance alone does not explain its lead over any other run"
-        runs_in_words = ", ".join(alike[:3]) + (f" and {plural(len(alike) - 3, 'more run')}" if len(alike) > 3 else "")
-        return f"{best}; chance alone could explain its lead over {runs_in_words}"
+        return f"{best}; chance alone could explain its lead over {enumerated(alike, 3)}"
 
     def table(self) -> Table:
         """The leaderboard."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qassay.arrays import TIE
-from qassay.display import called
+from qassay.display import called, short_name
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
@@ -21,7 +22,6 @@ from qassay.figures.drawing import (
     chart,
     height,
     names,
-    short_name,
     spread_out,
 )
 from qassay.figures.figure import Figure, figure
@@ -45,6 +45,8 @@ POINTS = 60
 # Curves of error rates: their height, and a rate that a curve exceeds somewhere to be worth drawing.
 CURVES_HEIGHT = 300
 HIGH_ENOUGH = 0.02
+# Beyond this share of an axis the name of a line is on its left, where there is room.
+LABEL_RIGHT = 0.6
 
 
 def differences_by_unit(comparison: PairComparison) -> Figure:
@@ -55,14 +57,14 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     noun, nouns = comparison.unit_name
     ties = comparison.units - comparison.units_better - comparison.units_worse
     differing = comparison.units_better + comparison.units_worse
-    a, b = called(comparison.a), called(comparison.b)
+    # Long names are told apart by the part in which they differ.
+    a, b = (called(short_name(run, (comparison.a, comparison.b))) for run in (comparison.a, comparison.b))
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    short_a, short_b = (called(short_name(run, (comparison.a, comparison.b))) for run in (comparison.a, comparison.b))
-    drawn = _named_bars(cells, short_a, short_b)
+    drawn = _named_bars(cells, a, b)
     if len(rows) > MOST_NAMED:
-        drawn = _many_bars(cells, short_a, short_b, nouns)
+        drawn = _many_bars(cells, a, b, nouns)
     numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
     columns: list[Column | str] = [noun, *numbers, Column("difference", "+.3f")]
     return figure(
@@ -119,7 +121,7 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
     alt = altair()
     bins = [curve for curve in curves.bins if curve.high is not None and curve.predicted_at_target is not None]
     rows = [(curve.low, curve.high, curve.predicted_at_target) for curve in bins]
-    if not rows:
+    if not rows or curves.are_runs_alike:
         raise UsageError("no error rate is expected for any difference: there is nothing to draw")
     gap = curves.minimum_difference().predicted
     steps = [{"difference": low, "rate": rate} for low, _, rate in rows]
@@ -136,10 +138,11 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
     layers = [line, limit]
     if gap is not None:
         mark = [{"difference": gap, "text": f"repeatable from {gap:g} on"}]
+        left = gap <= LABEL_RIGHT * (bins[-1].high or 0.0)
         rule = chart(mark).mark_rule(color=INK, strokeWidth=1.5).encode(x="difference:Q")
         label = (
             chart(mark)
-            .mark_text(align="left", baseline="top", dx=6, dy=2)
+            .mark_text(align="left" if left else "right", baseline="top", dx=6 if left else -6, dy=2)
             .encode(x="difference:Q", y=alt.value(0), text="text:N")
         )
         layers += [rule, label]
@@ -147,14 +150,17 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
     answer = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
     if gap is not None:
         answer = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
-    columns = [Column("difference from", "g"), Column("to", "g"), Column("expected error rate", ".1%")]
     return figure(
         "error-rate",
         alt.layer(*layers).properties(width=WIDTH - 60, height=260),
         title="How often would new questions reverse a difference?",
         caption=f"{answer} The dashed line is at {curves.error:.0%}.",
         description=answer,
-        table=table(f"Expected error rate with {size}, by difference", columns, rows),
+        table=table(
+            f"Expected error rate with {size}, by difference",
+            [*_limits(low for low, _, _ in rows), Column("expected error rate", ".1%")],
+            rows,
+        ),
     )
 
 
@@ -162,7 +168,7 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     """How often a difference is reversed, by the number of units: measured, expected, and the fit of the papers."""
     alt = altair()
     drawable = [k for k, curve in enumerate(curves.bins) if curve.high is not None and _measured(curve)]
-    if not drawable:
+    if not drawable or curves.are_runs_alike:
         raise UsageError("no difference was measured at several sizes: there is no curve to draw")
     # Bins with a fit first: they are what the papers show. Lines close to 0 cannot be told apart.
     fitted = [k for k in drawable if curves.bins[k].fit is not None]
@@ -254,9 +260,24 @@ def _curve_table(curves: SensitivityCurves) -> Table:
             curves.sizes, curve.comparisons, curve.error_rate, curve.predicted, strict=True
         )
     ]
-    columns = [Column("difference from", "g"), Column("to", "g"), Column(curves.unit_name[1]), Column("comparisons")]
+    columns = [*_limits(row[0] for row in rows), Column(curves.unit_name[1]), Column("comparisons")]
     columns += [Column(name, ".1%") for name in ("measured", "expected", "fit of the papers")]
     return table("Error rate by difference and number", columns, rows)
+
+
+def _limits(lows: Iterable[float]) -> list[Column]:
+    """The columns of the ends of bins, with the same decimals in every row."""
+    spec = f".{_places(lows)}f"
+    return [Column("difference from", spec), Column("to", spec)]
+
+
+def _places(numbers: Iterable[float]) -> int:
+    """The decimals that all these numbers need, up to 6.
+
+    >>> _places([0.05, 0.1]), _places([1.0, 2.0]), _places([0.125])
+    (2, 0, 3)
+    """
+    return max((len(f"{number:.6f}".rstrip("0").partition(".")[2]) for number in numbers), default=0)
 
 
 def _along(**more: Any) -> Any:
@@ -322,7 +343,8 @@ def power_by_units(plan: Plan) -> Figure:
         text = chart(label).mark_text(align="left", baseline="top", dx=6, dy=2, color=SOFT)
         layers.append(text.encode(x="units:Q", y=alt.value(0), text="text:N"))
     needed = ", ".join(f"{row.power:,} for {row.difference:g}" for row in chosen)
-    columns = [Column("difference", "g"), Column(f"{nouns} needed"), Column("chance to find it now", ".1%")]
+    places = _places(row.difference for row in plan.differences)
+    columns = [Column("difference", f".{places}f"), Column(f"{nouns} needed"), Column("chance to find it now", ".1%")]
     return figure(
         "power",
         alt.layer(*layers).properties(width=WIDTH - 120, height=260),

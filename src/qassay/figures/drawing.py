@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from qassay.display import distinctive_part, shortened
+from qassay.display import NAME_LETTERS, short_name
 from qassay.errors import UsageError
 from qassay.figures.figure import NO_FIGURES
 
@@ -20,9 +20,6 @@ FONT: Final = "Liberation Sans"
 WIDTH: Final = 640
 ROW: Final = 22
 NAME_WIDTH: Final = 230
-# A name with more letters than this is shortened in its middle: tags of one group often begin alike.
-NAME_LETTERS: Final = 31
-NAME_START: Final = 11
 # The widest letter on average, of the typefaces that readers may have; a long name keeps room for them.
 LETTER_WIDTH: Final = 6.9
 LONG_NAME: Final = 16
@@ -103,22 +100,6 @@ def names(field: str, order: Sequence[str]) -> Any:
     return alt.Y(field, type="nominal", sort=list(order), scale=alt.Scale(domain=list(order)), axis=axis)
 
 
-def short_name(name: str, among: Sequence[str] = ()) -> str:
-    """A name that fits beside a figure: a long one without its middle, or the part that differs `among` its like.
-
-    >>> short_name("bm25"), short_name("university-of-somewhere_llama_colbert_top8_rerank")
-    ('bm25', 'university-…colbert_top8_rerank')
-    >>> groups = [f"university-of-somewhere_group-{number}_hybrid-retriever_rerank" for number in (1, 2)]
-    >>> [short_name(name, groups) for name in groups]
-    ['…oup-1_hybrid-retriever_rerank', '…oup-2_hybrid-retriever_rerank']
-    """
-    begin = distinctive_part(among, NAME_LETTERS, start=NAME_START)
-    if begin is None or len(name) <= NAME_LETTERS:
-        return shortened(name, NAME_LETTERS, start=NAME_START)
-    end = begin + NAME_LETTERS - 2
-    return f"…{name[begin:end]}{'…' if len(name) > end else ''}"
-
-
 def _short_labels(names: Sequence[str]) -> dict[str, object]:
     """The same for the labels of an axis, where a name needs it."""
     longest = max(map(len, names), default=0)
@@ -142,13 +123,15 @@ def shade(field: str, highest: float, lowest: float = 0.0) -> Any:
 def span(lowest: float, highest: float) -> tuple[float, float]:
     """The ends of an axis of scores: from 0 where that wastes no more than half of it, with some room beyond.
 
-    >>> [tuple(round(end, 3) for end in span(*ends)) for ends in ((0.2, 0.6), (0.8, 0.9))]
-    [(0.0, 0.66), (0.785, 0.915)]
+    >>> [tuple(round(end, 3) for end in span(*ends)) for ends in ((0.2, 0.6), (0.8, 0.9), (0.4, 0.4), (0.0, 0.0))]
+    [(0.0, 0.66), (0.785, 0.915), (0.0, 0.44), (0.0, 1.0)]
     """
     start = 0.0 if 0.0 <= lowest <= highest / 2 else lowest
     room = 0.1 * highest if start == 0.0 else 0.15 * (highest - lowest)
-    if highest - start <= 0:
-        return start - 0.5, highest + 0.5
+    if highest <= lowest and lowest >= 0:
+        return 0.0, 1.1 * highest or 1.0
+    if highest <= lowest:
+        return lowest - 0.5, highest + 0.5
     return (start if start == 0.0 else start - room), highest + room
 
 

@@ -39,8 +39,8 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 MOST_HISTOGRAMS = 12
 
 
-def agreement_matrix(pair: PairAgreement) -> Figure:
-    """How often each label of one judge meets each label of the other."""
+def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
+    """How often each label of one judge meets each label of the other; `about` names what was judged."""
     rows = [
         (first, second, count)
         for first, counts in zip(pair.labels, pair.matrix, strict=True)
@@ -49,14 +49,15 @@ def agreement_matrix(pair: PairAgreement) -> Figure:
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
     a, b = called(pair.a), called(pair.b)
-    answer = f"{a} and {b} give the same label to {same:,} of {total:,}."
+    on = f" on {about}" if about else ""
+    answer = f"{a} and {b} give the same label to {same:,} of {total:,}{on and f' {about}'}."
     return figure(
         "agreement",
         square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
-        title=f"Labels of {a} (rows) and {b} (columns)",
+        title=f"Labels of {a} (rows) and {b} (columns){on}",
         caption=f"{answer} The shade of a cell is its share of the row; on the diagonal both agree.",
         description=answer,
-        table=table(f"Labels of {a} and {b}", [pair.a, pair.b, Column("number")], rows),
+        table=table(f"Labels of {a} and {b}{on}", [pair.a, pair.b, Column("number")], rows),
     )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qassay.display import called, listed
+from qassay.display import NAME_LETTERS, called, listed, short_name
 from qassay.errors import UsageError
 from qassay.figures.drawing import (
     ACCENT,
     CARD,
     INK,
     MOST_ROWS,
-    NAME_LETTERS,
     NAME_WIDTH,
     SOFT,
     WIDTH,
@@ -22,7 +21,6 @@ from qassay.figures.drawing import (
     height,
     names,
     number,
-    short_name,
     span,
     spread_out,
     square,
@@ -175,7 +173,9 @@ def _bumps(measure: MeasureStability, sets: list[str], ranks: dict[str, list[flo
         for name in sets
     ]
     lowest = max((ranks[name][run] for run in shown for name in sets), default=1.0)
-    x = alt.X("set:N", sort=sets, title=None, axis=alt.Axis(orient="top", labelColor=INK, grid=True, labelAngle=0))
+    # The domain, not a sort: layers without it would put the sets into the order of the alphabet.
+    axis = alt.Axis(orient="top", labelColor=INK, grid=True, labelAngle=0)
+    x = alt.X("set:N", scale=alt.Scale(domain=sets), title=None, axis=axis)
     y = alt.Y("rank:Q", scale=alt.Scale(domain=[0.5, lowest + 0.5], reverse=True, nice=False), axis=None)
     base = chart(rows).encode(x=x, y=y, detail="run:N")
     colour = alt.condition("datum.moved", alt.value(ACCENT), alt.value(SOFT))

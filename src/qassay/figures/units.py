@@ -74,6 +74,7 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
     if most > 1 and min(map(len, groups)) == most:
         each = f"the mean of {most} {nouns}"
     low, high = float(min(0.0, ordered.values.min())), float(ordered.values.max())
+    shades = f"the shade of a cell is the score, from {low:.3g} to {high:.3g}" if high > low else "every score is 0"
     is_named = most == 1 and len(groups) <= MOST_NAMED
     axis = alt.Axis(labels=is_named, grid=False, labelAngle=-90 if len(groups) > FEW_NAMED else 0, labelLimit=90)
     drawn = (
@@ -95,8 +96,7 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
         "scores-by-unit",
         drawn,
         title=f"Score of every run on every {noun}",
-        caption=f"Each column is {each}; the shade of a cell is the score, from {low:.3g} to {high:.3g}."
-        + first_of(len(shown), len(ordered.runs), "runs"),
+        caption=f"Each column is {each}; {shades}." + first_of(len(shown), len(ordered.runs), "runs"),
         description=f"The easiest {noun} is {called(easiest)}, the hardest {called(hardest)}.",
         table=table(f"Scores on each {noun}, easiest first, {matrix.measure}", columns, rows),
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qassay.arrays import TIE
-from qassay.display import enumerated
+from qassay.display import enumerated, titled
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.results import Result, document
@@ -52,6 +52,12 @@ class Box:
     outliers: tuple[Outlier, ...]
 
     @property
+    def spread(self) -> float:
+        """The score of the best run minus that of the worst."""
+        ends = [self.low, self.high, *(outlier.score for outlier in self.outliers)]
+        return max(ends) - min(ends)
+
+    @property
     def has_zero_median(self) -> bool:
         """Whether the median of the runs is 0 here."""
         return abs(self.median) < TIE
@@ -73,7 +79,10 @@ class ZeroMedians:
 
 @dataclass(frozen=True, repr=False)
 class ScoreDistributions(Result):
-    """One box per unit, in the order of the units, and the units with a median of 0, by question type and in all."""
+    """One box per unit, in the order of the units, and the units with a median of 0, by question type and in all.
+
+    `titles` are what people call units besides their names: the targets of series.
+    """
 
     measure: str
     runs: int
@@ -81,6 +90,7 @@ class ScoreDistributions(Result):
     zero_medians: tuple[ZeroMedians, ...]
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def sentence(self) -> str:
         """The hardest and the easiest unit, and on how many units most runs score 0."""
@@ -88,22 +98,8 @@ class ScoreDistributions(Result):
 
     def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
         """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
-        means = [box.mean for box in self.boxes]
-        if len(means) < 2 or max(means) - min(means) <= TIE:
-            return ""
-        hardest, easiest = (
-            [box for box in self.boxes if abs(box.mean - end) <= TIE] for end in (min(means), max(means))
-        )
-        singular, plural_ = self.unit_name
-        verb = f"{singular} is" if len(hardest) == 1 else f"{plural_} are" if len(hardest) <= NAMED else "are"
-        return f"the hardest {verb} {self._named(hardest, called)}, the easiest {self._named(easiest, called)}"
-
-    def _named(self, boxes: Sequence[Box], called: Callable[[str], str]) -> str:
-        """Units with the same mean: by their names, or by their number where they are many."""
-        mean = show(boxes[0].mean, ".3f")
-        if len(boxes) > NAMED:
-            return f"{counted(len(boxes), self.unit_name)} with mean {mean}"
-        return f"{enumerated([called(box.unit) for box in boxes])} (mean {mean})"
+        means = {box.unit: box.mean for box in self.boxes}
+        return hardest_and_easiest(means, self.unit_name, lambda unit: titled(unit, self.titles, called))
 
     def zeros(self) -> str:
         """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
@@ -163,6 +159,29 @@ class ScoreDistributions(Result):
             "zero_medians": {z.kind: document(z, "zero", "units", "share") for z in self.zero_medians},
             **document(self, "notes"),
         }
+
+
+def hardest_and_easiest(means: Mapping[str, float], unit_name: tuple[str, str], called: Callable[[str], str]) -> str:
+    """The units with the lowest and the highest mean, named by `called`; empty where all have the same.
+
+    >>> hardest_and_easiest({"q1": 0.5, "q2": 1.0, "q3": 0.5}, ("question", "questions"), str)
+    'the hardest questions are q1 and q3 (mean 0.500), the easiest q2 (mean 1.000)'
+    """
+    if len(means) < 2:
+        return ""
+    low, high = min(means.values()), max(means.values())
+    if high - low <= TIE:
+        return ""
+    hardest, easiest = ([unit for unit, mean in means.items() if abs(mean - end) <= TIE] for end in (low, high))
+    verb = f"{unit_name[0]} is" if len(hardest) == 1 else f"{unit_name[1]} are" if len(hardest) <= NAMED else "are"
+
+    def named(units: Sequence[str], mean: float) -> str:
+        shown = show(mean, ".3f")
+        if len(units) > NAMED:
+            return f"{counted(len(units), unit_name)} with mean {shown}"
+        return f"{enumerated([called(unit) for unit in units])} (mean {shown})"
+
+    return f"the hardest {verb} {named(hardest, low)}, the easiest {named(easiest, high)}"
 
 
 def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = None) -> ScoreDistributions:

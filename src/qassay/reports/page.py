@@ -242,8 +242,8 @@ caption{text-align:left;font-weight:600;padding-bottom:.5rem;overflow-wrap:anywh
 th{text-align:right;font-weight:550;color:var(--soft);font-size:.8125rem;vertical-align:bottom}
 th,td{padding:.45rem .75rem;border-bottom:1px solid var(--line)}
 td{text-align:right;vertical-align:top}
-th.text,td.text{text-align:start;max-width:26rem;overflow-wrap:break-word;word-break:break-word;min-width:4rem}
-td.short{white-space:nowrap}
+th.text,td.text{text-align:start;max-width:26rem;overflow-wrap:break-word;word-break:break-word;min-width:9rem}
+th.short,td.short{min-width:0}td.short{white-space:nowrap}
 tbody th{color:var(--ink);font-size:.9375rem}
 .note{margin:.5rem 0 0}
 details{margin-top:.75rem}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from qassay import figures
 from qassay.arrays import TIE
-from qassay.display import as_sentence, called
+from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
+from qassay.meta.distributions import NAMED
 from qassay.meta.ranking import mean_ranks, places
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 # Agreement matrices of this many pairs of judges; the tables have all.
 MATRICES = 3
-# Quartiles of fewer runs say little.
-FEW_RUNS = 3
 
 
 def build_report(material: Material) -> Report:
@@ -145,9 +144,10 @@ def _spread(material: Material) -> list[str]:
     sentences = []
     if hardest := spread.hardest_and_easiest(called):
         sentences.append(as_sentence(hardest))
-        widest = max(spread.boxes, key=lambda box: box.q3 - box.q1)
-        if spread.runs > FEW_RUNS and widest.q3 - widest.q1 > TIE:
-            sentences.append(f"The runs are furthest apart on {called(widest.unit)}.")
+        widest = max(box.spread for box in spread.boxes)
+        furthest = [titled(box.unit, spread.titles, called) for box in spread.boxes if box.spread > widest - TIE]
+        if widest > TIE and len(furthest) <= NAMED:
+            sentences.append(f"The best and the worst run are furthest apart on {enumerated(furthest)} ({widest:.3f}).")
     if any(box.has_zero_median for box in spread.boxes):
         sentences.append(as_sentence(spread.zeros()))
     return sentences
@@ -178,7 +178,7 @@ def _of_agreement(kind: Agreement) -> list[Exhibit]:
     name = kind.about.replace(" ", "-")
     exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
     for number, pair in enumerate(kind.pairs[:MATRICES], start=1):
-        drawn = figures.agreement_matrix(pair)
+        drawn = figures.agreement_matrix(pair, kind.about)
         drawn = replace(drawn, name=f"labels-{name}-{number}")
         exhibits.append(Exhibit(drawn.name, drawn.table, drawn, folded=True))
     return exhibits

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qassay.arrays import TIE, Floats, Integers, none_for_nan
+from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.judging.voting import Vote
 from qassay.matrix import ScoreMatrix
@@ -109,12 +110,17 @@ class Scores(Result):
     vote: Vote | None = None
 
     def sentence(self) -> str:
-        """Which run scores best, of how many, on how many units."""
-        count = len(self.units.ids)
-        size = f"{plural(len(self.runs), 'run')}, {counted(count, self.unit_name)}, {self._judged_by()}"
+        """Which run scores best, or which share the first place, of how many, on how many units."""
+        on = f"{counted(len(self.units.ids), self.unit_name)}, {self._judged_by()}"
+        size = f"{plural(len(self.runs), 'run')}, {on}"
         best = self.runs[0] if self.runs else None
         if best is None or best.score is None:
             return f"No score, {size}"
+        if len(self.runs) == 1:
+            return f"{best.run} is the only run and scores {best.score:.3f} ({self.measure}), {on}"
+        first = [row.run for row in self.runs if row.score is not None and best.score - row.score < TIE]
+        if len(first) > 1:
+            return f"{enumerated(first, 3)} share first place with {best.score:.3f} ({self.measure}), {size}"
         return f"{best.run} scores best with {best.score:.3f} ({self.measure}), {size}"
 
     def table(self) -> Table:
@@ -237,7 +243,8 @@ class Scores(Result):
         count = len(self.units.ids)
         if count >= FEWEST_FOR_INTERVALS:
             return None
-        return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and there are {count}."
+        have = f"there {'is' if count == 1 else 'are'} {count:,}"
+        return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and {have}."
 
     def best_per_organisation(self) -> Scores:
         """The same with the best run of each organisation only; runs without one are all kept."""

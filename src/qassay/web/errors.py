@@ -47,23 +47,39 @@ MESSAGES = {
     500: "something went wrong on the server; what was saved is kept. The organiser finds the request in the log",
 }
 
-# The headings of error pages; others have the words of HTTP.
+# The headings of error pages.
 TITLES = {
+    400: "This is not possible",
+    401: "Sign in first",
     403: "No access",
     404: "Page not found",
+    405: "This is not possible",
     409: "Changed in the meantime",
-    422: "This address is not complete",
+    413: "Too large",
+    422: "This address is not valid",
+    429: "Too many requests",
     500: "Something went wrong",
-    503: "Busy",
+    503: "Not available just now",
+    507: "Nothing can be saved",
 }
+# After these the same request may succeed.
+PASSING = (429, 500, 503, 507)
 
+# Its words for a value that is wrong or missing, in words of a page.
+_OF_PYDANTIC = {
+    "Input should be": "this must be",
+    "Field required": "this is missing",
+    "Extra inputs are not permitted": "there is no such field",
+    "String should": "this must",
+    "Value error, ": "",
+}
 # An option named in passing says what the choices of the page say anyway.
 _ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
 # From what a command's user has to do to what there is to do here.
 _WAYS = {
-    "`qassay score` and `qassay compare`": "the pages Leaderboard and Compare",
-    "`qassay compare`": "the page Compare",
-    "`qassay sensitivity`": "the page Sensitivity",
+    "`qassay score` and `qassay compare`": "the pages “Who is best?” and “Is it real?”",
+    "`qassay compare`": "the page “Is it real?”",
+    "`qassay sensitivity`": "the page “How many more questions?”",
     "count them as wrong with --unjudged wrong (--unjudged drop leaves out only questions with no judgment at all)": (
         "choose how unjudged items count"
     ),
@@ -140,7 +156,8 @@ def answer(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         _look_who_asks(request)
     title = TITLES.get(refusal.status, HTTPStatus(refusal.status).phrase)
-    context = {"status": refusal.status, "title": title, "message": refusal.message}
+    passing = refusal.status in PASSING
+    context = {"status": refusal.status, "title": title, "message": refusal.message, "passing": passing}
     return render(request, "error.html", context, status=refusal.status, headers=refusal.headers)
 
 
@@ -244,4 +261,7 @@ def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:
     place = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
     if not place and error.get("type") == "missing":
         return {"field": "", "message": "the body is missing: send a JSON object, for example {}"}
-    return {"field": ".".join(place), "message": str(error.get("msg", "is wrong"))}
+    message = str(error.get("msg", "is wrong"))
+    for words, plain in _OF_PYDANTIC.items():
+        message = message.replace(words, plain)
+    return {"field": ".".join(place), "message": message}

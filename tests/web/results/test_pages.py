@@ -29,7 +29,7 @@ from qassay.web.results.finding import (
     measures_of,
     offered_measures,
 )
-from qassay.web.results.present import table_view
+from qassay.web.results.present import TableView, table_view
 from qassay.web.results.views import LEADERBOARD, ONCE, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
@@ -167,6 +167,45 @@ def test_units_are_sorted_and_paged(demos) -> None:
     assert second["tables"][0]["window"]["after"] is None
     sheet = demos["series"].client("organiser").get(shown["csv"]).text
     assert [row[0] for row in csv.reader(io.StringIO(sheet))][1:] == [row[0] for row in rows]
+
+
+def test_series_have_their_targets_and_ties_are_all_named(demos) -> None:
+    page = demos["series"].page("/results/units")
+    assert page["answer"] == (
+        "The hardest series is 13 “Roald Amundsen” (mean 0.118), the easiest 6 “UNICEF” (mean 0.615)."
+    )
+    # A series has no type of its own.
+    assert [column["header"] for column in page["tables"][0]["columns"][:3]] == ["series", "target", "mean"]
+    page = demos["series"].page("/results/units", by="question")
+    means = [row[3] for row in page["tables"][0]["rows"]]
+    answer = re.fullmatch(
+        r"The hardest are (\d+) questions with mean 0.000, the easiest .* \(mean 1.000\)\.", page["answer"]
+    )
+    assert answer is not None
+    assert int(answer[1]) >= means.count(0.0) > 1
+
+
+def test_columns_of_long_names_are_told_apart_by_their_heads() -> None:
+    tags = [f"university-of-somewhere_group-{number:02d}_hybrid-retriever_with-a-reranker" for number in range(12)]
+    columns = [Column("question", left=True), *(Column(tag, ".3f") for tag in tags)]
+    view = TableView(name="units", title="Scores", columns=columns, rows=[], notes=[], csv="")
+    heads = [view.head(column) for column in view.columns]
+    assert heads[0] == "question"
+    assert len(set(heads)) == len(columns)
+    assert max(map(len, heads)) <= 31
+
+
+def test_a_page_without_numbers_has_nothing_to_choose(demos) -> None:
+    shown = demos["series"].html("/results/people")
+    assert "No judgment names its assessor." in shown
+    assert re.search(r'<form class="card choices"[^>]* hidden>', shown)
+
+
+def test_a_question_that_all_runs_answer_alike_says_so(demos) -> None:
+    page = demos["series"].page("/results/question", question="1.7")
+    assert page["answer"] == "All 10 runs are partly right on this question."
+    page = demos["series"].page("/results/question", question="1.3")
+    assert page["answer"] == "Of 10 runs, 6 are right and 4 are wrong on this question."
 
 
 def test_questions_of_a_series_and_of_a_type(demos) -> None:

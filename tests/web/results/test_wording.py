@@ -11,7 +11,9 @@ import pytest
 
 import qassay
 from qassay.formats.folder import Folder
-from qassay.web.errors import on_page
+from qassay.web.errors import _WAYS, on_page
+from qassay.web.pages import NAVIGATION
+from qassay.web.results.views import tabs
 
 HERE = Path(qassay.__file__).parent
 # What results pages are computed by.
@@ -49,6 +51,21 @@ def texts_with_options() -> list[str]:
     files = [path for place in places for path in (place.rglob("*.py") if place.is_dir() else [place])]
     files = [path for path in files if path.name != "reporting.py"]  # it writes commands, for people to repeat
     return [text for path in sorted(files) for text in sentences(path)]
+
+
+def test_pages_are_named_as_people_see_them() -> None:
+    """A tab with a single page shows the question of the tab, and no label of the page."""
+    seen = {name for name, views in tabs().items() if len(views) == 1}
+    seen |= {view.label for views in tabs().values() if len(views) > 1 for view in views} | set(tabs())
+    seen |= {entry.label for entry in NAVIGATION}
+    named = [
+        name.strip("“”")
+        for words in _WAYS.values()
+        for named in re.findall(r"the pages? ((?:“[^”]+”|[A-Z]\w+)(?: and (?:“[^”]+”|[A-Z]\w+))*)", words)
+        for name in named.split(" and ")
+    ]
+    assert len(named) > 5
+    assert set(named) <= seen
 
 
 @pytest.mark.parametrize("text", texts_with_options())

@@ -237,6 +237,11 @@ class SensitivityCurves(Result):
         )
 
     @property
+    def are_runs_alike(self) -> bool:
+        """Whether all runs have the same scores on every unit: there is no gap then."""
+        return not self.moments.means.any() and not self.moments.variances.any()
+
+    @property
     def repeatable_difference(self) -> float | None:
         """The gap from which on the order of two runs is repeatable with as many new units, by the closed form."""
         return self.minimum_difference().predicted

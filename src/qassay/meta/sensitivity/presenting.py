@@ -48,7 +48,7 @@ def summary(curves: SensitivityCurves) -> str:
     if curves.pairs == 1:
         a, b = curves.runs
         return f"{sentences[0]} To compare {a} with {b}: `qassay compare`."
-    if curves.pairs == 0 or _all_alike(curves):
+    if curves.pairs == 0 or curves.are_runs_alike:
         return sentences[0]
     share, gap = curves.pairs_at_least_minimum, curves.repeatable_difference
     if share is not None and gap is not None:
@@ -84,7 +84,7 @@ def answer(curves: SensitivityCurves) -> str:
             "two runs are a single pair, which cannot show which gaps are repeatable: that takes the differences of "
             "three runs or more"
         )
-    if _all_alike(curves):
+    if curves.are_runs_alike:
         return f"all runs have the same scores on every {curves.unit_name[0]}: there is no gap between them"
     repetitions = f"in {(1 - curves.error) * 100:g} of 100 repetitions"
     new = f"with {curves.target:,} new {curves.unit_name[curves.target != 1]}"
@@ -97,7 +97,7 @@ def answer(curves: SensitivityCurves) -> str:
 def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
     """Expected rates, groups and rank ranges where a gap is repeatable, and the papers' study where it was made."""
     following = curves.findings()
-    shown = [] if curves.pairs == 1 else [expected_rates(curves)]
+    shown = [] if curves.pairs == 1 or curves.are_runs_alike else [expected_rates(curves)]
     if following is not None:
         shown += [group_table(curves, following), rank_table(curves, following)]
     return (*shown, papers_study(curves)) if curves.with_fits else tuple(shown)
@@ -249,10 +249,6 @@ def _pairs_by_bin(curves: SensitivityCurves) -> list[int]:
 def _bin_names(curves: SensitivityCurves) -> list[str]:
     limits = [format(limit, "f") for limit in bin_limits(curves.width)]
     return [*(f"{low}{DASH}{high}" for low, high in pairwise(limits)), f"{limits[-1]} or more"]
-
-
-def _all_alike(curves: SensitivityCurves) -> bool:
-    return not curves.moments.means.any() and not curves.moments.variances.any()
 
 
 def _percent(rate: float) -> str:

@@ -111,12 +111,13 @@ class AllPairs(Result):
     def sentence(self) -> str:
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
-            return f"{plural(len(self.runs), 'run')}, no pair to compare"
+            return f"{plural(len(self.runs), 'run')}: a comparison needs two"
         differ = "differs" if self.different == 1 else "differ"
         pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
         if not self.different:
             pairs = "no pair of runs differs significantly"
-        return f"{self._lead()}; {pairs} on these {counted(self.units, self.unit_name)}"
+        on = f"this {self.unit_name[0]}" if self.units == 1 else f"these {counted(self.units, self.unit_name)}"
+        return f"{self._lead()}; {pairs} on {on}"
 
     def _lead(self) -> str:
         """Who leads, or shares the lead, and over whom that may be chance."""
@@ -154,12 +155,13 @@ class AllPairs(Result):
         if self.permutations is not None:
             reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         reading += "."
+        readings = [reading] if len(self.runs) > 1 else []
         if self.margin is not None:
-            reading += f" Differences above {at_least(self.margin):.3f} are significant."
+            readings[0] += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
         rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
-        return table(f"{self.sentence()}.", columns, rows, (reading, *self.notes, *self._star()))
+        return table(f"{self.sentence()}.", columns, rows, (*readings, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""

@@ -145,8 +145,9 @@ class PairComparison(Result):
         return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
 
     def tables(self) -> list[Table]:
-        """The answer, the tests behind it, and the units that make the difference."""
-        return [self.table(), self.test_table(), self.deciding_table()]
+        """The answer, the tests behind it, and the units that make the difference where there are some."""
+        deciding = [self.deciding_table()] if self.deciding else []
+        return [self.table(), self.test_table(), *deciding]
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
@@ -242,7 +243,8 @@ class PairComparison(Result):
             Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
-        notes = [f"{counted(more, self.unit_name)} more."] if more else []
+        verb = "differs" if more == 1 else "differ"
+        notes = [f"{more:,} more {self.unit_name[more != 1]} {verb}."] if more else []
         return table(title, columns, rows, [*notes, *self._star()])
 
     def as_json(self) -> dict[str, object]:

@@ -46,7 +46,7 @@ NAVIGATION = (
         group=JUDGE,
         also=("/judge", "/document"),
     ),
-    Entry("/adjudication", "Adjudication", ADJUDICATORS, "Rule where assessors disagree.", True, JUDGE),
+    Entry("/adjudication", "Adjudication", ADJUDICATORS, "Decide where assessors disagree.", True, JUDGE),
     Entry(
         *("/development", "Questions", ORGANISERS, "Write questions, with their answers from the documents."),
         step=True,

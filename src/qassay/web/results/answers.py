@@ -103,8 +103,10 @@ def _place_in_words(scores: Scores, run: str) -> str:
         return f"{called(run)} has no score."
     if len(every) == 1:
         return f"{called(run)} scores {score:.3f}; it is the only run."
+    place = scores.places()[run]
+    rank = f"rank {place}" if isinstance(place, int) else f"sharing rank {str(place).rstrip('=')}"
     return (
-        f"{called(run)} scores {score:.3f}, rank {scores.places()[run]} of {len(scores.runs)}; "
+        f"{called(run)} scores {score:.3f}, {rank} of {len(scores.runs)}; "
         f"the median run scores {np.median(every):.3f}, the best {max(every):.3f}."
     )
 
@@ -308,9 +310,11 @@ def _runs_in_words(scores: Scores, of_runs: Mapping[str, float | None]) -> str:
         "wrong": "wrong",
         "not-scored": "not scored",
     }
-    parts = [
-        f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'} {word}"
-        for name, word in words.items()
-        if counts[name]
-    ]
-    return f"Of {plural(len(of_runs), 'run')}, {listed(parts)} on this question."
+    given = [name for name in words if counts[name]]
+    if len(given) == 1 and len(of_runs) > 1:
+        every = "Both runs" if len(of_runs) == 2 else f"All {len(of_runs):,} runs"
+        return f"{every} are {words[given[0]]} on this question."
+    if len(of_runs) == 1:
+        return f"The only run is {words[given[0]]} on this question."
+    parts = [f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'} {words[name]}" for name in given]
+    return f"Of {len(of_runs):,} runs, {listed(parts)} on this question."

@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
-from qassay.display import safe_text
+from qassay.display import safe_text, short_name
 from qassay.errors import Problem
 from qassay.store.assignment.progress import Gate, OpenQuestion, finished_questions, read_gate, unfinished_questions
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
@@ -84,6 +84,10 @@ class TableView(Context):
             ]
             for i, row in enumerate(self.rows)
         ]
+
+    def head(self, column: Column) -> str:
+        """The header of a column; of a long one the part that tells it apart from the others."""
+        return short_name(column.header, [other.header for other in self.columns])
 
     @property
     def is_of_pairs(self) -> bool:

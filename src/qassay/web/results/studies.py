@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from qassay.analysis.agreements import AgreementStudy
     from qassay.figures import Figure
-    from qassay.meta.agreement import PairAgreement
+    from qassay.meta.agreement.result import PairAgreement
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
@@ -208,14 +208,14 @@ def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
     for kind in study:
         for number, pair in enumerate(kind.pairs[:MATRICES_SHOWN] if kind.raw is not None else (), start=1):
             name = f"labels-{kind.about.replace(' ', '-')}-{number}"
-            drawn.append(partial(_labels_figure, pair, name))
+            drawn.append(partial(_labels_figure, pair, kind.about, name))
     for scale in list(study.ratings.scales.values())[:SCALES_SHOWN]:
         drawn += [partial(figures.rating_histogram, scale), partial(figures.mean_rank_by_judge, scale)]
     return drawn
 
 
-def _labels_figure(pair: PairAgreement, name: str) -> Figure:
-    return replace(figures.agreement_matrix(pair), name=name)
+def _labels_figure(pair: PairAgreement, about: str, name: str) -> Figure:
+    return replace(figures.agreement_matrix(pair, about), name=name)
 
 
 def _pace(evaluation: Evaluation) -> Figure:
@@ -365,7 +365,7 @@ def _all_pairs(evaluation: Evaluation, choice: Choice, progress: Progress, metho
     if total > PAIRS_SHOWN:
         document["pairs"], left_out = [], f"{total:,} pairs of runs; the command `qassay compare --json` lists them"
     listed = pairs.pair_table(most=min(total, PAIRS_SHOWN))
-    parts = (ranking, Part("pairs", listed))
+    parts = (ranking, Part("pairs", listed)) if total else (ranking,)
     drawn = pictures(pairs.figure) if len(pairs.runs) > 1 else ()
     return Finding(parts, document, with_full_stop(pairs.sentence()), left_out, pictures=drawn)
 

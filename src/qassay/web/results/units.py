@@ -10,10 +10,12 @@ import numpy as np
 
 from qassay import figures
 from qassay.analysis.judged_answers import asked_text
-from qassay.arrays import TIE, Floats, Integers, none_for_nan
+from qassay.arrays import Floats, Integers, none_for_nan
+from qassay.display import as_sentence, called, titled
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.matrix import ScoreMatrix
+from qassay.meta.distributions import hardest_and_easiest
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, table
 from qassay.web.results.finding import (
@@ -47,6 +49,11 @@ class Grid:
     types: tuple[str | None, ...]
     about: About
     values: Floats
+
+    @property
+    def unit_name(self) -> tuple[str, str]:
+        """What a column is called, one and several."""
+        return ("series", "series") if self.about == "series" else ("question", "questions")
 
     def select(self, columns: Integers) -> Grid:
         """The grid with these columns only."""
@@ -87,17 +94,18 @@ def units(
     runs = slice(0, len(tags)) if whole else slice(RUNS_SHOWN * (across - 1), RUNS_SHOWN * across)
     heading = scores.measure if by == "unit" else "Scores"
     title = f"{heading} of every run on every {grid.about}, judgments: {scores.key}"
-    columns, body = _cells(grid, statistics, rows, tags, runs, _texts(evaluation, grid.about))
+    texts = _texts(evaluation, grid.about)
+    columns, body = _cells(grid, statistics, rows, tags, runs, texts)
     row_window = None
     if len(rows) < len(order):
-        row_window = Window(UNITS_SHOWN * (page - 1), len(rows), len(order), _plural(grid.about))
+        row_window = Window(UNITS_SHOWN * (page - 1), len(rows), len(order), grid.unit_name[1])
     subjects = tuple(grid.names[i] for i in rows)
     part = Part("units", table(title, columns, body, scores.notes_for_output()), grid.about, subjects, 0, row_window)
     all_units = by == "unit" and kind is None and series is None
     heat_map = scores.figure if all_units else lambda: _heat_map(scores, grid, tags)
     return Finding(
         (part,),
-        answer=_easiest_and_hardest(grid, statistics.mean),
+        answer=_hardest_and_easiest(grid, statistics.mean, texts),
         columns=Window(runs.start, len(tags[runs]), len(tags), "runs"),
         pictures=pictures(heat_map) if page == across == 1 and not whole else (),
     )
@@ -177,12 +185,15 @@ def _cells(
 ) -> tuple[list[Column | str], list[list[Cell]]]:
     """The columns of the table, and its rows."""
     numbers = [Column(header, ".3f") for header in ("mean", "median", "spread", *tags[runs])]
-    columns: list[Column | str] = [grid.about, "type", "text", *numbers]
+    # A series has questions of several types.
+    described = ["type", "text"] if grid.about == "question" else ["target"]
+    columns: list[Column | str] = [grid.about, *described, *numbers]
     body: list[list[Cell]] = []
     for i in rows:
         name = grid.names[i]
         figures = [statistics.mean[i], statistics.median[i], statistics.spread[i], *grid.values[runs, i]]
-        body.append([name, grid.types[i], texts.get(name), *none_for_nan(np.array(figures))])
+        types = (grid.types[i],) if grid.about == "question" else ()
+        body.append([name, *types, texts.get(name), *none_for_nan(np.array(figures))])
     return columns, body
 
 
@@ -201,21 +212,18 @@ def _heat_map(scores: Scores, grid: Grid, tags: Sequence[str]) -> Figure:
         raise UsageError(f"no {grid.about} is scored for every run")
     names = tuple(grid.names[i] for i in complete)
     measure = scores.measure if grid.about == "series" else "score"
-    unit_name = (grid.about, _plural(grid.about))
-    matrix = ScoreMatrix(tuple(tags), names, grid.values[:, complete], measure=measure, unit_name=unit_name)
+    values = grid.values[:, complete]
+    matrix = ScoreMatrix(tuple(tags), names, values, measure=measure, unit_name=grid.unit_name)
     return figures.scores_by_unit(matrix)
 
 
-def _plural(about: About) -> str:
-    return "series" if about == "series" else "questions"
-
-
-def _easiest_and_hardest(grid: Grid, means: Floats) -> str:
-    with_mean = np.flatnonzero(~np.isnan(means))
-    if len(with_mean) < 2 or np.ptp(means[with_mean]) < TIE:
-        return ""
-    hard, easy = (int(with_mean[place]) for place in (np.argmin(means[with_mean]), np.argmax(means[with_mean])))
-    return (
-        f"The easiest {grid.about} is {grid.names[easy]} (mean {means[easy]:.3f}), "
-        f"the hardest {grid.names[hard]} (mean {means[hard]:.3f})."
-    )
+def _hardest_and_easiest(grid: Grid, means: Floats, texts: dict[str, str]) -> str:
+    """The hardest and the easiest row, series with their targets; the mean of all where none is harder than another."""
+    titles = texts if grid.about == "series" else {}
+    by_name = {name: float(mean) for name, mean in zip(grid.names, means, strict=True) if not np.isnan(mean)}
+    answer = hardest_and_easiest(by_name, grid.unit_name, lambda name: titled(name, titles, called))
+    if not answer and by_name:
+        unit, units = grid.unit_name
+        which = f"the only {unit} has" if len(by_name) == 1 else f"all {len(by_name):,} {units} have the same"
+        answer = f"{which} mean {next(iter(by_name.values())):.3f}"
+    return as_sentence(answer)
