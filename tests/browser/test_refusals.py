@@ -100,9 +100,19 @@ def test_a_decision_on_another_screen_is_undone_there(
     server = serve(evaluation.folder)
     page = visit(server, evaluation, "Ada")
     page.goto(f"{server.url}/judge/{evaluation.first('Ada')}")
+    waiting: list[Any] = []
     for number in range(1, 6):
         expect(page.locator("#position")).to_have_text(f"Item {number} of 5")
+        if number == 5:
+            saved(page)
+            page.route("**/decisions", lambda route: waiting.append(route), times=1)
         page.keyboard.press("4")
+    page.keyboard.press("z")  # while the page waits for the last decision to be saved before it goes on
+    expect(page.locator("#notified")).to_contain_text("Undone: Correct")
+    waiting[0].continue_()
+    saved(page)
+    expect(page.locator("#question-id")).to_have_text("1.1")
+    page.keyboard.press("4")
     expect(page.locator("#question-id")).to_have_text("1.6")
     # The page is there before its keys are.
     expect(page.locator(".list-side [role=option]").first).to_be_visible()

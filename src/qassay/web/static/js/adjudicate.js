@@ -35,6 +35,7 @@ const stage = byId("stage");
 const nuggets = new Map(page.nuggets.map((/** @type {any} */ nugget) => [nugget.nugget, nugget.text]));
 /** @type {{index: number, before: number, ruling: Verdict | null}[]} */
 const steps = [];
+let leaving = false;
 let at = Math.max(0, all.findIndex((disagreement) => disagreement.left));
 
 const ADOPT = "/api/adjudication/adopt";
@@ -217,6 +218,7 @@ function undo() {
   disagreement.version += 1;
   disagreement.ruling = step.ruling;
   disagreement.left = step.ruling === null;
+  leaving = false;
   go(step.index);
   notify("Undone.");
 }
@@ -375,10 +377,11 @@ function following() {
   return page.next === null ? "/adjudication" : `/adjudication/question?id=${encodeURIComponent(page.next)}`;
 }
 
-/** Go on once everything is saved: the next page shows what is left. */
+/** Go on once everything is saved: the next page shows what is left. An undo meanwhile stays here. */
 async function leave() {
+  leaving = true;
   await outbox.emptied();
-  location.assign(following());
+  if (leaving) location.assign(following());
 }
 
 /**

@@ -69,6 +69,7 @@ export class Steps {
  * @param {import("./workbench.js").Workbench} bench
  */
 export async function takeBack(bench) {
+  bench.setOut();
   const step = bench.steps.pop();
   if (!step) return notify("Nothing to undo.");
   const { assignment, screen, item } = step;

@@ -53,6 +53,8 @@ export class Workbench {
     // While the next item is on its way, a key does not decide on the one before it.
     this.moving = false;
     this.shown = Date.now();
+    // Counts what the assessor goes to: an undo or another decision ends a way to the next question or page.
+    this.way = 0;
     /** @type {(() => void) | undefined} What could not be done, to be tried again. */
     this.again = undefined;
     addEventListener(REACHED, () => this.again?.());
@@ -114,6 +116,7 @@ export class Workbench {
    */
   async open(id) {
     this.wanted = id;
+    this.setOut();
     let view;
     try {
       view = await this.supply.item(id);
@@ -147,6 +150,12 @@ export class Workbench {
     }
   }
 
+  /** Begin a way to another item, question or page: the one before is given up. */
+  setOut() {
+    this.way += 1;
+    return this.way;
+  }
+
   /** @param {number} by */
   async step(by) {
     const here = this.sheet.items.findIndex((item) => item.id === this.current);
@@ -167,6 +176,7 @@ export class Workbench {
 
   /** Go on to the next question that has something open; what was fetched ahead may have been finished meanwhile. */
   async nextQuestion() {
+    const way = this.setOut();
     const seen = new Set([this.sheet.assignment]);
     const { question: before, items } = this.sheet;
     const ended = items.every((item) => item.complete) ? before.id : undefined;
@@ -174,6 +184,7 @@ export class Workbench {
     while (number !== null && !seen.has(number)) {
       seen.add(number);
       const sheet = await this.supply.next(number).catch((error) => error);
+      if (this.way !== way) return;
       if (sheet instanceof Error) {
         if (this.view) this.draw();
         return this.complain(`The next question cannot be loaded. ${inWords(sheet)}`, () => void this.nextQuestion());
@@ -199,7 +210,9 @@ export class Workbench {
    * @param {string} address
    */
   async leave(address) {
+    const way = this.setOut();
     await this.outbox.emptied();
+    if (this.way !== way) return;
     if (this.asking) this.moving = false;
     else go(address);
   }
@@ -230,6 +243,7 @@ export class Workbench {
   decide(part, verdict, options = {}) {
     if (!this.view || this.moving || this.isLocked()) return;
     const view = this.view;
+    this.setOut();
     this.message = options.message ?? "";
     if (!this.isUnderWay(view.id, part, verdict)) this.decideOn(view, this.part(part), verdict);
     if (options.advance && view.complete) {
