@@ -67,7 +67,8 @@ META = (
 # What the pure half may import from outside. Anything else opens files, connections, clocks or hidden chance, or has
 # not been thought about.
 HARMLESS = {
-    *("__future__", "abc", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum", "fractions"),
+    *("__future__", "abc", "bisect", "collections", "concurrent", "dataclasses", "decimal", "difflib", "enum"),
+    "fractions",
     *(
         "functools",
         "hashlib",
