@@ -135,12 +135,15 @@ def _distinct(rows: Rows, key: Key) -> NDArray[np.int64]:
         }
     )
     in_classes = items.filter(pl.col("class").is_not_null()).unique(["run", "column", "class"])
-    # Equal items have one row, and at most one of them is distinct.
-    marked = items.filter(pl.col("class").is_null() & pl.col("distinct")).unique(["run", "column", "row"])
     counts = np.zeros(rows.shape, dtype=np.int64)
-    for part in (in_classes, marked):
+    for part in (in_classes, marked_distinct(items)):
         np.add.at(counts, (part["run"].to_numpy(), part["column"].to_numpy()), 1)
     return counts
+
+
+def marked_distinct(items: pl.DataFrame) -> pl.DataFrame:
+    """The items marked distinct whose classes are unknown; of equal items, which have one judgment, at most one is."""
+    return items.filter(pl.col("class").is_null() & pl.col("distinct")).unique(["run", "column", "row"])
 
 
 @dataclass(frozen=True, eq=False)
