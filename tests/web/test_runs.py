@@ -93,10 +93,11 @@ def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) 
         (gzip.compress(b"1.1 x NIL\n" * 1000)[:-20], "broken gzip file"),
         (b"\x28\xb5\x2f\xfd not really", "broken zstandard file"),
         (b"", "is empty"),
-        (b"\xff\xfe\x00", "NUL bytes"),
+        (b"\xff\xfe\x00", "UTF-16; save it as UTF-8"),
+        (b"1.1 x \0\0\0\0 d\n", "NUL bytes"),
         (b"1.1 x d \xff\n", "is not UTF-8"),
     ],
-    ids=["zip", "tar", "bzip2", "no gzip", "cut gzip", "no zstandard", "empty", "NUL", "latin"],
+    ids=["zip", "tar", "bzip2", "no gzip", "cut gzip", "no zstandard", "empty", "UTF-16", "NUL", "latin"],
 )
 def test_a_file_that_is_not_a_run_is_refused_with_a_reason(
     organiser: Any, site: Any, content: bytes, says: str

@@ -34,12 +34,12 @@ def test_signing_in_and_out(client: Client) -> None:
     for wanted in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age="):
         assert wanted in cookie
     assert "Secure" not in cookie
-    assert browser.get("/").status_code == 200
+    assert browser.get("/account").status_code == 200
     secret = browser.cookies["qassay"]
     assert browser.post("/api/sign-out").status_code == 200
     assert "qassay" not in browser.cookies
     browser.cookies.set("qassay", secret)
-    assert browser.get("/").status_code == 303
+    assert browser.get("/account").status_code == 303
 
 
 def test_behind_https_the_cookie_is_bound_to_the_host(site) -> None:

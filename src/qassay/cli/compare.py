@@ -260,11 +260,13 @@ def _only_two(tables: ScoreTables) -> tuple[str, str] | None:
 
 def _shown(result: PairComparison, *, details: bool, top: int | None) -> list[Table]:
     """The answer; with its tests and the questions that make the difference, where they are asked for."""
-    answer, tests, questions = result.tables()
+    answer, tests, *questions = result.tables()
     if not details and not top:
-        hint = "--details shows the tests, and what makes the difference."
+        hint = (
+            "--details shows the tests, and what makes the difference." if questions else "--details shows the tests."
+        )
         return [replace(answer, notes=(*answer.notes, hint))]
-    return [answer, *([tests] if details else []), *([questions] if top != 0 else [])]
+    return [answer, *([tests] if details else []), *(questions if top != 0 else [])]
 
 
 def _two_files(tables: ScoreTables) -> tuple[str, str] | None:
