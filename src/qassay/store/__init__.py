@@ -5,7 +5,7 @@ give it. An evaluation without a store never loads more of this package than thi
 
     schema           the tables                             engine         opened, brought up to date (migrations/)
     backups          copied and put back                    settings       settings, record of actions, fingerprint
-    acts             who does what, when
+    acts             who does what, when                    prepared       statements that every save runs
 
     folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

@@ -23,6 +23,7 @@ from qassay.judging import Row, subject
 from qassay.judging.settling import NewJudgment
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
+from qassay.store.prepared import Prepared
 from qassay.store.schema import current_judgment, judgment
 
 # Rows written at once.
@@ -93,14 +94,14 @@ def append_next(
     number: int | None = None
     if expected is None or expected == current:
         values = _values(set_name, new, at=act.at, key=act.key, account=act.account)
-        number = act.connection.execute(_APPEND[act.connection.dialect.name], values).scalar_one_or_none()
+        number = next((number for (number,) in _APPEND.rows(act.connection, **values)), None)
     if number is None:
         # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
         if earlier := repeated(act, set_name, kind, row, body):
             return earlier
         raise ConflictError(last(act.connection, set_name, new.subject))
     if act.connection.dialect.name == "sqlite":  # PostgreSQL writes both rows in one statement
-        _make_current(act.connection, set_name, [(number, new)])
+        _MAKE_CURRENT.rows(act.connection, **_current_values(set_name, number, new))
     return Judgment(
         number, set_name, new.subject, current + 1, None if body is None else dict(body), act.account, act.at
     )
@@ -127,11 +128,11 @@ def repeated(
 
 def append_judgments(act: Act, set_name: str, made: Sequence[NewJudgment]) -> None:
     """Append judgments whose next versions the caller knows, because it has locked their question."""
-    statement = insert(judgment).returning(judgment.c.id, judgment.c.subject)
     for batch in _batches(made):
         rows = [_values(set_name, new, at=act.at, key=None, account=act.account) for new in batch]
-        numbers = {subject_digest: number for number, subject_digest in act.connection.execute(statement, rows)}
-        _make_current(act.connection, set_name, [(numbers[new.subject], new) for new in batch])
+        numbers = {subject_digest: number for number, subject_digest in act.connection.execute(_APPEND_SEVERAL, rows)}
+        current = [_current_values(set_name, numbers[new.subject], new) for new in batch]
+        act.connection.execute(_MAKE_SEVERAL_CURRENT[act.connection.dialect.name], current)
 
 
 def append_many(
@@ -202,13 +203,13 @@ def by_key(connection: Connection, key: str) -> Judgment | None:
 
 def versions(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, bool]]:
     """Current version of some subjects in a set, and whether they are judged; one that was never judged is absent."""
-    rows = connection.execute(_VERSIONS[connection.dialect.name], _parameters(connection, set_name, subjects))
-    return {subject_digest: (version, judged) for subject_digest, version, judged in rows}
+    rows = _VERSIONS.rows(connection, **_parameters(connection, set_name, subjects))
+    return {subject_digest: (version, bool(judged)) for subject_digest, version, judged in rows}
 
 
 def current_rows(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, Row | None]]:
     """Version and body of the current judgments of some subjects; a subject that was never judged is absent."""
-    rows = connection.execute(_BODIES[connection.dialect.name], _parameters(connection, set_name, subjects))
+    rows = _BODIES.rows(connection, **_parameters(connection, set_name, subjects))
     return {subject_digest: (version, decoded(body)) for subject_digest, version, body in rows}
 
 
@@ -237,10 +238,10 @@ def decoded(body: str | None) -> Row | None:
     return None if body is None else msgspec.json.decode(body)
 
 
-def _saved(connection: Connection, statement: Any, **parameters: Any) -> list[Judgment]:
+def _saved(connection: Connection, statement: Prepared, **parameters: Any) -> list[Judgment]:
     return [
         Judgment(number, set_name, subject_digest, version, decoded(body), account, at)
-        for number, set_name, subject_digest, version, body, account, at in connection.execute(statement, parameters)
+        for number, set_name, subject_digest, version, body, account, at in statement.rows(connection, **parameters)
     ]
 
 
@@ -263,21 +264,17 @@ def _values(set_name: str, new: NewJudgment, *, at: str, key: str | None, accoun
     }
 
 
-def _make_current(connection: Connection, set_name: str, appended: Sequence[tuple[int, NewJudgment]]) -> None:
-    """Put judgments in the place of the current ones."""
-    rows = [
-        {
-            "set": set_name,
-            "subject": new.subject,
-            "question": new.question,
-            "kind": new.kind,
-            "judgment": number,
-            "version": new.version,
-            "body": _text(new.body),
-        }
-        for number, new in appended
-    ]
-    connection.execute(_CURRENT[connection.dialect.name], rows)
+def _current_values(set_name: str, number: int, new: NewJudgment) -> dict[str, Any]:
+    """The row that makes a judgment the current one."""
+    return {
+        "set": set_name,
+        "subject": new.subject,
+        "question": new.question,
+        "kind": new.kind,
+        "judgment": number,
+        "version": new.version,
+        "body": _text(new.body),
+    }
 
 
 def _make_latest_current(connection: Connection, set_name: str, *, after: int) -> None:
@@ -346,11 +343,11 @@ def _parameters(connection: Connection, set_name: str, subjects: Collection[str]
 
 _c = judgment.c
 _ROWS = select(_c.id, _c.set, _c.subject, _c.version, _c.body, _c.account, _c.at)
-_BY_KEY = _ROWS.where(_c.key == bindparam("key"))
-_HISTORY = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject")).order_by(_c.version)
-_LAST = (
-    _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject")).order_by(_c.version.desc()).limit(1)
-)
+_OF_SUBJECT = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject"))
+_BY_KEY = Prepared(_ROWS.where(_c.key == bindparam("key")))
+_HISTORY = Prepared(_OF_SUBJECT.order_by(_c.version))
+_LAST = Prepared(_OF_SUBJECT.order_by(_c.version.desc()).limit(1))
+_APPEND_SEVERAL = insert(judgment).returning(_c.id, _c.subject)
 
 # The columns of the current judgment, and those of the judgment that they are copied from.
 _COPIED = {name: name for name in ("set", "subject", "question", "kind", "version", "body")} | {"judgment": "id"}
@@ -368,7 +365,8 @@ def _upsert(dialect: Any, source: Any = None) -> Any:
     )
 
 
-_CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
+_MAKE_SEVERAL_CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
+_MAKE_CURRENT = Prepared(_MAKE_SEVERAL_CURRENT)
 
 
 def _append(dialect: Any) -> Any:
@@ -381,10 +379,10 @@ def _append(dialect: Any) -> Any:
     return _upsert(dialect, new).returning(current_judgment.c.judgment)
 
 
-_APPEND = {name: _append(dialect) for name, dialect in _DIALECTS.items()}
+_APPEND = Prepared({name: _append(dialect) for name, dialect in _DIALECTS.items()})
 
 
-def _statements(*columns: Any) -> dict[str, Any]:
+def _statements(*columns: Any) -> Prepared:
     """The current judgments of some subjects of a set.
 
     PostgreSQL looks up one subject after the other by the primary key. It may keep the plan of a statement from the
@@ -395,10 +393,12 @@ def _statements(*columns: Any) -> dict[str, Any]:
     listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
     sought = func.unnest(bindparam("subjects", type_=ARRAY(String))).table_valued("value").render_derived()
     single = query.where(c.subject == sought.c.value).limit(1).lateral()
-    return {
-        "sqlite": query.where(c.subject.in_(select(listed.c.value))),
-        "postgresql": select(*single.c).select_from(sought.join(single, true())),
-    }
+    return Prepared(
+        {
+            "sqlite": query.where(c.subject.in_(select(listed.c.value))),
+            "postgresql": select(*single.c).select_from(sought.join(single, true())),
+        }
+    )
 
 
 _VERSIONS = _statements(current_judgment.c.body.is_not(None))

@@ -234,11 +234,13 @@ def change_preferences(connection: Connection, number: int, preferences: Mapping
     connection.execute(update(account).where(account.c.id == number).values(preferences=text))
 
 
-def as_account(row: RowMapping) -> Account:
+def as_account(row: RowMapping | Mapping[str, Any]) -> Account:
     """An account from its row."""
-    fields = {name: row[name] for name in ("id", "name", "role", "active", "created", "subject", "organisation")}
+    fields = {name: row[name] for name in ("id", "name", "role", "created", "subject", "organisation")}
     preferences = msgspec.json.decode(row["preferences"])
-    return Account(**fields, has_password=row["password"] is not None, preferences=preferences)
+    return Account(
+        **fields, active=bool(row["active"]), has_password=row["password"] is not None, preferences=preferences
+    )
 
 
 def _refuse_taken(connection: Connection, name: str) -> None:

@@ -16,11 +16,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import argon2
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, select, update
 
 from qassay.errors import UsageError
 from qassay.formats.times import later, now
 from qassay.store.people import Account, as_account, clean_name, digest, end
+from qassay.store.prepared import Prepared
 from qassay.store.schema import account, session, token
 
 PASSWORD_LENGTH = (10, 200)
@@ -192,17 +193,17 @@ def end_tokens(connection: Connection, number: int) -> int:
     return end(connection, token, token.c.account == number)
 
 
-def _find(connection: Connection, table: Table, secret: str, *columns: str) -> RowMapping | None:
+def _find(connection: Connection, table: Table, secret: str, *columns: str) -> dict[str, Any] | None:
     """The account of a session or token that has not ended, with the number and some columns of that."""
-    return connection.execute(_found_by(table, columns), {"sought": digest(secret)}).mappings().first()
+    rows = _found_by(table, columns).rows(connection, sought=digest(secret))
+    return dict(zip((*account.c.keys(), "number", *columns), rows[0], strict=True)) if rows else None
 
 
 @functools.cache
-def _found_by(table: Table, columns: tuple[str, ...]) -> Select[Any]:
-    """The query for it, put together once: every request asks it."""
+def _found_by(table: Table, columns: tuple[str, ...]) -> Prepared:
     query = select(account, table.c.id.label("number"), *(table.c[name].label(name) for name in columns))
     query = query.join(account, account.c.id == table.c.account)
-    return query.where(table.c.digest == bindparam("sought"), table.c.ended.is_(None), account.c.active)
+    return Prepared(query.where(table.c.digest == bindparam("sought"), table.c.ended.is_(None), account.c.active))
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from qassay.judging import Item
 from qassay.judging.items import unique_numbers
+from qassay.store.prepared import Prepared
 from qassay.store.schema import item
 from qassay.store.settings import get_setting, put_once
 
@@ -25,7 +26,12 @@ _SEED = "order-seed"
 # A row of the table, but for whether it is active: in this order.
 _NAMES = ("id", "question", "kind", "run", "ordinal", "body", "parts")
 Row = tuple[int, str, str, str | None, int, str, int]
-_NUMBERED = select(item).where(item.c.id == bindparam("number"))
+_NUMBERED = Prepared(select(item).where(item.c.id == bindparam("number")))
+_OF_QUESTION = Prepared(
+    select(item)
+    .where(item.c.question == bindparam("asked"), item.c.active)
+    .order_by(item.c.kind, item.c.ordinal, item.c.id)
+)
 
 
 def order_seed(connection: Connection) -> str:
@@ -36,15 +42,13 @@ def order_seed(connection: Connection) -> str:
 
 def item_with_number(connection: Connection, number: int) -> Item | None:
     """The item with this number, or None."""
-    row = connection.execute(_NUMBERED, {"number": number}).one_or_none()
-    return None if row is None else as_item(row)
+    rows = _NUMBERED.rows(connection, number=number)
+    return as_item(rows[0]) if rows else None
 
 
 def items_of(connection: Connection, question: str) -> list[Item]:
     """The items of a question in their order."""
-    c = item.c
-    rows = connection.execute(select(item).where(c.question == question, c.active).order_by(c.kind, c.ordinal, c.id))
-    return [as_item(row) for row in rows]
+    return [as_item(row) for row in _OF_QUESTION.rows(connection, asked=question)]
 
 
 def pooled_after(connection: Connection, number: int, *, limit: int) -> list[Item]:
@@ -56,7 +60,7 @@ def pooled_after(connection: Connection, number: int, *, limit: int) -> list[Ite
 def as_item(row: Sequence[Any]) -> Item:
     """A row of the table as an item."""
     number, question, kind, run, ordinal, body, parts, active = row
-    return Item(number, question, kind, run, ordinal, msgspec.json.decode(body), parts, active)
+    return Item(number, question, kind, run, ordinal, msgspec.json.decode(body), parts, bool(active))
 
 
 # ---- bringing them up to date ---------------------------------------------------------------------------------------
