@@ -203,9 +203,14 @@ def test_a_page_without_numbers_has_nothing_to_choose(demos) -> None:
 
 def test_a_question_that_all_runs_answer_alike_says_so(demos) -> None:
     page = demos["series"].page("/results/question", question="1.7")
-    assert page["answer"] == "All 10 runs are partly right on this question."
+    assert page["answer"] == (
+        "All 10 runs are partly right on this question. It asks: What else is there to know about Marie Curie?"
+    )
     page = demos["series"].page("/results/question", question="1.3")
-    assert page["answer"] == "Of 10 runs, 6 are right and 4 are wrong on this question."
+    assert page["answer"] == (
+        "Of 10 runs, 6 are right and 4 are wrong on this question. "
+        "It asks about Marie Curie: What was the name of the secret school that she attended?"
+    )
 
 
 def test_questions_of_a_series_and_of_a_type(demos) -> None:

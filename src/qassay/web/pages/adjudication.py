@@ -39,6 +39,8 @@ class QuestionProgress(Context):
 
     question: str
     text: str
+    # What it is about, where its text does not say so.
+    target: str | None = None
     closed: bool
     # None while assessors still judge it.
     unanimous: int | None = None
@@ -159,7 +161,9 @@ def adjudication(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 
     rows = []
     for row in progress_rows:
         question = questions.get(row.question)
-        rows.append(QuestionProgress.build(row, row.settled, text=question.asked if question else ""))
+        text = question.asked if question else ""
+        target = question.target if question and question.target and question.target not in text else None
+        rows.append(QuestionProgress.build(row, row.settled, text=text, target=target))
     return AdjudicationPage.build(all_of_it, questions=rows, page=page, pages=pages, next=following)
 
 

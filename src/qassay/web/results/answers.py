@@ -20,7 +20,7 @@ from qassay.analysis.judged_answers import (
     verdict,
 )
 from qassay.arrays import TIE, defined
-from qassay.display import called, listed
+from qassay.display import called, listed, one_line
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.matrix import ScoreMatrix
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 ANSWERS = 100
 # The characters of a context that a table shows.
 CONTEXT_SHOWN = 200
+# The characters of a question that the sentence above its page repeats.
+MOST_ASKED = 300
 Outcome: TypeAlias = Literal["right", "partly", "wrong", "not-scored"]
 
 
@@ -189,7 +191,15 @@ def question(
     if of_runs is None or page > 1 or whole:
         return Finding(tuple(parts), document)
     drawn = pictures(lambda: _drawn_scores(asked_question, of_runs[1]))
-    return Finding(tuple(parts), document, _runs_in_words(*of_runs), pictures=drawn)
+    return Finding(tuple(parts), document, f"{_runs_in_words(*of_runs)} {_asks(asked_question)}", pictures=drawn)
+
+
+def _asks(question: Question) -> str:
+    """What a question asks, as a sentence that follows the answer of its page."""
+    words = one_line(question.asked)
+    words = words if len(words) <= MOST_ASKED else f"{words[:MOST_ASKED]}…"
+    about = f" about {called(question.target)}" if question.target and question.target not in words else ""
+    return f"It asks{about}: {words}"
 
 
 def _facts(question: Question) -> Table:
