@@ -68,7 +68,9 @@ for (let place = 0; place < Math.min(most, 9); place += 1) {
 register("adjudicate.next", "ArrowRight", "Next disagreement", () => go(at + 1));
 register("adjudicate.previous", "ArrowLeft", "Previous disagreement", () => go(at - 1));
 register("adjudicate.undo", "z", "Undo the last ruling", undo);
-register("adjudicate.note", "m", "Write a note on your ruling", () => document.getElementById("note")?.focus());
+if (all.some((disagreement) => disagreement.kind !== "lists")) {
+  register("adjudicate.note", "m", "Write a note on your ruling", () => document.getElementById("note")?.focus());
+}
 offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "adjudicate.next" });
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 

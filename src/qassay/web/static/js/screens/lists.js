@@ -1,5 +1,5 @@
 // Judging lists: one run's whole list, one decision for each element, and for right ones the class of equal answers.
-import { announce, fill, h } from "../dom.js";
+import { announce, fill, h, notify } from "../dom.js";
 import { Choices } from "../choices.js";
 import { classChooser, likely } from "../class_chooser.js";
 import { documentPanel } from "../document.js";
@@ -44,7 +44,11 @@ const decisions = bench.sheet.choices?.labels ?? [];
 for (const decision of decisions) register(`lists.${decision.label}`, decision.key, `${decision.name} (${decision.label})`, () => void decide(decision.label));
 register("lists.down", "ArrowDown", "Next element", () => box.move(1));
 register("lists.up", "ArrowUp", "Previous element", () => box.move(-1));
-register("lists.classes", "c", "Rename or merge known answers", () => known.element.querySelector("button")?.focus());
+register("lists.classes", "c", "Rename or merge known answers", () => {
+  const first = known.element.querySelector("button");
+  if (first) first.focus();
+  else notify("There are no known answers yet.");
+});
 register("judge.undo", "z", "Undo the last decision", () => void undo());
 const buttons = decisions.map((decision) => verdictButton(decision, { key: keyFor(`lists.${decision.label}`), choose: () => void decide(decision.label) }));
 
