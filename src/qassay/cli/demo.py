@@ -16,6 +16,7 @@ import typer
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import fold, print_json, print_tables, without_isolates
 from qassay.demo import Demo, copy_demo
+from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
 from qassay.tables import Cell, Column, Table, at_least, plural, table
@@ -245,25 +246,25 @@ def print_story(story: Story) -> None:
         "assessors, who judged the answers, are language models that followed written instructions and did not see "
         "each other's work. The example is small: it shows how the tables work and says nothing about any real system."
     )
-    board = leaderboard(scores)
-    _chapter("1. The scores, and which differences chance alone could explain", [board.table()])
-    _say(_significant(board))
-    _say(
-        f"{closest.a} is {closest.difference:.3f} above {closest.b}. Would other assessors say so, and other questions?"
+    board, agreement = leaderboard(scores), story.agreement
+    _chapter(
+        "1. Who is best, and could chance explain it?",
+        f"{board.sentence()}.",
+        [board.table()],
+        _significant(board),
     )
-    agreement = story.agreement
-    _chapter(f"2. What {len(agreement.sets)} assessors disagree on", [disagreements(story.evaluation, agreement)])
-    _say(
-        f"They label {agreement.disagreements} of {agreement.items} answers to factoid questions differently. "
-        "R is right, X not exact, U not supported by its document, W wrong."
+    _chapter(
+        "2. Do the assessors agree?",
+        f"{len(agreement.sets)} assessors label {agreement.disagreements} of {agreement.items} answers to factoid "
+        "questions differently. R is right, X not exact, U not supported by its document, W wrong.",
+        [disagreements(story.evaluation, agreement)],
     )
     measure = story.stability.measures[scores.measure]
-    _chapter("3. The ranking under another assessor's judgments", [measure.rankings()])
-    _say(_movement(story))
-    _chapter(f"4. Which gaps are repeatable with {series} other series", list(story.curves.tables()[1:2]))
-    _say(story.curves.summary())
-    _say(_two_answers(board, story.curves))
-    _say(_verdict(closest))
+    _chapter("3. Would another assessor rank the runs the same way?", _movement(story), [measure.rankings()])
+    curves = story.curves
+    title = f"4. Which gaps would {series} new series show again?"
+    _chapter(title, curves.summary(), list(curves.tables()[1:2]), _two_answers(board, curves))
+    _chapter(f"5. Is {closest.a} better than {closest.b}?", _verdict(closest), [])
     print("\nWhat to try next\n")
     steps = {
         "qassay demo --serve": "judge it and see it in the browser",
@@ -285,10 +286,16 @@ def _say(text: str) -> None:
         print(fold(text, WIDTH))
 
 
-def _chapter(title: str, tables: list[Table]) -> None:
+def _chapter(title: str, answer: str, tables: list[Table], explanation: str = "") -> None:
+    """A question, its answer in words, the tables behind it, and what they mean."""
     print(f"\n{title}\n")
-    print_tables(tables)
-    print()
+    _say(answer)
+    for shown in tables:
+        print()
+        print_tables([shown])
+    if explanation:
+        print()
+        _say(explanation)
 
 
 def disagreements(evaluation: Evaluation, agreement: Agreement) -> Table:
@@ -313,13 +320,14 @@ def _short(text: str) -> str:
 def _movement(story: Story) -> str:
     measure = story.stability.measures[story.scores.measure]
     swaps = [(name, swap) for name, swapped in measure.swapped.items() for swap in swapped]
+    answer = without_isolates(story.stability.sentence())
     if not swaps:
-        return "No two runs change places."
+        return as_sentence(answer)
     assessor, swap = max(swaps, key=lambda pair: pair[1].difference)
     taus = [f"{name} {ranking.tau:.2f}" for name, ranking in measure.with_reference() if ranking.tau is not None]
     return (
-        f"{swap.better} is {swap.difference:.3f} above {swap.worse}, but below it by the judgments of {assessor}. "
-        f"Kendall's tau with the {measure.reference} ranking: {', '.join(taus)}."
+        f"{as_sentence(answer)} By the judgments of {assessor}, {swap.worse} is above {swap.better}. "
+        f"Kendall's tau with the {measure.reference} ranking (1: the same order): {', '.join(taus)}."
     )
 
 
@@ -347,10 +355,14 @@ def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
 
 def _verdict(closest: PairComparison) -> str:
     if closest.interval is None:
-        return f"{closest.a} against {closest.b}: {closest.verdict}."
+        return f"{closest.sentence()}."
     low, high = closest.interval
-    needed = f" To see it would take about {closest.units_needed:,} series." if closest.units_needed else ""
+    needed = (
+        f" About {closest.units_needed:,} series would be needed to see such a difference."
+        if closest.units_needed
+        else ""
+    )
     return (
-        f"{closest.a} against {closest.b}: the difference of {closest.difference:.3f} has a 95% interval from "
-        f"{low:.3f} to {high:.3f}. Verdict: {closest.verdict}.{needed}"
+        f"{closest.sentence()}. The difference is {closest.difference:.3f}, with a 95% interval from {low:.3f} to "
+        f"{high:.3f}.{needed}"
     )
