@@ -28,7 +28,7 @@ ADAPTERS = (
         "extras",
         "plugins",
         "formats",
-        "direct",
+        "outgoing",
         "collections",
         "demo",
         "store",

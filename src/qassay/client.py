@@ -28,10 +28,10 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from qassay import tasks
-from qassay.direct import PASSING, direct, refusal_text
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
 from qassay.judging import Item
+from qassay.outgoing import PASSING, direct, refusal_text
 from qassay.questions import TestSet
 from qassay.tasks import Task
 

@@ -33,8 +33,8 @@ from urllib.request import Request
 
 from qassay.collections.documents import Unit
 from qassay.collections.search import TITLE_WEIGHT, Analyser, Found, Query
-from qassay.direct import BUSY, direct, refusal_text
 from qassay.errors import InputError, Problem, UsageError
+from qassay.outgoing import BUSY, direct, refusal_text
 
 _TIME_OUT = 60.0
 _BULK = 4 << 20

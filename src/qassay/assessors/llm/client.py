@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from qassay.assessors.llm.endpoint import SHOWN, Carrier, Endpoint, GivenUpError, Reply, UnreachableError
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Dialect, is_too_long
-from qassay.direct import PASSING
+from qassay.outgoing import PASSING
 
 # Waits between two attempts grow from the first to the longest.
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0

@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from qassay.direct import PASSING, direct, refusal_text
 from qassay.display import one_line
+from qassay.outgoing import PASSING, direct, refusal_text
 from qassay.spelling import number
 from qassay.systems import Answer, Asked, Documents
 from qassay.systems.harness.callers import Caller
