@@ -25,12 +25,13 @@ from qassay.store.adjudication.rulings import Disagreement, disagreements, rule
 from qassay.store.adjudication.settling import progress
 from qassay.store.assignment.assignments import Assignment, all_assignments, assign, refresh_totals
 from qassay.store.assignment.counting import completed, parts_for
-from qassay.store.engine import Store, connect, migrate
+from qassay.store.engine import Store, connect
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import SavedJudgment, decide, undo
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of, order_seed
 from qassay.store.schema import account, current_judgment, metadata
+from qassay.store.versions import migrate
 
 QUESTIONS = [
     {"id": "1.1", "type": "factoid", "text": "When was it founded?", "series": "1", "target": "club"},

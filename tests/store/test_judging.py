@@ -14,13 +14,13 @@ from qassay.errors import InputError
 from qassay.store.adjudication.settling import progress, settle
 from qassay.store.assignment.assignments import all_assignments, assignment_with_number, reassign, reopen
 from qassay.store.assignment.counting import completed, is_complete, parts_for, recount
-from qassay.store.engine import VERSION_TABLE, migrate
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import LockedError, decide, undo
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment
+from qassay.store.versions import VERSION_TABLE, migrate
 
 store, desk = desks.store, desks.desk
 

@@ -20,9 +20,10 @@ from sums import check_sums
 
 import qassay
 from qassay.errors import InputError
-from qassay.store.engine import HEAD, VERSION_TABLE, connect, migrate, open_store
+from qassay.store.engine import connect, open_store
 from qassay.store.migrations import versions
 from qassay.store.schema import metadata, question_progress, setting, settled
+from qassay.store.versions import HEAD, VERSION_TABLE, migrate
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -283,8 +284,8 @@ def test_the_file_is_copied_before_it_is_changed(
         connection.execute(text("CREATE TABLE half_done (id INTEGER)"))
         raise RuntimeError("the migration fails")
 
-    monkeypatch.setattr("qassay.store.engine.HEAD", "0999")
-    monkeypatch.setattr("qassay.store.engine._upgrade", fail)
+    monkeypatch.setattr("qassay.store.versions.HEAD", "0999")
+    monkeypatch.setattr("qassay.store.versions._upgrade", fail)
     for _ in range(2):
         with pytest.raises(RuntimeError, match="the migration fails"):
             migrate(engine)

@@ -3,9 +3,10 @@
 Functions take a Connection, so that whatever belongs together is one transaction; `Store.read()` and `Store.write()`
 give it. An evaluation without a store never loads more of this package than this file.
 
-    schema           the tables                             engine         opened, brought up to date (migrations/)
-    backups          copied and put back                    settings       settings, record of actions, fingerprint
-    acts             who does what, when                    prepared       statements that every save runs
+    schema           the tables                             versions       brought up to date (migrations/)
+    engine           opened: who reads, who writes          settings       settings, record of actions, fingerprint
+    backups          copied and put back                    prepared       statements that every save runs
+    acts             who does what, when
 
     folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

@@ -19,19 +19,11 @@ from sqlalchemy.exc import DBAPIError
 from qassay.errors import InputError, Problem, few
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
 from qassay.formats.times import now
-from qassay.store.engine import (
-    Store,
-    connect,
-    foreign_objects,
-    migrate,
-    open_database,
-    sqlite_url,
-    store_url,
-    store_version,
-)
+from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
 from qassay.store.people import end
 from qassay.store.schema import KEPT_BY_TRIGGERS, invitation, metadata, session, token
 from qassay.store.settings import EVALUATION, put_setting
+from qassay.store.versions import foreign_objects, migrate, store_version
 
 # Rows copied at once.
 _MANY = 2_000

@@ -24,9 +24,10 @@ from qassay.formats.names import file_name
 from qassay.formats.questions import read_questions
 from qassay.judging import digest
 from qassay.questions import TestSet
-from qassay.store.engine import Store, connected, open_store, store_version
+from qassay.store.engine import Store, connected, open_store
 from qassay.store.schema import answer, judgment, nugget, question, run
 from qassay.store.settings import EMPTY_FILES, WAITING, fingerprint, get_setting
+from qassay.store.versions import store_version
 
 # A file that is behind says nothing that the store does not say: importing it would bring nothing.
 State: TypeAlias = Literal["same", "behind", "other"]

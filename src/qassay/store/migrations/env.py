@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from qassay.store.engine import VERSION_TABLE
 from qassay.store.schema import metadata
+from qassay.store.versions import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],
