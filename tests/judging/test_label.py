@@ -70,6 +70,17 @@ def test_the_score_is_the_mean_value_and_the_components_are_shares(folder: Path)
     assert document["matrix"] == {"a": [1.0, 0.5, 0.0], "b": [1.0, 0.0, 1.0]}
 
 
+def test_empty_answers_are_counted_where_they_are_scored(folder: Path) -> None:
+    """Else the shares of a run with empty answers do not add up, and nothing says why."""
+    scores = qassay.open(folder).score()
+    assert scores.as_json()["empty"] == {"a": 1}
+    assert "Empty answers have no label and score 0: a 1." in scores.table().notes
+    (folder / "qassay.toml").write_text('task = "qa"\n[drop]\nq3 = "unclear"\n')
+    without = qassay.open(folder).score()
+    assert "empty" not in without.as_json()
+    assert not any(note.startswith("Empty") for note in without.table().notes)
+
+
 def test_agreement_has_the_labels_in_the_order_of_the_task(folder: Path) -> None:
     """Not in that of the alphabet, where `partly` is last."""
     other = [{"question": q, "text": t, "judgment": "incorrect" if j == "partly" else j} for q, t, j in LABELS]

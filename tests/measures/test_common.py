@@ -154,9 +154,8 @@ def counts(kind: type[Block], rng: np.random.Generator, runs: int, questions: in
         )
     if kind is LabelCounts:
         values = rng.choice([0.0, 0.5, 1.0, np.nan], shape)
-        return LabelCounts(
-            values, (0.0, 1.0), {"correct": values == 1.0}, np.where(rng.random(shape) < 0.5, 1.0, np.nan)
-        )
+        supported = np.where(rng.random(shape) < 0.5, 1.0, np.nan)
+        return LabelCounts(values, (0.0, 1.0), {"correct": values == 1.0}, np.zeros(shape, dtype=bool), supported)
     vital, okay = some(4, questions).astype(float), some(4, questions).astype(float)
     vital_full, okay_full = some(vital.astype(int)), some(okay.astype(int))
     cited = rng.random(shape) < 0.5

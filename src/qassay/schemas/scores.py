@@ -65,6 +65,8 @@ class Score(TypedDict):
     dropped: list[Dropped]
     unjudged: NotRequired[Rule]
     missing: NotRequired[Rule]
+    empty: NotRequired[dict[str, int]]
+    judged_by: NotRequired[dict[str, dict[str, int]]]
     contingency: NotRequired[dict[str, dict[str, int]]]
     vote: NotRequired[Vote]
 

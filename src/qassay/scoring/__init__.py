@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypedDict
 
+import numpy as np
+
 from qassay.arrays import Floats, none_for_nan
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.measures import Measure
@@ -138,10 +140,21 @@ def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units:
         dropped=(*selection.dropped, *units.dropped),
         unjudged=selection.unjudged,
         missing=selection.missing,
+        empty=_empty_answers(tally, selection),
         unit_name=_unit_name(tally, measure),
         scale=_scale(tally, measure),
         judges=_judges(tally, measure),
     )
+
+
+def _empty_answers(tally: Tally, selection: Selection) -> dict[str, int]:
+    """How many scored answers of each run are empty, where answers have labels."""
+    numbers = np.zeros(len(tally.runs.tags), dtype=int)
+    for kind, scored in selection.scored.items():
+        counts = tally.types[kind].counts
+        if isinstance(counts, LabelCounts):
+            numbers += counts.empty[:, scored].sum(axis=1)
+    return {tag: int(number) for tag, number in zip(tally.runs.tags, numbers, strict=True) if number}
 
 
 def _judges(tally: Tally, measure: Measure) -> tuple[str, ...]:

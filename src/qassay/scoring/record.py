@@ -98,6 +98,8 @@ class Scores(Result):
     dropped: tuple[Dropped, ...] = ()
     unjudged: tuple[str, int] | None = None
     missing: tuple[str, Mapping[str, int]] | None = None
+    # Empty answers of each run, where answers have labels: nobody judges them, and they get the lowest value.
+    empty: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("question", "questions")
@@ -276,12 +278,12 @@ class Scores(Result):
             rule, number = self.unjudged
             done = "counted as wrong" if rule == "wrong" else "left out as unjudged questions"
             notes.append(f"Unjudged: {number:,} {done} (--unjudged {rule}).")
+        if self.empty:
+            notes.append(f"Empty answers have no label and score {self.scale[0]:g}: {_by_run(self.empty)}.")
         if self.missing:
             rule, gaps = self.missing
             done = "score 0" if rule == "zero" else "skipped, each run averaged over what it has"
-            gaps_in_words = ", ".join(f"{run} {number}" for run, number in list(gaps.items())[:6])
-            more = f" and {len(gaps) - 6} more runs" if len(gaps) > 6 else ""
-            notes.append(f"Questions without a response: {done} (--missing {rule}): {gaps_in_words}{more}.")
+            notes.append(f"Questions without a response: {done} (--missing {rule}): {_by_run(gaps)}.")
         return tuple(notes)
 
     def as_json(self) -> dict[str, Any]:
@@ -305,6 +307,8 @@ class Scores(Result):
             result["judged_by"] = {run: dict(counts) for run, counts in self.judged_by.items()}
         if self.missing:
             result["missing"] = {"rule": self.missing[0], "questions": dict(self.missing[1])}
+        if self.empty:
+            result["empty"] = dict(self.empty)
         return result
 
     @staticmethod
@@ -340,6 +344,12 @@ class Scores(Result):
             for question, value in zip(questions, none_for_nan(values[row]), strict=True)
         }
         return {name: scored[name] for name in self.asked if name in scored}
+
+
+def _by_run(numbers: Mapping[str, int]) -> str:
+    """The first few runs, each with its number."""
+    first = ", ".join(f"{run} {number:,}" for run, number in list(numbers.items())[:6])
+    return f"{first} and {len(numbers) - 6} more runs" if len(numbers) > 6 else first
 
 
 def ranked(rows: Iterable[RunScore]) -> tuple[RunScore, ...]:

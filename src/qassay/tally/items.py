@@ -150,14 +150,15 @@ def marked_distinct(items: pl.DataFrame) -> pl.DataFrame:
 class LabelCounts:
     """The value of each answer's label, by run and question; NaN where it is not judged.
 
-    `scale` has the lowest and the highest value of a label. `given` says for each label where it was given. An empty
-    response has no label and the lowest value. `supported` is 1 or 0 where the support by the contexts is judged, else
+    `scale` has the lowest and the highest value of a label, `has_label` where each label was given. A response that is
+    `empty` has no label and the lowest value. `supported` is 1 or 0 where the support by the contexts is judged, else
     NaN.
     """
 
     value: Floats
     scale: tuple[float, float]
     has_label: Mapping[str, NDArray[np.bool_]]
+    empty: NDArray[np.bool_]
     supported: Floats
 
 
@@ -169,10 +170,11 @@ def count_labels(rows: Rows, key: Key, task: Task) -> tuple[LabelCounts, NDArray
     value = np.full(rows.shape, np.nan)
     values = label_values(labels, task.values).to_numpy()
     value[rows.run[is_item], rows.column[is_item]] = values[is_item]
-    value[rows.run[~is_item], rows.column[~is_item]] = scale[0]
+    empty = rows.count(~is_item) > 0
+    value[empty] = scale[0]
     has_label = {label: rows.count((labels == label).fill_null(value=False).to_numpy()) > 0 for label in task.labels}
     contexts = placed(key.judgments.kind("context"), rows).with_columns(supported=pl.col("support") == SUPPORTED)
     supported = valued(contexts, rows, "supported")
     unjudged = unjudged_items(rows, is_item & labels.is_null().to_numpy(), pooled=True)
-    counts = LabelCounts(value, scale, has_label, supported)
+    counts = LabelCounts(value, scale, has_label, empty, supported)
     return counts, np.ones(len(rows.questions), dtype=bool), unjudged
