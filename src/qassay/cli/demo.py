@@ -19,7 +19,7 @@ from qassay.demo import Demo, copy_demo
 from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
-from qassay.tables import Cell, Column, Table, at_least, plural, table
+from qassay.tables import Cell, Column, Table, at_least, plural, rounded_up, table
 
 if TYPE_CHECKING:
     from qassay.analysis.leaderboards import Leaderboard
@@ -358,7 +358,7 @@ def _verdict(closest: PairComparison) -> str:
         return f"{closest.sentence()}."
     low, high = closest.interval
     needed = (
-        f" About {closest.units_needed:,} series would be needed to see such a difference."
+        f" About {rounded_up(closest.units_needed):,} series would be needed to see such a difference."
         if closest.units_needed
         else ""
     )

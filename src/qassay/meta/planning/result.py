@@ -13,15 +13,12 @@ from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
 from qassay.meta.significance import power
 from qassay.results import Result, document
-from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
+from qassay.tables import Cell, Column, Table, at_least, counted, plural, rounded_up, table
 
 if TYPE_CHECKING:
     import polars as pl
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
-
-# Up to here a recommended number is exact; above it is rounded up to two digits: a plan is not more exact than that.
-EXACT_UP_TO = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ class Plan(Result):
         now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
         if best.units is None:
             return f"no number of {self.unit_name[1]} is enough for {purpose}{now}"
-        return f"about {counted(_rounded(best.units), self.unit_name)} for {purpose}{now}"
+        return f"about {counted(rounded_up(best.units), self.unit_name)} for {purpose}{now}"
 
     def summary(self) -> str:
         """The recommendation first, then its reason, and what the units at hand show."""
@@ -327,15 +324,3 @@ def _now(units: int, at_hand: int | None) -> str:
 def _up(difference: float | None) -> float | None:
     """A difference as the sentence has it, so that sentence and table never differ."""
     return None if difference is None else at_least(difference)
-
-
-def _rounded(units: int) -> int:
-    """A number of units, rounded up to two digits above a hundred.
-
-    >>> _rounded(59), _rounded(353), _rounded(4683)
-    (59, 360, 4700)
-    """
-    if units <= EXACT_UP_TO:
-        return units
-    step = int(10 ** (len(str(units)) - 2))
-    return -(-units // step) * step
