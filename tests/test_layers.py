@@ -46,6 +46,8 @@ META = (
     "right_or_wrong",
     "unseen",
     "repeats",
+    "blocks",
+    "flips",
     "intervals",
     "agreement",
     "ratings",

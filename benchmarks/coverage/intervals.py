@@ -11,7 +11,9 @@ from benchmarks.coverage.populations import SERIES_LENGTH, Kind, Population
 from qassay.arrays import Floats
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import Agreement, agreement
-from qassay.meta.intervals import blocks, flip_test, score_intervals
+from qassay.meta.blocks import blocks
+from qassay.meta.flips import flip_test
+from qassay.meta.intervals import score_intervals
 from qassay.meta.significance import compare_all
 from qassay.meta.significance.methods import Method
 from qassay.meta.simulate import Scores

@@ -16,20 +16,10 @@ from scipy import stats
 from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.meta import intervals
-from qassay.meta.intervals import (
-    FLIPS,
-    FlipTest,
-    bca_limits,
-    blocks,
-    bootstrap_scores,
-    flip_chunks,
-    flip_test,
-    flipped_sums,
-    score_intervals,
-    scores_without,
-    wilson,
-)
+from qassay.meta import blocks as independent_parts
+from qassay.meta.blocks import blocks, scores_without
+from qassay.meta.flips import FLIPS, FlipTest, flip_chunks, flip_test, flipped_sums
+from qassay.meta.intervals import bca_limits, bootstrap_scores, score_intervals, wilson
 from qassay.summaries import ConfidenceWeighted, Summary, TypeWeighted
 
 
@@ -388,7 +378,7 @@ def test_number_of_flips_grows_as_two_to_the_blocks() -> None:
 def test_flips_of_many_blocks_come_in_fewer_rows_with_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any other draw would change p-values with the bound on memory."""
     whole = np.vstack(list(flip_chunks(77, 1000, 5)))
-    monkeypatch.setattr(intervals, "_CELLS", 77 * 13)
+    monkeypatch.setattr(independent_parts, "_CELLS", 77 * 13)
     pieces = list(flip_chunks(77, 1000, 5))
     assert max(map(len, pieces)) == 12
     assert (np.vstack(pieces) == whole).all()

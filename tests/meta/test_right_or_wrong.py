@@ -13,7 +13,8 @@ from scipy.stats import binomtest, multinomial
 
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta import right_or_wrong
-from qassay.meta.intervals import blocks, flip_test
+from qassay.meta.blocks import blocks
+from qassay.meta.flips import flip_test
 from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial
 from qassay.meta.significance import PairComparison, compare
 from qassay.meta.unseen import limits_with_unseen

@@ -21,7 +21,7 @@ from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import ScoreMatrix
-from qassay.meta.intervals import blocks
+from qassay.meta.blocks import blocks
 from qassay.meta.significance import (
     AllPairs,
     Method,

@@ -20,8 +20,8 @@ import numpy as np
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
+from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.generalizability import RESIDUAL, Generalizability
-from qassay.meta.intervals import Blocks, blocks
 from qassay.meta.planning.result import (
     DIFFERENCES,
     Plan,

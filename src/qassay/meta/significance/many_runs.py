@@ -17,7 +17,7 @@ from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
-from qassay.meta.intervals import Blocks, blocks
+from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.ranking import mean_ranks, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm

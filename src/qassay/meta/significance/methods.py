@@ -18,15 +18,8 @@ from numpy.typing import NDArray
 
 from qassay.arrays import Floats, Integers
 from qassay.errors import unknown
-from qassay.meta.intervals import (
-    FLIPS,
-    Blocks,
-    ahead_and_behind,
-    default_flips,
-    every_flip_fits,
-    flip_chunks,
-    hits_needed,
-)
+from qassay.meta.blocks import Blocks
+from qassay.meta.flips import FLIPS, ahead_and_behind, default_flips, every_flip_fits, flip_chunks, hits_needed
 from qassay.meta.right_or_wrong import two_sided_binomial
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (

@@ -14,7 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from qassay.arrays import Floats
-from qassay.meta.intervals import Blocks, chunks, flipped_sums
+from qassay.meta.blocks import Blocks, chunks
+from qassay.meta.flips import flipped_sums
 
 _CELLS = 4_000_000  # of one batch of exchanges; bounds the memory
 _FURTHEST = 36.0  # a normal range beyond this has a probability below 1e-140

@@ -22,7 +22,7 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.matrix import Repeats, ScoreMatrix
-from qassay.meta.intervals import blocks
+from qassay.meta.blocks import blocks
 from qassay.meta.repeats import difference_uncertainty, mean_squares
 
 # True differences spread like this share of the range of scores, where there are too few runs to see it.

@@ -17,8 +17,9 @@ from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
+from qassay.meta.blocks import Blocks, blocks
+from qassay.meta.flips import FlipTest, flip_test
 from qassay.meta.gating import Gate, gate_decision
-from qassay.meta.intervals import Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.power import check_test, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
