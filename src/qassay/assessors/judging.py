@@ -157,7 +157,7 @@ def judge_on_server(
     again: bool = False,
     progress: Progress | None = None,
 ) -> Done:
-    """Judge the pool of a served evaluation; judgments are sent as they come, so that a interrupted job goes on."""
+    """Judge the pool of a served evaluation; judgments are sent as they come, so that an interrupted job goes on."""
     name = checked_name(evaluation, assessor, set_name)
     served, done = client.evaluation(), Done(name)
     known = set() if again else client.judged(name)

@@ -7,7 +7,7 @@
     {"void": ["1.1"], "reason": "..."}                                  these answers do not count any more
     {"finished": "..."}
 
-It is what a interrupted run is continued from. A line that a kill has cut short is dropped. One process at a time may
+It is what an interrupted run is continued from. A line that a kill has cut short is dropped. One process at a time may
 hold it.
 """
 
