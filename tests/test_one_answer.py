@@ -36,6 +36,8 @@ from qassay.tables import at_least
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")
 NONE = re.compile(r"With ([\d,]+) new (\w+), no gap between these runs keeps its sign in 95 of 100 repetitions\.")
 NUMBER = re.compile(r"About ([\d,]+) (\w+) for a difference of (\S+) \(power 0\.8\); you have ([\d,]+)\. ")
+BESIDE_0 = {"just above 0": 1e-9, "just below 0": -1e-9}
+LIMITS = re.compile(r" of \S+ - \S+, (just above 0|\S+) to (just below 0|\S+), ")
 
 
 def random_matrices() -> list[ScoreMatrix]:
@@ -193,10 +195,12 @@ def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
         assert matrix.bounds is None or max(map(abs, result.interval)) <= matrix.span + 1e-9
         for margin in (0.0, 0.01, matrix.span):
             decided = result.gate(margin)
-            low, high = re.search(r"(\S+) to (\S+), ", gate_line(result, decided, margin)).groups()  # type: ignore[union-attr]
-            assert (decided == "ALLOW") == (float(low) > -margin)
-            assert (decided == "REJECT") == (float(high) < -margin)
-            assert (float(high) < 0) == (result.interval[1] < 0)
+            shown = LIMITS.search(gate_line(result, decided, margin))
+            assert shown is not None
+            low, high = (BESIDE_0.get(text) or float(text) for text in shown.groups())
+            assert (decided == "ALLOW") == (low > -margin)
+            assert (decided == "REJECT") == (high < -margin)
+            assert (high < 0) == (result.interval[1] < 0)
     if not is_clear and result.units_needed is not None:
         assert result.units_needed > len(matrix.units)
     shown = str(result.table())
