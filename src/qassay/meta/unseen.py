@@ -34,7 +34,7 @@ def limits_with_unseen(
 
     `span` is the range of the scores. A limit that the widening would move across 0 stays: the decision is that of the
     test. Where the decision is a single number, because the runs differ by it on every unit, the limit goes as far as
-    the decision lets it, to the smallest difference that is not a tie: one number seen is no proof of that number.
+    the decision lets it, to the smallest difference that is not a tie: that one number was seen does not prove it.
     """
     units = len(differences)
     mean = float(differences.sum()) / (units + 1)

@@ -75,6 +75,8 @@ def repeatable(material: Material) -> list[str]:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
     repeatable = "" if curves.repeatable_difference is None else " (it is repeatable)"
+    if curves.is_open:
+        repeatable = ""
     return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
 
 
@@ -123,6 +125,8 @@ def facts(material: Material) -> tuple[Fact, ...]:
         gap = curves.repeatable_difference
         keeps = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
         shown = ("none", f"no gap {keeps}") if gap is None else (f"{gap:g}", keeps)
+        if curves.is_open:
+            shown = (f"{gap:g}", "all gaps from here on, taken together")
         cards.append(Fact("Repeatable gap", *shown))
     if material.stability is not None:
         cards += _ranking_fact(material)
