@@ -307,7 +307,9 @@ def test_describe_counts_the_questions_on_which_most_runs_score_0() -> None:
         "the hardest questions are q0 and q1 (mean 0.250), the easiest q2 (mean 1.000); "
         "more than half of the 4 runs score 0 on 1 of 3 questions"
     )
-    assert summary([[1, 0, 0, 0, 0, 0.5]] * 3).startswith("the hardest are 4 questions with mean 0.000, the easiest ")
+    assert summary([[1, 0, 0, 0, 0, 0.5]] * 3).startswith(
+        "the hardest are 4 questions with mean 0.000, the easiest question is q0 (mean 1.000)"
+    )
     assert summary([[0, 1], [0.5, 1]]).endswith("; there is no question on which both runs score 0")
     assert summary([[0, 1], [0, 0]]).endswith("both runs score 0 on 1 of 2 questions")
     assert summary([[0, 1]]).endswith("the run scores 0 on 1 of 2 questions")
