@@ -36,7 +36,7 @@ from qassay.tables import at_least
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")
 OPEN = re.compile(
     r"With ([\d,]+) new (\w+), gaps of (\S+) or more, taken together, keep their sign in 95 of 100 repetitions\. "
-    r"Gaps just above \3 may do so less often: wider bins \(--bin-width (\S+)\) show from where on\."
+    r"Gaps just above \3 may do so less often: wider bins, such as (\S+) \(--bin-width\), show from where on\."
 )
 NONE = re.compile(r"With ([\d,]+) new (\w+), no gap between these runs keeps its sign in 95 of 100 repetitions\.")
 NUMBER = re.compile(r"About ([\d,]+) (\w+) for a difference of (\S+) \(power 0\.8\); you have ([\d,]+)\. ")

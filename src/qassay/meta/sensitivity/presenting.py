@@ -32,7 +32,7 @@ OTHER_QUESTION = (
     "A gap is repeatable where new {units} would show it again. Whether chance alone explains the difference of two "
     "given runs is another question: `qassay compare` answers it."
 )
-OPEN = "Gaps just above {gap} may do so less often: wider bins (--bin-width {width}) show from where on."
+OPEN = "Gaps just above {gap} may do so less often: wider bins, such as {width} (--bin-width), show from where on."
 NEEDS_MANY_RUNS = (
     "The study as the TREC papers did it: rates measured on disjoint halves, and an exponential through them. It needs "
     "many runs (the papers had 50 to 67) and is often optimistic beyond the sizes measured. Use the expected rates."
