@@ -34,8 +34,14 @@ from qassay.reports import answers
 from qassay.tables import at_least
 
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")
+OPEN = re.compile(
+    r"With ([\d,]+) new (\w+), gaps of (\S+) or more, taken together, keep their sign in 95 of 100 repetitions\. "
+    r"Gaps just above \3 may do so less often: wider bins, such as (\S+) \(--bin-width\), show from where on\."
+)
 NONE = re.compile(r"With ([\d,]+) new (\w+), no gap between these runs keeps its sign in 95 of 100 repetitions\.")
 NUMBER = re.compile(r"About ([\d,]+) (\w+) for a difference of (\S+) \(power 0\.8\); you have ([\d,]+)\. ")
+BESIDE_0 = {"just above 0": 1e-9, "just below 0": -1e-9}
+LIMITS = re.compile(r" of \S+ - \S+, (just above 0|\S+) to (just below 0|\S+), ")
 
 
 def random_matrices() -> list[ScoreMatrix]:
@@ -73,10 +79,16 @@ def repeatable_gaps_agree(matrix: ScoreMatrix, curves: qassay.SensitivityCurves,
         assert curves.repeatable_difference is None
         assert now is None
         return
-    answer = GAP.match(curves.summary()) or NONE.match(curves.summary())
+    answer = next(filter(None, (form.match(curves.summary()) for form in (GAP, OPEN, NONE))), None)
     assert answer, curves.summary()
     assert answer[1].replace(",", "") == str(units)
-    gap = float(answer[3]) if answer.re is GAP else None
+    gap = None if answer.re is NONE else float(answer[3])
+    # Gaps of one size alone: the bin of the gap in the sentence is no mixture of small and large ones.
+    below = curves.bins[-2].predicted_at_target
+    is_mixture = gap == curves.limits[-1] and below is not None and below > 0.05
+    assert is_mixture == (answer.re is OPEN)
+    plan_notes = " ".join(note for shown in planned.tables() for note in shown.notes)
+    assert not is_mixture or "all gaps from there on, taken together" in plan_notes
     assert gap == pytest.approx(curves.repeatable_difference)
     assert now == pytest.approx(gap)
     if gap is None:
@@ -150,6 +162,32 @@ def test_the_built_in_evaluation_says_which_question_each_number_answers(capsys:
     check(qassay.open(demo_folder()).score().matrix)
 
 
+def test_the_gap_of_the_open_bin_is_not_that_of_its_smallest_gaps() -> None:
+    """Runs far apart, and two close to each other: a gap of 0.2 is wrong in a quarter of cases, one of 0.5 never."""
+    values = np.vstack([np.full(20, 1.0), np.full(20, 0.5), np.tile([0.1, 0.9, 0.3, 0.5, 0.55], 4), np.zeros(20)])
+    matrix = ScoreMatrix(tuple("DABC"), tuple(map(str, range(20))), values, unit_name=("question", "questions"))
+    curves = qassay.sensitivity(matrix, intervals=0, trials=1)
+    assert curves.repeatable_difference == 0.2
+    assert curves.bins[-2].predicted_at_target is not None
+    assert curves.bins[-2].predicted_at_target > 0.2
+    check(matrix)
+    assert "gaps of 0.2 or more, taken together, keep their sign" in curves.summary()
+    finer = qassay.sensitivity(matrix, intervals=0, trials=1, bin_width=0.04)
+    assert finer.repeatable_difference is not None
+    assert finer.repeatable_difference > 0.2
+    assert GAP.match(finer.summary())
+    material = of_matrix(matrix, name="x")
+    assert "taken together" in " ".join(answers.repeatable(material))
+    assert ("0.2", "all gaps from here on, taken together") in {(f.value, f.meaning) for f in answers.facts(material)}
+
+
+def test_a_plan_from_hardly_any_questions_says_so() -> None:
+    values = np.array([[0.5, 0.7], [0.2, 0.9]])
+    few = qassay.plan(ScoreMatrix(("a", "b"), ("q1", "q2"), values, unit_name=("question", "questions")))
+    assert "This rests on 2 questions only and can be far off." in few.summary()
+    assert "far off" not in qassay.plan(qassay.open(demo_folder())).summary()
+
+
 def few_scores(seed: int) -> ScoreMatrix:
     """A small table: right or wrong, shares, ratings from 1 to 5, negative scores, percentages, ties, repeats."""
     rng = np.random.default_rng(seed)
@@ -193,10 +231,12 @@ def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
         assert matrix.bounds is None or max(map(abs, result.interval)) <= matrix.span + 1e-9
         for margin in (0.0, 0.01, matrix.span):
             decided = result.gate(margin)
-            low, high = re.search(r"(\S+) to (\S+), ", gate_line(result, decided, margin)).groups()  # type: ignore[union-attr]
-            assert (decided == "ALLOW") == (float(low) > -margin)
-            assert (decided == "REJECT") == (float(high) < -margin)
-            assert (float(high) < 0) == (result.interval[1] < 0)
+            shown = LIMITS.search(gate_line(result, decided, margin))
+            assert shown is not None
+            low, high = (BESIDE_0.get(text) or float(text) for text in shown.groups())
+            assert (decided == "ALLOW") == (low > -margin)
+            assert (decided == "REJECT") == (high < -margin)
+            assert (high < 0) == (result.interval[1] < 0)
     if not is_clear and result.units_needed is not None:
         assert result.units_needed > len(matrix.units)
     shown = str(result.table())
@@ -267,7 +307,9 @@ def test_describe_counts_the_questions_on_which_most_runs_score_0() -> None:
         "the hardest questions are q0 and q1 (mean 0.250), the easiest q2 (mean 1.000); "
         "more than half of the 4 runs score 0 on 1 of 3 questions"
     )
-    assert summary([[1, 0, 0, 0, 0, 0.5]] * 3).startswith("the hardest are 4 questions with mean 0.000, the easiest ")
+    assert summary([[1, 0, 0, 0, 0, 0.5]] * 3).startswith(
+        "the hardest are 4 questions with mean 0.000, the easiest question is q0 (mean 1.000)"
+    )
     assert summary([[0, 1], [0.5, 1]]).endswith("; there is no question on which both runs score 0")
     assert summary([[0, 1], [0, 0]]).endswith("both runs score 0 on 1 of 2 questions")
     assert summary([[0, 1]]).endswith("the run scores 0 on 1 of 2 questions")

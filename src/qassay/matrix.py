@@ -24,6 +24,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+# With fewer units an interval promises more than is known.
+FEWEST_FOR_INTERVALS = 5
+
+
+def too_few_for_intervals(count: int, unit_name: tuple[str, str]) -> str | None:
+    """Why scores on this many units have no intervals, where there are too few for them.
+
+    >>> too_few_for_intervals(2, ("question", "questions"))
+    'No intervals: they need 5 questions or more, and there are 2.'
+    """
+    if count >= FEWEST_FOR_INTERVALS:
+        return None
+    have = f"there {'is' if count == 1 else 'are'} {count:,}"
+    return f"No intervals: they need {FEWEST_FOR_INTERVALS} {unit_name[1]} or more, and {have}."
+
+
 @dataclass(frozen=True, eq=False)
 class Repeats:
     """The scores of every repeat of runs that answered each unit several times (epochs, seeds).

@@ -250,6 +250,20 @@ def test_constant_labels_have_no_agreement_beyond_chance() -> None:
     assert "–" in str(result.table())
 
 
+def test_full_agreement_has_no_interval_of_no_width() -> None:
+    labels = ["R", "W", "W"] * 10
+    result = agreement({"a": labels, "b": labels})
+    assert result.raw == result.krippendorff_alpha == 1.0
+    assert not any(result.intervals.values())
+    assert "No interval for full agreement: these items do not show how often it is otherwise." in result.notes
+    assert "1.000 to 1.000" not in str(result.table())
+    # X and W differ, but not after folding X into W: full agreement there.
+    folded = agreement({"a": ["X", "R", "W"] * 10, "b": ["W", "R", "W"] * 10})
+    assert folded.folded == 1.0
+    assert folded.intervals["folded"] is None
+    assert folded.intervals["raw"] is not None
+
+
 def test_labels_that_hardly_vary_have_no_interval() -> None:
     result = agreement({"a": ["R"] * 40, "b": ["R"] * 39 + ["W"]})
     assert result.krippendorff_alpha == 0.0

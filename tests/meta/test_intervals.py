@@ -126,9 +126,33 @@ def test_same_seed_same_intervals() -> None:
     assert score_intervals(matrix, seed=4).as_json() != score_intervals(matrix, seed=5).as_json()
 
 
-def test_constant_scores_and_single_units() -> None:
-    flat = score_intervals(matrix_of(np.full((1, 30), 0.3)))
-    assert flat.interval("r0") == pytest.approx((0.3, 0.3))
+def test_a_run_whose_scores_are_all_alike_has_no_interval() -> None:
+    # An interval of no width would claim that the score is known exactly.
+    values = np.vstack([np.full(30, 0.3), np.linspace(0.1, 0.9, 30), np.zeros(30)])
+    found = score_intervals(matrix_of(values))
+    assert [found.interval(run) is None for run in found.runs] == [True, False, True]
+    assert found.methods == ("none", "BCa", "none")
+    (reason,) = found.reasons
+    assert reason == (
+        "No interval for r0 and r2: the scores are the same on every question and do not show how far they may vary."
+    )
+    assert reason in found.notes
+    large = score_intervals(matrix_of(values * 1e9 / 7))
+    assert large.interval("r0") is None
+    # A score that is not a mean: all right gives 1 on every draw.
+    right = score_intervals(matrix_of(np.ones((1, 30)), summary=ConfidenceWeighted(np.arange(30)[None, :])))
+    assert right.interval("r0") is None
+    # Right-or-wrong scores have Wilson's interval.
+    assert score_intervals(matrix_of(np.ones((1, 30)))).interval("r0") == pytest.approx((0.886, 1.0), abs=0.001)
+
+
+def test_few_units_have_no_intervals_of_scores() -> None:
+    for count in (1, 2, 4):
+        few = score_intervals(matrix_of(np.random.default_rng(0).random((2, count))))
+        assert few.low == few.high == (None, None)
+        assert f"they need 5 questions or more, and there {'is' if count == 1 else 'are'} {count}." in few.reasons[0]
+    in_series = matrix_of(np.random.default_rng(0).random((1, 30)), clusters=tuple("ab" * 15))
+    assert "5 series or more, and there are 2" in score_intervals(in_series).reasons[0]
     intervals = score_intervals(matrix_of(np.array([[0.3], [0.4]])))
     assert intervals.interval("r0") is None
     assert intervals.as_json()["runs"][0]["interval"] is None  # type: ignore[index]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, multinomial
 
+from qassay.cli.gate import gate_line
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta import right_or_wrong
 from qassay.meta.blocks import blocks
@@ -184,6 +185,25 @@ def test_series_of_unequal_size_on_which_two_runs_are_equal_are_no_proof() -> No
     assert result.interval is not None
     assert result.interval[0] < -0.1
     assert result.gate(0.01) == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(("questions", "step"), [(6, 0.05), (6, 0.25), (7, 0.05), (30, 0.05)])
+def test_the_same_lead_on_every_question_is_no_proof_of_its_size(questions: int, step: float) -> None:
+    """The interval went from the difference itself: as if no question could ever show a smaller one."""
+    lower = np.linspace(0.1, 0.7, questions).round(2)
+    matrix = ScoreMatrix(("x", "y"), tuple(map(str, range(questions))), np.stack([lower + step, lower]))
+    ahead, behind = compare(matrix, "x", "y"), compare(matrix, "y", "x")
+    assert ahead.verdict == "better"
+    assert ahead.interval is not None
+    # The decision stays, and the interval says no more than it.
+    assert 0.0 < ahead.interval[0] < step / 1000
+    assert ahead.interval[1] > step
+    assert behind.interval == (-ahead.interval[1], -ahead.interval[0])
+    assert "95% interval just above 0 to +0." in str(ahead.table())
+    assert (ahead.gate(), behind.gate()) == ("ALLOW", "REJECT")
+    # Whether it is behind by less than half of what was seen is not known.
+    assert behind.gate(step / 2) == "INCONCLUSIVE"
+    assert "to just below 0, contains" in gate_line(behind, behind.gate(step / 2), step / 2)
 
 
 @pytest.mark.parametrize("questions", [2, 5, 6, 10])

@@ -142,6 +142,26 @@ def test_two_questions_separate_nothing() -> None:
     two = of(("A", "B"), np.array([[1.0, 0.0], [0.0, 0.0]]))
     assert two.answer[0] == "A leads with 0.500, but B could be as good."
     assert "chance could explain it" in two.answer[1]
+    # As in `compare` and `score`: no interval, and no number of questions, from so few.
+    graded = of(("A", "B"), np.array([[0.5, 0.7], [0.2, 0.9]]))
+    shown = graded.markdown()
+    assert "No intervals: they need 5 questions or more, and there are 2." in shown
+    assert "0.500 – 0.700" not in shown
+    assert "would find" not in shown
+    assert "To separate 1 and 2" not in shown
+
+
+def test_a_run_that_scores_the_same_everywhere_has_no_interval() -> None:
+    values = np.vstack([np.full(20, 0.5), np.linspace(0.1, 0.9, 20), np.zeros(20)])
+    shown = of(("A", "B", "C"), values).markdown()
+    assert "0.500 – 0.500" not in shown
+    assert "0.000 – 0.000" not in shown
+    assert "No interval for A and C: the scores are the same on every question" in shown
+
+
+def test_no_repeatable_gap_is_called_none_in_words_too() -> None:
+    tied = of(("A", "B", "C"), np.full((3, 12), 0.5))
+    assert ("none", "no gap keeps its sign in 95 of 100 repetitions") in {(f.value, f.meaning) for f in tied.facts}
 
 
 def test_ties_alone_give_no_ranking() -> None:

@@ -54,11 +54,12 @@ class Leaderboard(Result):
         limits = {run: self.intervals.interval(run) for run in self.intervals.runs}
         texts = {run: f"{limit[0]:.3f}–{limit[1]:.3f}" if limit else None for run, limit in limits.items()}
         shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
-        methods = " and ".join(WAYS.get(method, method) for method in sorted(set(self.intervals.methods)))
+        methods = " and ".join(WAYS[method] for method in sorted(set(self.intervals.methods)) if method in WAYS)
         note = f"Intervals: where the true score may lie, by {methods}, over {self.intervals.over}."
+        about = [*([note] if methods else []), *self.intervals.reasons]
         # Both say what was left out; once is enough.
         other = f"Which gaps new {self.scores.unit_name[1]} would show again (repeatable) is another question: "
-        notes = (note, *self.pairs.table().notes, f"{other}`qassay sensitivity`.", *shown.notes)
+        notes = (*about, *self.pairs.table().notes, f"{other}`qassay sensitivity`.", *shown.notes)
         return replace(shown, notes=tuple(dict.fromkeys(notes)))
 
     def tables(self) -> list[Table]:

@@ -106,6 +106,9 @@ def plan_from_pilot(
         return replace(result, notes=(*result.notes, *notes))
     if any(row.repeatable is not None for row in result.shown) or any(row.predicted for row in result.differences):
         notes += rests_on(len(prediction.moments.means))
+    largest = prediction.limits[-1]
+    if any(row.repeatable == largest for row in result.shown):
+        notes.insert(0, f"repeatable from {largest:.3f}: all gaps from there on, taken together.")
     missing = tuple(notes_on_sizes(prediction, result))
     return replace(result, notes=(*result.notes, *notes), missing_sizes=missing)
 

@@ -154,13 +154,13 @@ def together(decisions: Sequence[str]) -> str:
 
 def gate_line(result: Compared, decision: str, margin: float) -> str:
     """The gate's decision, and what it rests on."""
-    from qassay.meta.significance import percent, signed
+    from qassay.meta.significance import limit, percent
 
     level = f"{percent(1 - result.alpha)} interval of {result.a} - {result.b}"
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
 
-    low, high = (signed(end, -margin) for end in result.interval)
+    low, high = (limit(end, -margin) for end in result.interval)
     where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "contains"}[decision]
     basis = f"{result.basis}, " if result.basis else ""
     return f"{decision}: the {level}, {low} to {high}, {basis}{where} {-margin if margin else 0:g}"

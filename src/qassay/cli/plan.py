@@ -71,8 +71,10 @@ def command(
     The first sentence recommends one number from the scores of a pilot:
     the questions with which a test finds a difference that the present ones
     do not show yet, or the one named with --difference. Below it: what
-    more or fewer questions can show. Where systems ran several times,
-    more repeats are weighed against more questions.
+    more or fewer questions can show: which differences are significant
+    (a test finds them), and which gaps are repeatable (new questions show
+    them again). Where systems ran several times, more repeats are weighed
+    against more questions.
 
     --details adds the alternatives: questions for other differences, for
     repeatable gaps, and for a stable ranking (generalizability). --sets

@@ -81,6 +81,9 @@ def command(
     `--key dawid-skene` a statistical model's guess from all their labels; `dawid-skene:first,second,third` names the
     sets. Notes below the table name everything that is left out, counted as wrong or skipped.
 
+    Runs that share a group do not differ significantly: chance alone could explain the difference. Which gaps new
+    questions would show again (repeatable) is another question, which qassay sensitivity answers.
+
     --correct-with corrects the scores of an automatic assessor (--key) with labels that people gave to a random sample
     (qassay sample): this removes its bias, and the intervals include its errors.
 

@@ -181,7 +181,11 @@ def hardest_and_easiest(means: Mapping[str, float], unit_name: tuple[str, str], 
             return f"{counted(len(units), unit_name)} with mean {shown}"
         return f"{enumerated([called(unit) for unit in units])} (mean {shown})"
 
-    return f"the hardest {verb} {named(hardest, low)}, the easiest {named(easiest, high)}"
+    # Ids are often numbers: "the easiest 3" alone would be three of them.
+    easy = named(easiest, high)
+    if len(easiest) <= NAMED < len(hardest):
+        easy = f"{unit_name[len(easiest) != 1]} {'is' if len(easiest) == 1 else 'are'} {easy}"
+    return f"the hardest {verb} {named(hardest, low)}, the easiest {easy}"
 
 
 def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = None) -> ScoreDistributions:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.arrays import Floats, Integers
+from qassay.arrays import TIE, Floats, Integers
+from qassay.display import enumerated
 from qassay.errors import UsageError
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import ScoreMatrix, too_few_for_intervals
 from qassay.meta.blocks import block_index, chunks, scores_without
 from qassay.meta.repeats import mean_uncertainty
 from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
@@ -34,7 +35,10 @@ WAYS = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running agai
 
 @dataclass(frozen=True)
 class ScoreIntervals:
-    """The interval of every run's score; a limit is None where it is undefined."""
+    """The interval of every run's score; a limit is None where it is undefined.
+
+    `reasons` are those of the `notes` that say why runs have no interval.
+    """
 
     runs: tuple[str, ...]
     scores: tuple[float, ...]
@@ -44,6 +48,7 @@ class ScoreIntervals:
     level: float
     over: str
     notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     def interval(self, run: str) -> tuple[float, float] | None:
         """The interval of one run, or None where it is undefined."""
@@ -80,8 +85,9 @@ def score_intervals(
 
     BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores
     are 0 or 1, run scores are their means and there are no series, Wilson's interval stands in for a run with
-    few questions, or few right or few wrong answers. With a single unit (or series) nothing can be said. The score of a
-    system that was run several times has a t interval that includes what running it again would change.
+    few questions, or few right or few wrong answers. There is none for too few units (or series), and none for a run
+    whose scores are all alike: a bootstrap would give an interval of no width, as if the score were known exactly.
+    The score of a system that was run several times has a t interval that includes what running it again would change.
     """
     if not 0 < level < 1:
         raise UsageError(f"the level of an interval lies between 0 and 1, not {level}")
@@ -90,21 +96,40 @@ def score_intervals(
     over = counted(len(sizes), matrix.unit_name)
     if matrix.clusters is not None:
         over = f"{len(sizes)} series of {counted(len(matrix.units), matrix.unit_name)}"
-    few = _few(matrix)
+    name = matrix.unit_name if matrix.clusters is None else ("series", "series")
     limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
-    notes = list(matrix.notes)
-    if len(sizes) > 1 and not few.all():
+    reason = too_few_for_intervals(len(sizes), name)
+    if reason is None:
+        limits = _limits(matrix, scores, level, resamples, seed)
+        alike = [run for run, (_, _, method) in zip(matrix.runs, limits, strict=True) if method == "none"]
+        if alike:
+            reason = (
+                f"No interval for {enumerated(alike, 3)}: the scores are the same on every {name[0]} and do not show "
+                "how far they may vary."
+            )
+    low, high, methods = zip(*limits, strict=True) if limits else ((), (), ())
+    reasons = () if reason is None else (reason,)
+    notes = (*matrix.notes, *reasons)
+    return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low, high, methods, level, over, notes, reasons)
+
+
+def _limits(
+    matrix: ScoreMatrix, scores: Floats, level: float, resamples: int, seed: int
+) -> list[tuple[float | None, float | None, str]]:
+    """The limits of every run, and by which method."""
+    limits: list[tuple[float | None, float | None, str]] = [(None, None, "none")] * len(matrix.runs)
+    few = _few(matrix)
+    if not few.all():
         resampled = bootstrap_scores(matrix, resamples=resamples, seed=seed)
-        low, high = bca_limits(scores, resampled, scores_without(matrix), level=level)
-        limits = [(float(a), float(b), "BCa") for a, b in zip(low, high, strict=True)]
-    elif len(sizes) < 2 and not few.all():
-        notes.append(f"No intervals: {over} do not show how scores vary.")
+        lows, highs = bca_limits(scores, resampled, scores_without(matrix), level=level)
+        varies = np.ptp(resampled, axis=0) > TIE * np.maximum(np.abs(scores), 1.0)
+        for run in np.flatnonzero(varies):
+            limits[run] = (float(lows[run]), float(highs[run]), "BCa")
     for run in np.flatnonzero(few):
         limits[run] = (*wilson(round(float(matrix.values[run].sum())), len(matrix.units), level=level), "Wilson")
     for place, limit in _with_repeats(matrix, level):
         limits[place] = limit
-    low_, high_, methods = zip(*limits, strict=True) if limits else ((), (), ())
-    return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low_, high_, methods, level, over, tuple(notes))
+    return limits
 
 
 def _with_repeats(matrix: ScoreMatrix, level: float) -> Iterator[tuple[int, tuple[float, float, str]]]:

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from qassay.arrays import Floats
+from qassay.arrays import TIE, Floats
 from qassay.meta.special import two_sided_t_line
 
 
@@ -33,14 +33,18 @@ def limits_with_unseen(
     """The limits of a decision, widened to contain the t interval of the differences and of what no unit shows.
 
     `span` is the range of the scores. A limit that the widening would move across 0 stays: the decision is that of the
-    test.
+    test. Where the decision is a single number, because the runs differ by it on every unit, the limit goes as far as
+    the decision lets it, to the smallest difference that is not a tie: that one number was seen does not prove it.
     """
     units = len(differences)
     mean = float(differences.sum()) / (units + 1)
     variance = (float((differences**2).sum()) + span**2) / (units + 1) - mean**2
     margin = two_sided_t_line(units, alpha) * math.sqrt(max(variance, 0.0) / units)
     low, high = max(mean - margin, -span), min(mean + margin, span)
-    return (
-        decided[0] if decided[0] > 0.0 >= low else min(decided[0], low),
-        decided[1] if decided[1] < 0.0 <= high else max(decided[1], high),
-    )
+    smallest, largest = decided
+    is_one_number = largest - smallest <= TIE
+    if smallest > 0.0 >= low:
+        low = min(smallest, TIE) if is_one_number else smallest
+    if largest < 0.0 <= high:
+        high = max(largest, -TIE) if is_one_number else largest
+    return min(smallest, low), max(largest, high)

@@ -75,6 +75,8 @@ def repeatable(material: Material) -> list[str]:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
     repeatable = "" if curves.repeatable_difference is None else " (it is repeatable)"
+    if curves.is_open:
+        repeatable = ""
     return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
 
 
@@ -99,7 +101,7 @@ def settle(material: Material) -> list[str]:
         return []
     if first_two.verdict != "cannot tell":
         return ["Compared alone, the first two would differ significantly; among all pairs, chance could explain it."]
-    if first_two.units_needed is None:
+    if first_two.interval is None or first_two.units_needed is None:
         return []
     have = counted(first_two.units, first_two.unit_name)
     if first_two.units_needed > MANY_NEEDED:
@@ -121,14 +123,18 @@ def facts(material: Material) -> tuple[Fact, ...]:
         cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", meaning))
     if curves is not None:
         gap = curves.repeatable_difference
-        meaning = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
-        cards.append(Fact("Repeatable gap", "none" if gap is None else f"{gap:g}", meaning))
+        keeps = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
+        shown = ("none", f"no gap {keeps}") if gap is None else (f"{gap:g}", keeps)
+        if curves.is_open:
+            shown = (f"{gap:g}", "all gaps from here on, taken together")
+        cards.append(Fact("Repeatable gap", *shown))
     if material.stability is not None:
         cards += _ranking_fact(material)
     elif material.agreement and material.agreement[0].raw is not None:
         kind = material.agreement[0]
         cards.append(Fact("Judges agree on", f"{kind.raw:.1%}", f"of {kind.items:,} {kind.about}"))
-    unclear = first_two is not None and first_two.verdict == "cannot tell"
+    # Without an interval there are too few units to say how many it would take, as in `compare`.
+    unclear = first_two is not None and first_two.verdict == "cannot tell" and first_two.interval is not None
     if first_two is not None and unclear and first_two.units_needed is not None:
         meaning = f"{first_two.unit_name[1]}, with {first_two.power:.0%} probability"
         cards.append(Fact("To separate 1 and 2", f"{first_two.units_needed:,}", meaning))

@@ -66,7 +66,7 @@ def _intervals(material: Material) -> str:
     intervals = material.intervals
     ways = sorted({WAYS.get(way, way) for way in intervals.methods if way != "none"})
     if not ways:
-        return f"Intervals: none; a single {material.matrix.unit_name[0]} does not show how scores vary."
+        return " ".join(intervals.reasons)
     matrix = material.matrix
     over = counted(len(matrix.units), matrix.unit_name) if matrix.clusters is None else intervals.over
     return f"Intervals of scores: {' and '.join(ways)} at {intervals.level:.0%}, over {over}."

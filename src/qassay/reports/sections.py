@@ -77,7 +77,8 @@ def _board(material: Material) -> Exhibit:
         ]
         columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
         shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
-    notes = ("Runs that share a letter in the column group cannot be told apart.", *_stars(shown))
+    groups = "Runs that share a letter in the column group cannot be told apart."
+    notes = (groups, *intervals.reasons, *_stars(shown))
     return Exhibit("scores", replace(shown, title="All runs", notes=notes))
 
 

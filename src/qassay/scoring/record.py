@@ -13,7 +13,7 @@ from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.judging.voting import Vote
-from qassay.matrix import ScoreMatrix
+from qassay.matrix import ScoreMatrix, too_few_for_intervals
 from qassay.questions import Question
 from qassay.results import Result, document
 from qassay.runs import RunInformation
@@ -242,11 +242,7 @@ class Scores(Result):
 
     def too_few_for_intervals(self) -> str | None:
         """Why scores have no intervals, where there are too few units for them."""
-        count = len(self.units.ids)
-        if count >= FEWEST_FOR_INTERVALS:
-            return None
-        have = f"there {'is' if count == 1 else 'are'} {count:,}"
-        return f"No intervals: they need {FEWEST_FOR_INTERVALS} {self.unit_name[1]} or more, and {have}."
+        return too_few_for_intervals(len(self.units.ids), self.unit_name)
 
     def best_per_organisation(self) -> Scores:
         """The same with the best run of each organisation only; runs without one are all kept."""
@@ -367,8 +363,6 @@ def _tied(rows: Iterable[RunScore]) -> list[list[RunScore]]:
     return tied
 
 
-# With fewer units an interval promises more than is known.
-FEWEST_FOR_INTERVALS = 5
 _EXTRAS: dict[str, tuple[str, str]] = {
     "by_type": ("by type", ".3f"),
     "nil_precision": ("NIL prec.", ".3f"),

@@ -293,8 +293,14 @@ def _notes(
         notes.append("All labels are the same: agreement beyond chance is undefined.")
     elif not resamples:
         notes.append("No intervals: none were asked for (0 resamples).")
-    elif any(values.get(name) is not None and intervals[name] is None for name in OVERALL if name in intervals):
-        notes.append("No interval where more than one resample in twenty is undefined: the labels vary too little.")
+    else:
+        none = [name for name in OVERALL if name in intervals and values.get(name) is not None and not intervals[name]]
+        alike = [name for name in none if values[name] == 1.0 or name in ("raw", "folded")]
+        if alike:
+            seen = "no" if values["raw"] == 0.0 else "full"
+            notes.append(f"No interval for {seen} agreement: these items do not show how often it is otherwise.")
+        if len(none) > len(alike):
+            notes.append("No interval where more than one resample in twenty is undefined: the labels vary too little.")
     pairs = [number for number in range(len(_pairs(kinds))) if f"{number} cohen_kappa" in values]
     if values["krippendorff_alpha"] is not None and any(values[f"{number} cohen_kappa"] is None for number in pairs):
         notes.append("Cohen's kappa is undefined where two sets give one and the same label throughout.")

@@ -81,6 +81,8 @@ class Shown:
 
 # In place of a difference that the scores cannot have.
 NONE = "none"
+# Fewer units than this are counted in the answer itself: the variances behind it are rough.
+FEW_UNITS = 10
 WAY_ON = "Give the scores of two systems or more that differ, on two {} or more."
 
 
@@ -152,6 +154,8 @@ class Plan(Result):
             )
         elif self.running_again is not None:
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
+        if best.at_hand is not None and best.at_hand < FEW_UNITS:
+            sentences.append(f"This rests on {counted(best.at_hand, self.unit_name)} only and can be far off.")
         if best.at_hand is not None and self.detectable is not None:
             sentences.append(f"The present {self._at_hand('differences of {} or more')} in this way.")
         return " ".join(sentences)

@@ -246,6 +246,12 @@ class SensitivityCurves(Result):
         """The gap from which on the order of two runs is repeatable with as many new units, by the closed form."""
         return self.minimum_difference().predicted
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the repeatable gap is that of the open bin: of all larger gaps together, not of gaps of its size."""
+        *_, below, _ = self._rates_at_target["predicted"]
+        return self.repeatable_difference == self.limits[-1] and below is not None and below > self.error
+
     def above_again(self, way: Way) -> tuple[float, float] | None:
         """The lower limit and the rate of the bin that spoils smaller differences which are within the error rate."""
         return above_again(self.limits[1:], self._rates_at_target[way], self.error)

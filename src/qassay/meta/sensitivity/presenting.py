@@ -32,6 +32,7 @@ OTHER_QUESTION = (
     "A gap is repeatable where new {units} would show it again. Whether chance alone explains the difference of two "
     "given runs is another question: `qassay compare` answers it."
 )
+OPEN = "Gaps just above {gap} may do so less often: wider bins, such as {width} (--bin-width), show from where on."
 NEEDS_MANY_RUNS = (
     "The study as the TREC papers did it: rates measured on disjoint halves, and an exponential through them. It needs "
     "many runs (the papers had 50 to 67) and is often optimistic beyond the sizes measured. Use the expected rates."
@@ -54,6 +55,8 @@ def summary(curves: SensitivityCurves) -> str:
     if share is not None and gap is not None:
         reaching = round(share * curves.pairs)
         are = "is" if reaching == 1 else "are"
+        if curves.is_open:
+            sentences.append(OPEN.format(gap=f"{gap:g}", width=2 * curves.width))
         sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs {are} at least {gap:g} apart.")
     elif curves.wider is not None:
         sentences.append(f"Most gaps are larger than {curves.limits[-1]:g}: choose wider bins (--bin-width).")
@@ -91,6 +94,8 @@ def answer(curves: SensitivityCurves) -> str:
     gap = curves.repeatable_difference
     if gap is None:
         return f"{new}, no gap between these runs keeps its sign {repetitions}"
+    if curves.is_open:
+        return f"{new}, gaps of {gap:g} or more, taken together, keep their sign {repetitions}"
     return f"{new}, a gap of {gap:g} or more keeps its sign {repetitions}"
 
 

@@ -12,7 +12,7 @@ from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
 from qassay.meta.significance.power import Variances, detectable, power, units_for_power, variances
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import PairComparison, compare, percent, signed
+from qassay.meta.significance.two_runs import PairComparison, compare, limit, percent, signed
 
 __all__ = [
     "AllPairs",
@@ -25,6 +25,7 @@ __all__ = [
     "flips_for",
     "holm_levels",
     "holm_over",
+    "limit",
     "percent",
     "power",
     "residual_variance",

@@ -172,7 +172,7 @@ class PairComparison(Result):
         level = f"{percent(1 - self.alpha)} interval"
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
-        low, high = (signed(end) for end in self.interval)
+        low, high = (limit(end) for end in self.interval)
         again = ", with running again" if self.p_repeats is not None else ""
         return f"{level} {low} to {high}, {p_equals(self.p)}{again}"
 
@@ -482,3 +482,14 @@ def signed(value: float, line: float = 0.0) -> str:
     texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
     lines = {0.0, line} - {value}
     return next((text for text in texts if float(text) not in lines), f"{value:+g}")
+
+
+def limit(value: float, line: float = 0.0) -> str:
+    """A limit of an interval: a number with its sign, or the words for one that only keeps off 0.
+
+    >>> limit(0.05), limit(0.00002), limit(1e-9), limit(-1e-9)
+    ('+0.050', '+0.00002', 'just above 0', 'just below 0')
+    """
+    if 0.0 < abs(value) <= TIE:
+        return "just above 0" if value > 0 else "just below 0"
+    return signed(value, line)

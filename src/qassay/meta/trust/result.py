@@ -173,6 +173,8 @@ class Trust(Result):
             [words, getattr(self, name), _interval_text(self.intervals.get(name))] for name, words in names.items()
         ]
         notes = ["Labels are folded: the best one against the rest. Intervals: 95%, questions drawn again."]
+        if any(getattr(self, name) in (0.0, 1.0) and self.intervals.get(name) is None for name in names):
+            notes.append("No interval for full or no agreement: these answers do not show how often it is otherwise.")
         for about, part in self.labels.items():
             if any(len(row) > 1 for row in part.matrix.values()) and len(part.matrix) > 2:
                 notes.append(
