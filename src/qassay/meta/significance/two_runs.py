@@ -20,7 +20,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.intervals import Blocks, FlipTest, blocks, flip_test
 from qassay.meta.repeats import difference_uncertainty
-from qassay.meta.significance.power import check_test, units_for_power, variances
+from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
@@ -412,7 +412,10 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
         first, second = pair.scores().tolist()
         return between.units_for(first - second, max(pair.repeats.numbers), power=power, alpha=alpha)
     needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
-    return None if needed is None else int(np.ceil(needed * len(pair.units) / parts.count))
+    if needed is None:
+        return None
+    # The t test behind the number may ask for fewer than the test that decides can do with.
+    return int(np.ceil(max(needed, fewest_units(alpha)) * len(pair.units) / parts.count))
 
 
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
