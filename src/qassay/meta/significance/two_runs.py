@@ -478,12 +478,26 @@ def percent(level: float) -> str:
 def signed(value: float, line: float = 0.0) -> str:
     """A number with its sign and three decimals, or enough to show on which side of 0, and of a line, it lies.
 
+    A number on the line is written as the line is.
+
     >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(-0.00002, -0.1)
     ('+0.050', '+0.00002', '+0.000', '-0.0999999', '-0.00002')
+    >>> signed(-0.0504, -0.05037), signed(-0.0503, -0.05037)
+    ('-0.0504', '-0.050')
+    >>> signed(-0.05, -0.05), signed(-1.11431058, -1.11431058)
+    ('-0.050', '-1.11431')
     """
+    if value == line and float(f"{value:.3f}") != value:
+        return f"{value:+g}"
     texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
     lines = {0.0, line} - {value}
-    return next((text for text in texts if float(text) not in lines), f"{value:+g}")
+    on_side = (text for text in texts if all(_side(float(text), at) == _side(value, at) for at in lines))
+    return next(on_side, f"{value:+g}")
+
+
+def _side(value: float, line: float) -> int:
+    """1 above the line, -1 below, 0 on it."""
+    return int(value > line) - int(value < line)
 
 
 def limit(value: float, line: float = 0.0) -> str:
