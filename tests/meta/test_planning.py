@@ -263,8 +263,12 @@ def test_a_coefficient_out_of_reach_has_its_reason() -> None:
 
 
 def test_no_difference_beyond_the_scale_is_promised() -> None:
-    """Three questions would need a difference of more than 1 between scores from 0 to 1."""
-    few = ScoreMatrix(("a", "b"), ("1", "2", "3"), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), "score")
+    """Six questions would need a difference of more than 1 between scores from 0 to 1; on three none is significant."""
+    three = plan(ScoreMatrix(("a", "b"), ("1", "2", "3"), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), "score"))
+    assert three.detectable is None
+    assert "show no difference at all" in three.summary()
+    assert three.at_hand() == "These 3 questions show no difference at all with 80% probability."
+    few = ScoreMatrix(("a", "b"), tuple("123456"), np.array([[1.0, 0.0] * 3, [0.0, 1.0] * 3]), "score")
     planned = plan(few)
     assert planned.detectable is not None
     assert planned.detectable > 1

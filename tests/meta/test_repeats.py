@@ -228,3 +228,12 @@ def test_a_score_without_spread_or_repeats_keeps_its_interval() -> None:
     nearly = np.ones((20, 3))
     nearly[0, 0] = 0.0
     assert score_intervals(matrix(nearly)).high == (1.0,)
+
+
+def test_two_questions_give_no_interval_of_millions() -> None:
+    """What a repeat shifts is a mean square minus another; where they are nearly equal, no freedom seems to be left."""
+    first = np.array([[0.1, 0.5, 0.9], [0.9, 0.1, 0.52]])
+    shifts = [first + np.array([0.0, 0.0, extra]) for extra in np.linspace(0.0, 1.0, 200)]
+    found = [difference_uncertainty(scores, scores[::-1] * 0.9) for scores in shifts]
+    assert min(between.freedom for between in found) == 1.0
+    assert all(between.margin(0.95) < 13 * between.variance**0.5 for between in found)

@@ -125,11 +125,15 @@ def _running_again(squares: MeanSquares) -> list[tuple[float, float]]:
 
 
 def _combined(parts: list[tuple[float, float]], scale: float) -> Uncertainty:
-    """A sum of mean squares as one variance; its degrees of freedom by Satterthwaite's formula."""
+    """A sum of mean squares as one variance; its degrees of freedom by Satterthwaite's formula, and at least 1.
+
+    Where one mean square is subtracted from another of nearly its size, the formula goes towards 0, and an interval
+    towards millions of times the range of the scores.
+    """
     variance = sum(part for part, _ in parts)
     if variance <= _ROUNDING * max(scale, 1.0):
         return Uncertainty(0.0, parts[0][1])
-    return Uncertainty(variance, variance**2 / sum(part**2 / freedom for part, freedom in parts))
+    return Uncertainty(variance, max(1.0, variance**2 / sum(part**2 / freedom for part, freedom in parts)))
 
 
 def pair_p_values(repeats: Repeats) -> Floats:

@@ -35,7 +35,15 @@ from qassay.meta.planning.running_again import Costs, running_again
 from qassay.meta.sensitivity import Prediction
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import BINS, WIDTH, width_for
-from qassay.meta.significance import Variances, detectable, power, residual_variance, units_for_power, variances
+from qassay.meta.significance import (
+    Variances,
+    detectable,
+    fewest_units,
+    power,
+    residual_variance,
+    units_for_power,
+    variances,
+)
 from qassay.tables import counted, plural
 
 __all__ = ["DIFFERENCES", "Costs", "Plan", "Wanted", "differences_for", "plan", "plan_from_variances"]
@@ -65,7 +73,9 @@ class _Pilot:
     block: float
 
     def shows(self, deviation: float | None, units: int, wanted: Wanted) -> float | None:
-        """The smallest difference that a test of this many units finds with the wanted power."""
+        """The smallest difference that a test of this many units finds with the wanted power; None for too few."""
+        if round(units / self.block) < fewest_units(wanted.alpha):
+            return None
         smallest = detectable(round(units / self.block), power=wanted.power, alpha=wanted.alpha)
         return None if deviation is None or smallest is None else smallest * deviation
 
@@ -294,6 +304,8 @@ def _deviations(parts: Blocks) -> tuple[float, float | None, list[str]]:
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Callable[[float], int | None]) -> UnitsFor:
     """The row of one difference."""
     now = None if pilot.typical is None else power(difference / pilot.typical, pilot.blocks, alpha=wanted.alpha)
+    if now is not None and pilot.blocks < fewest_units(wanted.alpha):
+        now = 0.0
     return UnitsFor(
         difference=difference,
         power=_units(difference, pilot.typical, wanted, pilot.block),
@@ -309,7 +321,7 @@ def _units(difference: float, deviation: float | None, wanted: Wanted, block: fl
     if deviation is None or deviation <= 0:
         return None
     needed = units_for_power(difference / deviation, power=wanted.power, alpha=wanted.alpha)
-    return None if needed is None else math.ceil(needed * block - 1e-9)
+    return None if needed is None else math.ceil(max(needed, fewest_units(wanted.alpha)) * block - 1e-9)
 
 
 def _for_coefficient(study: Generalizability | None, wanted: float) -> tuple[UnitsForCoefficient, ...]:

@@ -11,7 +11,7 @@ from qassay.errors import UsageError
 from qassay.frames import frame
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
-from qassay.meta.significance import power
+from qassay.meta.significance import fewest_units, power
 from qassay.results import Result, document
 from qassay.tables import Cell, Column, Table, at_least, counted, plural, rounded_up, table
 
@@ -156,13 +156,13 @@ class Plan(Result):
             sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
         if best.at_hand is not None and best.at_hand < FEW_UNITS:
             sentences.append(f"This rests on {counted(best.at_hand, self.unit_name)} only and can be far off.")
-        if best.at_hand is not None and self.detectable is not None:
+        if best.at_hand is not None and (self.detectable is not None or self._too_few(best.at_hand)):
             sentences.append(f"The present {self._at_hand('differences of {} or more')} in this way.")
         return " ".join(sentences)
 
     def at_hand(self) -> str:
         """What the units at hand show with the wanted power, as a sentence of its own; empty where it is unknown."""
-        if self.units is None or self.detectable is None:
+        if self.units is None or (self.detectable is None and not self._too_few(self.units)):
             return ""
         shown = self._at_hand("a true difference of {}")
         return f"These {shown} with {self.wanted.power:.0%} probability."
@@ -170,9 +170,8 @@ class Plan(Result):
     def _at_hand(self, least: str) -> str:
         """The units at hand with the smallest difference that they show, where the scores can differ by so much."""
         assert self.units is not None
-        assert self.detectable is not None
         number, show = counted(self.units, self.unit_name), "shows" if self.units == 1 else "show"
-        if not self._possible(self.detectable):
+        if self.detectable is None or not self._possible(self.detectable):
             return f"{number} {show} no difference at all"
         return f"{number} {show} {least.format(f'{at_least(self.detectable):.3f}')}"
 
@@ -183,6 +182,11 @@ class Plan(Result):
         if self.deviation is None:
             return None
         return power(difference / self.deviation, max(2, round(units / self.block)), alpha=self.wanted.alpha)
+
+    def _too_few(self, units: int) -> bool:
+        """Whether a test on this many units can find nothing, however large the difference."""
+        is_known = self.deviation is not None and self.running_again is None
+        return is_known and round(units / self.block) < fewest_units(self.wanted.alpha)
 
     def _possible(self, difference: float | None) -> bool:
         """Whether the scores can differ by this much."""
@@ -221,6 +225,9 @@ class Plan(Result):
             for row, cells in zip(self.shown, findings, strict=True)
         ]
         filled = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
+        too_few = [self._too_few(row.units) for row in self.shown]
+        for cells, few in zip(rows, too_few, strict=True):
+            cells[1:3] = [NONE, NONE] if few else cells[1:3]
         notes = [
             f"significant from: a paired t test at level {wanted.alpha:g} finds a true difference of this size with "
             f"probability {wanted.power:g} (power), for a typical pair of systems."
@@ -235,6 +242,10 @@ class Plan(Result):
             )
         if any(not self._possible(least) for cells in findings for least in cells):
             notes.append(f"{NONE}: not even the largest possible difference, {self.largest:g}.")
+        if any(too_few):
+            parts = units if self.block == 1.0 else "series"
+            least = fewest_units(wanted.alpha)
+            notes.append(f"{NONE}: with fewer than {least} {parts}, chance alone could explain any difference.")
         own = (
             ()
             if self.details

@@ -56,7 +56,7 @@ def summary(curves: SensitivityCurves) -> str:
         reaching = round(share * curves.pairs)
         are = "is" if reaching == 1 else "are"
         if curves.is_open:
-            sentences.append(OPEN.format(gap=f"{gap:g}", width=2 * curves.width))
+            sentences.append(OPEN.format(gap=f"{gap:g}", width=curves.wider or 2 * curves.width))
         sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs {are} at least {gap:g} apart.")
     elif curves.wider is not None:
         sentences.append(f"Most gaps are larger than {curves.limits[-1]:g}: choose wider bins (--bin-width).")

@@ -10,7 +10,7 @@ ranges      the range of many runs under chance
 
 from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
-from qassay.meta.significance.power import Variances, detectable, power, units_for_power, variances
+from qassay.meta.significance.power import Variances, detectable, fewest_units, power, units_for_power, variances
 from qassay.meta.significance.ranges import residual_variance
 from qassay.meta.significance.two_runs import PairComparison, compare, limit, percent, signed
 
@@ -22,6 +22,7 @@ __all__ = [
     "compare",
     "compare_all",
     "detectable",
+    "fewest_units",
     "flips_for",
     "holm_levels",
     "holm_over",

@@ -179,9 +179,15 @@ class PairTests:
         variance, freedom = residual_variance(parts.values())
         error = math.sqrt(variance / count)
         if error < 1e-12:
-            p = np.where(differences > 0, 0.0, 1.0)
-            note = f"Every difference is the same on all {parts.name[1]}: chance has no part in it, and each counts."
-            return Decision(p, p, differences > 0, 0.0, None, (note,))
+            if not differences.any():
+                p = np.ones((runs, runs))
+                return Decision(p, p, np.zeros((runs, runs), np.bool_), None, None)
+            # p = 0 would make any difference certain, on two units too.
+            note = (
+                f"Every difference is the same on all {parts.name[1]}, which does not show this test how far chance "
+                "reaches: nothing can be said. Another correction, such as Holm's (--method holm), may."
+            )
+            return undecided(runs, note)
         upper = np.triu_indices(runs, 1)
         adjusted = np.ones((runs, runs))
         adjusted[upper] = studentized_range_sf(differences[upper] / error, runs, freedom)

@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.errors import UsageError
 from qassay.matrix import Repeats
 from qassay.meta.repeats import mean_squares
@@ -29,6 +30,16 @@ def check_test(alpha: float, permutations: int | None = None) -> None:
         raise UsageError(f"the level of a test lies between 0 and 1, not {alpha}")
     if permutations is not None and permutations < 1:
         raise UsageError(f"a randomisation test needs at least one permutation, not {permutations}")
+
+
+def fewest_units(alpha: float) -> int:
+    """The smallest number of units on which the randomisation test can find a difference: one of 2^n flips, and its
+    mirror image, are no more than `alpha` of all.
+
+    >>> fewest_units(0.05), fewest_units(0.5), fewest_units(0.001)
+    (6, 2, 11)
+    """
+    return 1 + math.ceil(-math.log2(alpha) - 1e-9)
 
 
 def power(effect: float, units: int, *, alpha: float = 0.05) -> float | None:
@@ -135,11 +146,9 @@ def variances(repeats: Repeats) -> Variances | None:
     pairs = list(combinations(range(len(squares)), 2))
     noise = [value / parts.repeat_count for value, parts in zip(rest, squares, strict=True)]
     question = [max(float((means[i] - means[j]).var(ddof=1)) - noise[i] - noise[j], 0.0) for i, j in pairs]
-    return Variances(
-        question=float(np.mean(question)),
-        repeat=float(np.mean([repeat[i] + repeat[j] for i, j in pairs])),
-        rest=float(np.mean([rest[i] + rest[j] for i, j in pairs])),
-    )
+    of_pairs = (question, [repeat[i] + repeat[j] for i, j in pairs], [rest[i] + rest[j] for i, j in pairs])
+    # Scores that do not vary have no variance, but for rounding.
+    return Variances(*(mean if (mean := float(np.mean(values))) > TIE**2 else 0.0 for values in of_pairs))
 
 
 @lru_cache(maxsize=256)

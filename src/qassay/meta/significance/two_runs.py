@@ -21,7 +21,7 @@ from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.flips import FlipTest, flip_test
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.repeats import difference_uncertainty
-from qassay.meta.significance.power import check_test, units_for_power, variances
+from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
 from qassay.meta.significance.reversal import Reversal, chance_of_reversal
 from qassay.meta.special import two_sided_t
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
@@ -413,7 +413,10 @@ def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power:
         first, second = pair.scores().tolist()
         return between.units_for(first - second, max(pair.repeats.numbers), power=power, alpha=alpha)
     needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
-    return None if needed is None else int(np.ceil(needed * len(pair.units) / parts.count))
+    if needed is None:
+        return None
+    # The t test behind the number may ask for fewer than the test that decides can do with.
+    return int(np.ceil(max(needed, fewest_units(alpha)) * len(pair.units) / parts.count))
 
 
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
@@ -476,12 +479,26 @@ def percent(level: float) -> str:
 def signed(value: float, line: float = 0.0) -> str:
     """A number with its sign and three decimals, or enough to show on which side of 0, and of a line, it lies.
 
+    A number on the line is written as the line is.
+
     >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(-0.00002, -0.1)
     ('+0.050', '+0.00002', '+0.000', '-0.0999999', '-0.00002')
+    >>> signed(-0.0504, -0.05037), signed(-0.0503, -0.05037)
+    ('-0.0504', '-0.050')
+    >>> signed(-0.05, -0.05), signed(-1.11431058, -1.11431058)
+    ('-0.050', '-1.11431')
     """
+    if value == line and float(f"{value:.3f}") != value:
+        return f"{value:+g}"
     texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
     lines = {0.0, line} - {value}
-    return next((text for text in texts if float(text) not in lines), f"{value:+g}")
+    on_side = (text for text in texts if all(_side(float(text), at) == _side(value, at) for at in lines))
+    return next(on_side, f"{value:+g}")
+
+
+def _side(value: float, line: float) -> int:
+    """1 above the line, -1 below, 0 on it."""
+    return int(value > line) - int(value < line)
 
 
 def limit(value: float, line: float = 0.0) -> str:
