@@ -1,6 +1,7 @@
 """Is a difference more than chance? Two runs, or all pairs of many, with one decision behind every figure.
 
 two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed
+pair        its answer, as people read it
 reversal    the chance that a repetition reverses a difference
 power       the power of the paired t test, and the units that it needs; with repeats too
 many_runs   all pairs, with groups of runs that cannot be told apart and their letters
@@ -10,9 +11,10 @@ ranges      the range of many runs under chance
 
 from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
+from qassay.meta.significance.pair import PairComparison, limit, percent, signed
 from qassay.meta.significance.power import Variances, detectable, fewest_units, power, units_for_power, variances
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import PairComparison, compare, limit, percent, signed
+from qassay.meta.significance.two_runs import compare
 
 __all__ = [
     "AllPairs",

@@ -1,0 +1,291 @@
+"""The answer about two runs, as people read it: verdict, difference, interval, and what more units would show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from qassay.arrays import TIE
+from qassay.frames import ends, frame
+from qassay.meta.gating import Gate, gate_decision
+from qassay.meta.significance.reversal import Reversal
+from qassay.results import Result, document
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Cell,
+    Column,
+    Table,
+    counted,
+    decimals,
+    p_equals,
+    show,
+    starred,
+    table,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
+READING = "interval: where the true difference may lie; p: how often chance alone makes one this large."
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDifference:
+    """The contribution of one unit: the scores of both runs on it, and its part in the difference of their scores."""
+
+    unit: str
+    a: float
+    b: float
+    part: float
+
+
+@dataclass(frozen=True, repr=False)
+class PairComparison(Result):
+    """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
+
+    `units_needed` is the number of units with which a paired t test would find a difference of the observed size
+    with probability `power`, None where none can be given; `reversal` is the chance that as many new units would put
+    the other run ahead. `deciding` are the units with the largest parts in the difference; `remarks` go with the tests
+    of `details()`. Where the runs answered the units several times, the interval, the verdict, `reversal` and
+    `units_needed` take running again into account, and go with `p_repeats`; `p_randomisation` and `p_t` are then about
+    the units alone.
+    """
+
+    a: str
+    b: str
+    units: int
+    score_a: float
+    score_b: float
+    difference: float
+    interval: tuple[float, float] | None
+    p_randomisation: float
+    p_t: float | None
+    effect_size: float | None
+    reversal: Reversal | None
+    units_needed: int | None
+    verdict: Verdict
+    measure: str
+    alpha: float
+    power: float
+    permutations: int | None
+    exact: bool
+    units_better: int
+    units_worse: int
+    deciding: tuple[UnitDifference, ...]
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    unit_name: tuple[str, str] = ("question", "questions")
+    p_repeats: float | None = None
+    repeats: Mapping[str, object] = field(default_factory=dict)
+    p_adjusted: float | None = None
+    manual: frozenset[str] = frozenset()
+
+    @property
+    def p(self) -> float:
+        """The p-value that goes with the interval and the verdict."""
+        return self.p_randomisation if self.p_repeats is None else self.p_repeats
+
+    @property
+    def basis(self) -> str:
+        """What the interval rests on beside the scores: nothing."""
+        return ""
+
+    def corrected(self, p_adjusted: float) -> PairComparison:
+        """The same comparison as one of several, with its p-value adjusted for their number."""
+        note = (
+            f"Corrected over all metrics (Holm): adjusted {p_equals(p_adjusted)}, {percent(1 - self.alpha)} interval."
+        )
+        return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
+
+    def gate(self, margin: float = 0.0) -> Gate:
+        """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
+        return gate_decision(self.interval, margin)
+
+    def sentence(self) -> str:
+        """Which of the two is ahead, and whether chance alone could explain it."""
+        single_unit = self.units == 1
+        on = f"on this {self.unit_name[0]}" if single_unit else f"on these {counted(self.units, self.unit_name)}"
+        if self.units_better == self.units_worse == 0:
+            return f"{self.a} and {self.b} score the same on each {self.unit_name[0]}"
+        if self.verdict != "cannot tell":
+            return f"{self.a} is {self.verdict} than {self.b} {on}: chance alone does not explain the difference"
+        if abs(self.difference) <= TIE:
+            return f"{self.a} and {self.b} have the same score {on}"
+        higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
+        return f"{higher} scores higher than {lower} {on}, but chance alone could explain the difference"
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
+        names = {"a": str, "b": str, "measure": str, "units": int, "score_a": float, "score_b": float}
+        numbers = ("difference", "low", "high", "p_randomisation", "p_t", "effect_size", "reversal")
+        row = (self.a, self.b, self.measure, self.units, self.score_a, self.score_b, self.difference)
+        reversal = None if self.reversal is None else self.reversal.chance
+        tests = (*ends(self.interval), self.p_randomisation, self.p_t, self.effect_size, reversal)
+        columns = {**names, **dict.fromkeys(numbers, float), "units_needed": int, "verdict": str}
+        return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
+
+    def tables(self) -> list[Table]:
+        """The answer, the tests behind it, and the units that make the difference where there are some."""
+        deciding = [self.deciding_table()] if self.deciding else []
+        return [self.table(), self.test_table(), *deciding]
+
+    def table(self) -> Table:
+        """The answer: both scores, their difference, and how it would fare with other or more units."""
+        needed = (show(None if self.interval is None else self.units_needed, ","), self._needed())
+        rows: list[tuple[Cell, ...]] = [
+            (starred(self.a, self.manual), f"{self.score_a:.3f}", self.measure),
+            (starred(self.b, self.manual), f"{self.score_b:.3f}", self.measure),
+            (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
+            ("chance of a reversal", *self._reversal()),
+            (f"{self.unit_name[1]} needed", *needed),
+            *self._spread_rows(),
+        ]
+        notes = self.notes if self.interval is None else (READING, *self.notes)
+        return table(f"{self.sentence()}.", ["", Column("value"), "meaning"], rows, [*notes, *self._star()])
+
+    def _star(self) -> list[str]:
+        return [MANUAL_RUN] if self.manual else []
+
+    def _interval(self) -> str:
+        """The interval of the difference and its p-value."""
+        level = f"{percent(1 - self.alpha)} interval"
+        if self.interval is None:
+            return f"there is no {level}: too few {self.unit_name[1]}"
+        low, high = (limit(end) for end in self.interval)
+        again = ", with running again" if self.p_repeats is not None else ""
+        return f"{level} {low} to {high}, {p_equals(self.p)}{again}"
+
+    def _reversal(self) -> tuple[str, str]:
+        """The chance of a reversal and its meaning."""
+        if self.interval is None:
+            return show(None), self._too_few()
+        if abs(self.difference) <= TIE:
+            return show(None), "the scores are equal: there is no order to reverse"
+        other = self.b if self.difference > 0 else self.a
+        again = "" if self.p_repeats is None else ", run again,"
+        new = f"that {self.units:,} new {self.unit_name[1]}{again} put {other} ahead"
+        return show(None if self.reversal is None else str(self.reversal)), new
+
+    def _needed(self) -> str:
+        """The meaning of the number of units needed, or why there is none."""
+        have = f"you have {self.units:,}"
+        if self.interval is None:
+            return self._too_few()
+        if self.units_needed is not None:
+            return f"to find such a difference with probability {self.power:g} (power); {have}"
+        if abs(self.difference) <= TIE:
+            return f"no number of {self.unit_name[1]} shows a difference of 0; {have}"
+        if self.verdict != "cannot tell":
+            return f"no number can be given: the difference hardly varies; {have}"
+        if self.p_repeats is not None:
+            return f"more {self.unit_name[1]} are not enough: the systems have to run more often; {have}"
+        return f"no number can be given from so few {self.unit_name[1]}; {have}"
+
+    def _too_few(self) -> str:
+        return f"too few {self.unit_name[1]} to tell; you have {self.units:,}"
+
+    def test_table(self) -> Table:
+        """The tests behind the answer."""
+        flips = "exact: all sign flips"
+        if self.permutations is not None:
+            flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
+        alone = f", {self.unit_name[1]} alone" if self.p_repeats is not None else ""
+        rows: list[tuple[Cell, ...]] = [
+            ("p, randomisation test", show(self.p_randomisation, PROBABILITY), f"{flips}{alone}"),
+            ("p, paired t test", show(self.p_t, PROBABILITY), f"a second opinion{alone}"),
+            ("effect size", show(self.effect_size, ".3f"), f"difference / deviation per {self.unit_name[0]}"),
+        ]
+        if self.p_repeats is not None:
+            meaning = f"new {self.unit_name[1]} and running again: the one that decides"
+            rows.insert(0, ("p, with repeats", show(self.p_repeats, PROBABILITY), meaning))
+        title = f"Tests at level {self.alpha:g}; the interval contains the differences that they do not reject"
+        return table(title, ["", Column("value"), "meaning"], rows, self.remarks)
+
+    def _spread_rows(self) -> list[tuple[Cell, ...]]:
+        """How much the score of each run differs between its repeats."""
+        spread = self.repeats.get("spread", {})
+        assert isinstance(spread, Mapping)
+        meaning = "standard deviation of its score between repeats"
+        return [(f"spread of {run}", f"{value:.3f}", meaning) for run, value in spread.items() if value is not None]
+
+    def deciding_table(self) -> Table:
+        """The units that make the difference."""
+        equal = self.units - self.units_better - self.units_worse
+        title = (
+            f"The {self.unit_name[1]} that make the difference: {self.a} ahead on {self.units_better}, "
+            f"behind on {self.units_worse}, level on {equal}"
+        )
+        rows = [astuple(unit) for unit in self.deciding]
+        is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
+        columns: list[Column | str] = [
+            self.unit_name[0],
+            *(Column(starred(run, self.manual), "g" if is_whole else ".3f") for run in (self.a, self.b)),
+            Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
+        ]
+        more = self.units_better + self.units_worse - len(rows)
+        verb = "differs" if more == 1 else "differ"
+        notes = [f"{more:,} more {self.unit_name[more != 1]} {verb}."] if more else []
+        return table(title, columns, rows, [*notes, *self._star()])
+
+    def as_json(self) -> dict[str, object]:
+        """The document of `compare X A B --json`."""
+        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size")
+        more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
+        chance = None if self.reversal is None else self.reversal.chance
+        # The error rate of all runs together is the answer of `sensitivity`; that of this pair is `reversal`.
+        rates = {"reversal": chance, "error_rate": None}
+        counts = {**document(self, *names), **rates, **document(self, *more, "units_better", "units_worse")}
+        if self.p_repeats is not None:
+            counts |= document(self, "p_repeats", "repeats")
+        if self.p_adjusted is not None:
+            counts |= document(self, "p_adjusted")
+        units = [document(unit) for unit in self.deciding]
+        return {**counts, "deciding_units": units, "notes": [*self.notes, *self.remarks], "answer": self.sentence()}
+
+
+def percent(level: float) -> str:
+    """A level with as many digits as it has, three at most.
+
+    >>> percent(0.95), percent(1 - 0.05 / 3)
+    ('95%', '98.33%')
+    """
+    return f"{float(f'{level * 100:.2f}'):g}%"
+
+
+def signed(value: float, line: float = 0.0) -> str:
+    """A number with its sign and three decimals, or enough to show on which side of 0, and of a line, it lies.
+
+    A number on the line is written as the line is.
+
+    >>> signed(0.05), signed(0.00002), signed(0.0), signed(-0.0999999, -0.1), signed(-0.00002, -0.1)
+    ('+0.050', '+0.00002', '+0.000', '-0.0999999', '-0.00002')
+    >>> signed(-0.0504, -0.05037), signed(-0.0503, -0.05037)
+    ('-0.0504', '-0.050')
+    >>> signed(-0.05, -0.05), signed(-1.11431058, -1.11431058)
+    ('-0.050', '-1.11431')
+    """
+    if value == line and float(f"{value:.3f}") != value:
+        return f"{value:+g}"
+    texts = (f"{value:+.{digits}f}" for digits in range(3, 17))
+    lines = {0.0, line} - {value}
+    on_side = (text for text in texts if all(_side(float(text), at) == _side(value, at) for at in lines))
+    return next(on_side, f"{value:+g}")
+
+
+def _side(value: float, line: float) -> int:
+    """1 above the line, -1 below, 0 on it."""
+    return int(value > line) - int(value < line)
+
+
+def limit(value: float, line: float = 0.0) -> str:
+    """A limit of an interval: a number with its sign, or the words for one that only keeps off 0.
+
+    >>> limit(0.05), limit(0.00002), limit(1e-9), limit(-1e-9)
+    ('+0.050', '+0.00002', 'just above 0', 'just below 0')
+    """
+    if 0.0 < abs(value) <= TIE:
+        return "just above 0" if value > 0 else "just below 0"
+    return signed(value, line)
