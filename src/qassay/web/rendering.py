@@ -107,7 +107,7 @@ def marked(page: str) -> str:
 
 
 def selectable(text: str) -> Markup:
-    """A text with the same marks that is selected as it is written: a mark is no part of it, the character is."""
+    """A text with the same marks that is selected as it is written: with the characters, without the marks."""
     escaped = str(escape(text))
     return Markup(_TURNING.sub(lambda match: _mark(match[0], match[0]), escaped))  # noqa: S704  # escaped before
 
