@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 
 Make = Callable[..., Any]
@@ -183,3 +187,26 @@ def test_a_passage_for_a_question_judged_by_nuggets_becomes_a_nugget(olga: Any, 
     expect(page.locator(".found-at")).to_have_text("Pierre Curie demo-curie-5")
     expect(page.get_by_role("heading", name="Known answers")).to_have_count(0)
     accessible(page)
+
+
+def test_a_passage_with_turned_text_is_marked_and_taken_as_it_is_written(
+    make_evaluation: Make, serve: Make, visit: Make, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(demo_folder("series"), tmp_path / "series"))
+    text = "abc \u202etxt.exe\u202c and more"
+    row = {"id": "turned", "title": "Turned", "text": text}
+    (folder / "collection" / "turned.jsonl").write_text(json.dumps(row) + "\n")
+    evaluation = make_evaluation(folder, "1")
+    server = serve(evaluation.folder)
+    page = visit(server, evaluation, "Olga")
+    page.goto(f"{server.url}/development/document?id=turned&find=more")
+    document = page.locator("#document-text")
+    marks = document.locator(".control")
+    expect(marks).to_have_count(2)
+    assert [mark.evaluate("e => getComputedStyle(e, '::before').content") for mark in marks.all()] == [
+        '"U+202E"',
+        '"U+202C"',
+    ]
+    document.press("Control+a")
+    document.press("Enter")
+    expect(page.locator("#answer")).to_have_value(text)

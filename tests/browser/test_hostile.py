@@ -52,6 +52,20 @@ STRANGE = """() => [...document.querySelectorAll(["script", "iframe", "object", 
   .map((one) => one.outerHTML.slice(0, 200))"""
 
 
+# Text with a character that turns it around and is not seen; choices and fields are text alone and cannot mark it.
+TURNED = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const odd = [];
+  while (walker.nextNode()) {
+    const { data, parentElement } = walker.currentNode;
+    const plain = parentElement.closest("script, style, option, textarea, svg, .control");
+    if (plain || !/[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/.test(data)) continue;
+    odd.push(parentElement.outerHTML.slice(0, 120));
+  }
+  return odd;
+}"""
+
+
 def bad(field: str) -> str:
     """A string that tries everything at once, beginning with something to know it by."""
     return (
@@ -400,6 +414,8 @@ def look(page: Page, asked: set[Request], address: str) -> str:
     assert not odd, f"{path}: {odd}"
     strange = page.evaluate(STRANGE)
     assert not strange, f"{path}: {strange}"
+    turned = page.evaluate(TURNED)
+    assert not turned, f"{path}: {turned}"
     shown: str = page.evaluate(SHOWN)
     assert not re.search(r"[a-z-]+ ?49<script>", shown), path
     return shown

@@ -64,11 +64,18 @@ class Sitting:
             expect(self.page.locator("#progress-text")).to_have_text(wanted)
 
     def decide(self) -> None:
+        self.go_on(self.press())
+
+    def press(self) -> str:
+        """Decide on the answer that is shown, and return it."""
         key = self.chance.choice(list(KEYS))
         before = self.answer()
         self.steps.append((before, self.said.get(before)))
         self.said[before] = KEYS[key]
         self.page.keyboard.press(key)
+        return before
+
+    def go_on(self, before: str) -> None:
         self.page.wait_for_function(GONE_ON, arg=before)
 
     def write_note(self) -> None:
@@ -102,13 +109,17 @@ class Sitting:
         expect(self.page.locator(".answer-string")).to_be_visible()
 
     def lose_the_net(self) -> None:
-        """Decide while the server cannot be reached; only within a question, where the answers are on the page."""
+        """Decide while the server cannot be reached; only within a question, where answers are fetched ahead.
+
+        On a busy machine the next one may not have been fetched yet: then it comes when the server is back.
+        """
         if self.page.locator(".near .dot", has_text="not judged").count() < 3:
             return
         self.page.context.set_offline(True)
-        self.decide()
+        before = self.press()
         expect(self.page.locator("#save-state")).to_contain_text("Not saved")
         self.page.context.set_offline(False)
+        self.go_on(before)
 
     def step(self) -> None:
         acts = {"decide": 80, "write_note": 6, "go_back": 5, "undo": 4, "reload": 3, "lose_the_net": 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from acting import act
 from qassay.store.assignment.assignments import reassign
@@ -121,3 +121,34 @@ def test_a_decision_on_another_screen_is_undone_there(
     expect(page.locator("#position")).to_have_text("Item 5 of 5")
     saved(page)
     assert len(evaluation.rows("first")) == 4
+
+
+def test_a_page_older_than_the_last_decision_shows_it_all_the_same(ada: Any, saved: Make) -> None:
+    evaluation, _, sit_down = ada
+    page = sit_down()
+    answer = str(page.locator(".answer-string").inner_text())
+    held: list[Route] = []
+    late: list[Route] = []
+    answered: list[str] = []
+    page.on("requestfinished", lambda asked: answered.append(asked.url) if asked.url.endswith("/decisions") else None)
+    page.route("**/decisions", lambda route: held.append(route), times=1)
+    page.keyboard.press("4")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    page.route(page.url, lambda route: late.append(route))
+    page.evaluate("setTimeout(() => location.reload())")
+    while not late:
+        page.wait_for_timeout(20)
+    made = late[0].fetch()  # before the decision arrives
+    held[0].continue_()
+    while not answered:
+        page.wait_for_timeout(20)
+    late[0].fulfill(response=made)
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    expect(page.locator("#progress-text")).to_have_text("1 of 9 decisions")
+    expect(page.locator(".near li", has_text=answer).first.locator(".dot")).to_have_text("R")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".answer-string")).to_have_text(answer)
+    page.keyboard.press("1")
+    expect(page.locator("#position")).to_have_text("Item 2 of 5")
+    saved(page)
+    assert [row["judgment"] for row in evaluation.rows("first")] == ["W"]

@@ -84,6 +84,8 @@ def test_a_report_fits_the_window(
 ) -> None:
     page = open_page(pages[name], viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    folded = page.locator("summary")
+    assert min(folded.evaluate_all("all => all.map((e) => e.getBoundingClientRect().height || 24)"), default=24) >= 24
 
 
 def test_a_report_prints_in_light_colours_without_folded_parts(

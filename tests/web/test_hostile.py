@@ -432,3 +432,5 @@ def test_every_refusal_has_a_page_in_plain_words(site: Any) -> None:
 def test_an_address_with_a_wrong_value_names_the_right_ones(site: Any) -> None:
     page = site.client("organiser").get("/results/units?sort=sideways").text
     assert "Sort: this must be &#39;order&#39;, &#39;name&#39;" in page
+    page = site.client("assessor").get("/judge/x").text
+    assert "Assignment: this must be a whole number." in page

@@ -248,7 +248,7 @@ tbody th{color:var(--ink);font-size:.9375rem}
 .note{margin:.5rem 0 0}
 details{margin-top:.75rem}
 .card>details:first-child{margin:0}
-summary{cursor:pointer;color:var(--accent);font-size:.875rem}
+summary{padding:.125rem 0;cursor:pointer;color:var(--accent);font-size:.875rem}
 ul{padding-left:1.25rem;max-width:46rem}
 li{margin:.4rem 0;overflow-wrap:anywhere}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem;margin:.25rem 0 1rem;

@@ -67,6 +67,7 @@ PASSING = (429, 500, 503, 507)
 
 # Its words for a value that is wrong or missing, in words of a page.
 _OF_PYDANTIC = {
+    "Input should be a valid integer, unable to parse string as an integer": "this must be a whole number",
     "Input should be": "this must be",
     "Field required": "this is missing",
     "Extra inputs are not permitted": "there is no such field",

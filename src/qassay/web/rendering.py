@@ -85,17 +85,36 @@ def duration(minutes: int) -> str:
 
 # Characters that turn text around without being seen.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# A page in pieces: elements whose text takes no mark, what is marked already, tags, and such a character in a text.
+_PIECES = re.compile(
+    r"<(script|style|title|textarea|option|svg)\b.*?</\1>|"
+    rf'<span class="control" data-code="[^"]*">.</span>|<[^>]*>|({_TURNING.pattern})',
+    re.DOTALL,
+)
 
 
-def shown(text: str) -> Markup:
-    """A text of other people's in which characters that turn its direction are shown as marks (as in dom.js).
+def marked(page: str) -> str:
+    """A page in whose texts characters that turn the direction are shown as marks (as in dom.js).
 
-    >>> shown("a<\u202eb")
-    Markup('a&lt;<span class="control">U+202E</span>b')
+    Values are escaped, so that a tag ends at the first >.
+
+    >>> marked('<b title="\u202e">a\u202eb</b>') == '<b title="\u202e">a<span class="control">U+202E</span>b</b>'
+    True
     """
+    if not _TURNING.search(page):
+        return page
+    return _PIECES.sub(lambda piece: _mark(piece[2]) if piece[2] else piece[0], page)
+
+
+def selectable(text: str) -> Markup:
+    """A text with the same marks that is selected as it is written: with the characters, without the marks."""
     escaped = str(escape(text))
-    marked = _TURNING.sub(lambda match: f'<span class="control">U+{ord(match[0]):04X}</span>', escaped)
-    return Markup(marked)  # noqa: S704  # escaped before
+    return Markup(_TURNING.sub(lambda match: _mark(match[0], match[0]), escaped))  # noqa: S704  # escaped before
+
+
+def _mark(character: str, kept: str = "") -> str:
+    code = f"U+{ord(character):04X}"
+    return f'<span class="control" data-code="{code}">{kept}</span>' if kept else f'<span class="control">{code}</span>'
 
 
 def in_parts(name: str) -> Markup:
@@ -118,8 +137,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     templates.globals |= {"static": static_url, "version": __version__, "look": LOOK}
-    templates.filters |= {"script": as_script, "day": day, "shown": shown, "duration": duration}
-    templates.filters |= {"sentence": as_sentence, "parts": in_parts}
+    templates.filters |= {"script": as_script, "day": day, "duration": duration}
+    templates.filters |= {"sentence": as_sentence, "parts": in_parts, "selectable": selectable}
     return templates
 
 
@@ -152,4 +171,4 @@ def render(
             site_data={"account": signed_in, "shortcuts": person.preferences.get("shortcuts", {}) if person else {}},
         )
     )
-    return HTMLResponse(text, status, dict(headers or {}))
+    return HTMLResponse(marked(text), status, dict(headers or {}))

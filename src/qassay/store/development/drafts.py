@@ -177,11 +177,13 @@ def refuse_where_used(connection: Connection, stored: Stored, stays: str) -> Non
         .limit(1)
     )
     if connection.execute(judged).first() is not None:
-        raise UsageError(f"question {number} has judgments: {stays}. To leave it out of scores, name it in [drop]")
+        left_out = "To leave it out of scores, name it under [drop] in qassay.toml"
+        raise UsageError(f"question {number} has judgments: {stays}. {left_out}")
     runs = connection.execute(select(func.count()).select_from(run).where(~run.c.withdrawn)).scalar_one()
     if runs:
         plural = "a run answers" if runs == 1 else f"{runs} runs answer"
-        raise UsageError(f"{plural} question {number}: {stays}. Withdraw the runs first, or name it in [drop]")
+        ways = "Withdraw the runs first, or name it under [drop] in qassay.toml"
+        raise UsageError(f"{plural} question {number}: {stays}. {ways}")
 
 
 def keep_others_out(connection: Connection) -> None:

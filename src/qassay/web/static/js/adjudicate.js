@@ -75,9 +75,9 @@ offerMoves({ undo: "adjudicate.undo", previous: "adjudicate.previous", next: "ad
 register("adjudicate.onward", "g", page.next === null ? "Back to all questions" : "Go on with the next question", () => void leave());
 
 // A label that several kinds of judgment have is one shortcut. Its own key is used where that is a letter.
-for (const [label, own] of new Map(Object.values(choices).flatMap(({ labels }) => labels.map((choice) => [choice.label, choice.key])))) {
+for (const { label, name, key: own } of new Map(Object.values(choices).flatMap(({ labels }) => labels.map((choice) => [choice.label, choice]))).values()) {
   const key = [LETTERS[label], own, ...label.toLowerCase()].find((character) => character && /^\p{L}$/u.test(character) && isFree(character));
-  register(`adjudicate.${label}`, key ?? "", `Rule ${label}`, () => rule(label));
+  register(`adjudicate.${label}`, key ?? "", `Rule: ${name}${label.length === 1 ? ` (${label})` : ""}`, () => rule(label));
 }
 
 /** @param {number} place */

@@ -96,7 +96,7 @@ export function announce(message) {
     place = h("div", { id: "announcements", class: "visually-hidden", role: "status", "aria-live": "polite" });
     document.body.append(place);
   }
-  place.textContent = message;
+  fill(place, message);
 }
 
 const NOTICED = 6000;

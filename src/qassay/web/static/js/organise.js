@@ -1,6 +1,6 @@
 // Shared by the organiser's pages: a change through the API, then the page reloaded with the focus where it was.
 import { ApiError, call } from "./api.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 
 const FOCUS = "qassay.focus";
 const MESSAGE = "qassay.message";
@@ -44,7 +44,7 @@ export function comeBack() {
   const place = document.getElementById("told");
   sessionStorage.removeItem(MESSAGE);
   if (message && place) {
-    place.textContent = message;
+    fill(place, message);
     place.hidden = false;
   }
   const wanted = sessionStorage.getItem(FOCUS);
@@ -65,7 +65,7 @@ export function complain(error) {
   const problems = error instanceof ApiError ? error.problems : [];
   const message = error instanceof ApiError ? error.message : String(error);
   if (problems.length > 1) place.replaceChildren(h("ul", null, problems.slice(0, 50).map((problem) => h("li", null, problem.message))));
-  else place.textContent = message;
+  else fill(place, message);
   place.hidden = false;
   place.focus();
 }

@@ -43,6 +43,7 @@ export class Outbox {
   constructor(owner, events) {
     this.owner = owner;
     this.place = `qassay-outbox-${owner}`;
+    this.arrived = `qassay-arrived-${owner}`; // when the last decision arrived
     this.events = events;
     this.pause = FIRST_PAUSE;
     this.sending = false;
@@ -147,6 +148,12 @@ export class Outbox {
   /** @param {PendingSave} letter */
   drop(letter) {
     remember(this.place, this.letters().filter((waiting) => waiting.key !== letter.key));
+    remember(this.arrived, [Date.now()]);
+  }
+
+  /** Whether a decision has arrived since this page was asked for: the page may have been made before that. */
+  overtookPage() {
+    return (recall(this.arrived)[0] ?? 0) >= performance.timeOrigin;
   }
 
   tell() {

@@ -86,7 +86,7 @@ const describing = byId("describe-form", HTMLFormElement);
 const field = (name) => /** @type {HTMLInputElement} */ (describing.elements.namedItem(name));
 
 onClick("[data-describe]", (button) => {
-  byId("describe-title").textContent = `Run ${button.dataset.describe}`;
+  fill(byId("describe-title"), `Run ${button.dataset.describe}`);
   field("tag").value = button.dataset.describe ?? "";
   for (const name of ["organisation", "description", "priority"]) if (field(name)) field(name).value = button.dataset[name] ?? "";
   field("manual").checked = button.dataset.manual === "yes";

@@ -136,6 +136,15 @@ export class Supply {
     return sheet;
   }
 
+  /**
+   * A sheet as it is now; the same one where it cannot be had.
+   * @param {Sheet} sheet
+   * @returns {Promise<Sheet>}
+   */
+  async again(sheet) {
+    return get(`/judge/${sheet.assignment}?stage=${sheet.screen}`).catch(() => sheet);
+  }
+
   /** The items with decisions on their way. */
   underWay() {
     return new Set(this.letters().map(({ body }) => Number(body.item)));

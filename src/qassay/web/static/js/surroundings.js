@@ -13,7 +13,7 @@ import { decisionsOn } from "./order.js";
  * @param {Sheet} sheet
  */
 export function showQuestion({ question, stages, assignment, screen }) {
-  byId("question-id").textContent = question.id;
+  fill(byId("question-id"), question.id);
   fill(byId("question-text"), asks(question));
   const target = question.text && question.target;
   fill(byId("question-more"), target ? h("p", null, "Target: ", h("strong", { dir: "auto" }, question.target)) : null);

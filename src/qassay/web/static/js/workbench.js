@@ -74,6 +74,7 @@ export class Workbench {
 
   /** Begin with the item of the address, or the first open one. */
   async start() {
+    if (this.outbox.overtookPage()) this.sheet = await this.supply.again(this.sheet);
     const underWay = this.supply.underWay();
     this.begin();
     // Decisions that were made before the page was loaded, and are not on the server yet, are not asked for again.

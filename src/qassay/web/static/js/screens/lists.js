@@ -47,7 +47,7 @@ register("lists.up", "ArrowUp", "Previous element", () => box.move(-1));
 register("lists.classes", "c", "Rename or merge known answers", () => {
   const first = known.element.querySelector("button");
   if (first) first.focus();
-  else notify("There are no known answers yet.");
+  else notify("You can rename and merge the answers that you add here. There are none yet.");
 });
 register("judge.undo", "z", "Undo the last decision", () => void undo());
 const buttons = decisions.map((decision) => verdictButton(decision, { key: keyFor(`lists.${decision.label}`), choose: () => void decide(decision.label) }));
@@ -129,7 +129,7 @@ function turn() {
   closeChooser();
   const shown = `${drawn.id}:${box.at}`;
   buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.label === verdict?.judgment)));
-  remark.textContent = verdict?.answer ? `Answer: ${verdict.answer}` : "";
+  fill(remark, verdict?.answer ? `Answer: ${verdict.answer}` : "");
   notes.show(drawn, drawn.parts[box.at]);
   if (answer.dataset.shown === shown) return;
   answer.dataset.shown = shown;

@@ -40,6 +40,10 @@ export class Outbox {
     return [];
   }
 
+  overtookPage() {
+    return false;
+  }
+
   /**
    * @param {string} url
    * @param {Record<string, unknown>} body
