@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import desk as desks
 import pytest
 from sqlalchemy import bindparam, insert, select, text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from qassay.formats.times import now
 from qassay.store.engine import Store
@@ -46,6 +47,44 @@ def test_errors_are_those_of_the_engine_and_undo_the_transaction(store: Store) -
     assert isinstance(caught.value.orig, store.engine.dialect.loaded_dbapi.IntegrityError)
     with store.read() as connection:
         assert connection.execute(select(setting).where(setting.c.name == "a")).all() == []
+
+
+def test_a_parameter_that_is_forgotten_is_an_error_and_not_null(store: Store) -> None:
+    prepared = Prepared(_LIKE)
+
+    def forget() -> None:
+        with store.write() as connection:
+            prepared.rows(connection, others="1")
+
+    with pytest.raises((KeyError, DBAPIError), match="other"):
+        forget()
+
+
+def test_after_one_lost_connection_the_others_are_asked_before_they_are_used(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """A server that restarts closes all connections at once: one save fails, not one for each connection."""
+    store = desks.make_store(request, tmp_path, "postgresql")
+
+    def put(name: str) -> bool:
+        try:
+            with store.write() as connection:
+                _PUT.rows(connection, name=name, value="")
+        except OperationalError as error:
+            return not error.connection_invalidated
+        return True
+
+    with ExitStack() as stack:
+        for connection in [stack.enter_context(store.write()) for _ in range(6)]:
+            connection.exec_driver_sql("SELECT 1")
+    end_others = (
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    with store.write() as connection:
+        connection.exec_driver_sql(end_others)
+    assert [put(f"name {number}") for number in range(12)].count(False) <= 1
+    store.close()
 
 
 def test_a_connection_whose_server_went_away_is_not_used_again(request: pytest.FixtureRequest, tmp_path: Path) -> None:
