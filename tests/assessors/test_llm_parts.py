@@ -23,7 +23,7 @@ from qassay.tasks import task
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["judgment", "decisions", "x"]), inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["judgment", "decisions", "number"]), inner),
     max_leaves=10,
 )
 TASKS = {"label": "qa", "context": "qa", "pair": "entailment3", "rating": "justification"}
@@ -52,6 +52,12 @@ def test_any_body_is_a_completion_or_a_fault(body: bytes) -> None:
     completion, fault = read_completion(body, 100)
     assert completion.input_tokens >= 0
     assert fault is not None or completion.content.strip()
+
+
+@pytest.mark.parametrize("number", ["[1]", "{}", "null", '"1"', "1.5"])
+def test_a_number_that_is_none_is_malformed(number: str) -> None:
+    with pytest.raises(MalformedError, match="each number from 1 to 2 once"):
+        FORMS["label"].read(f'{{"decisions": [{{"number": {number}, "judgment": "correct"}}, {{"number": 2}}]}}')
 
 
 @pytest.mark.parametrize("depth", [10_000, 200_000])
