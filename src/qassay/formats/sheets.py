@@ -112,7 +112,7 @@ def kept_seed(folder: Folder) -> str:
     if path.is_file():
         try:
             return msgspec.json.decode(path.read_bytes(), type=dict[str, str])["seed"]
-        except (msgspec.DecodeError, KeyError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
             message = "does not contain the seed of the sheets; restore the file, or remove it to draw a new seed"
             raise InputError(Problem("configuration", message, folder.name(path))) from None
     seed = secrets.token_hex(16)
