@@ -205,7 +205,7 @@ def command(arguments: list[str]) -> int:
         status = main(arguments)
     if status not in ((0, 1, 2, 3, 4) if "--gate" in arguments else (0, 1, 2)) or "Traceback" in err.getvalue():
         raise AssertionError(f"{arguments}: {status}\n{err.getvalue()[-2000:]}")
-    if status and "--json" not in arguments and not err.getvalue().strip():
+    if status in (1, 2) and "--json" not in arguments and not err.getvalue().strip():
         raise AssertionError(f"{arguments}: status {status} without a word")
     if "--json" in arguments and status < 2:
         document = json.loads(out.getvalue())

@@ -74,9 +74,18 @@ def clean_name(name: str) -> str:
     cleaned = unicodedata.normalize("NFC", name).strip()
     if not 1 <= len(cleaned) <= 100:
         raise UsageError("a name has 1 to 100 characters")
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in cleaned):
+    if any(
+        character in _BLANK or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+        for character in cleaned
+    ):
         raise UsageError("a name has no control or invisible characters")
     return cleaned
+
+
+# Letters and symbols that show nothing.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+# Marks that choose between shapes of the character before them, which look much the same.
+_SELECTORS = dict.fromkeys([*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
 
 
 def folded(name: str) -> str:
@@ -89,10 +98,16 @@ _ALIKE = str.maketrans(
     {
         **dict(zip("аеорсухіјѕһԁԛԝкмтвнґӏԍ", "aeopcyxljshdqwkmtbhrlg", strict=True)),
         **dict(zip("αβενορτυχικγωηѡ", "abevoptuxlkywnw", strict=True)),
-        **dict(zip("1|!ıi0ɡɑʟ", "lllllogal", strict=True)),
+        **dict(zip("օոսհցզյտլ", "onuhgqjsl", strict=True)),
+        **dict(zip("ⲟⲥⲣⲙⲏⲕⲛⲃⲧⲭⲩⲓ", "ocpmhknbtxyl", strict=True)),
+        **dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏏᏒᏙᏚᏞᏟᏢᏦᏴ", "drtlajewmhgzbrvslcpkb", strict=True)),
+        **dict(zip("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "bpdtgkjczfmnlsrvhwxyaelou", strict=True)),
+        **dict(zip("1|!ıi0ɡɑʟǀɩȷᴏᴄᴠᴡᴢꜱ", "lllllogallljocvwzs", strict=True)),
         **{"ß": "b", "ø": "o", "đ": "d", "ł": "l", "’": "'", "`": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"},
     }
 )
+# These look like c and j, and are made another letter by the composition below.
+_LUNATE = {0x3F2: "c", 0x3F9: "c", 0x3F3: "j"}
 
 
 def looks(name: str) -> str:
@@ -101,6 +116,7 @@ def looks(name: str) -> str:
     >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
     (True, True, False)
     """
+    name = name.translate(_SELECTORS | _LUNATE)
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     letters = "".join(character for character in decomposed if not unicodedata.combining(character))
     return " ".join(letters.translate(_ALIKE).replace("rn", "m").replace("vv", "w").split())
