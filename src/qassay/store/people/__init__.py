@@ -32,6 +32,7 @@ RESET = "reset"
 PARTICIPANT = "participant"
 TAKEN = "there is an account {!r} already; choose another name"
 ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
+_NAMES_LOCK = 7_117_400_102
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
 
@@ -259,8 +260,15 @@ def as_account(row: RowMapping | Mapping[str, Any]) -> Account:
     )
 
 
+def _one_name_at_a_time(connection: Connection) -> None:
+    """On PostgreSQL, where writers do not wait for each other: two names that look alike are not taken at once."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_NAMES_LOCK})")
+
+
 def _refuse_taken(connection: Connection, name: str) -> None:
     """Refuse a name that an account has, or that looks like one."""
+    _one_name_at_a_time(connection)
     if find_account(connection, name)[0] is not None:
         raise UsageError(TAKEN.format(name))
     look = looks(name)
@@ -299,6 +307,7 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
     if not organisation or not organisation.strip():
         raise UsageError("a participant belongs to an organisation; name it")
     cleaned = clean_name(organisation)
+    _one_name_at_a_time(connection)
     names = organisations(connection)
     if cleaned in names:
         return cleaned
