@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,9 +17,10 @@ import anyio.to_thread
 import psycopg
 import pytest
 import worksheets as sheets
-from sqlalchemy import event, select
+from sqlalchemy import Connection, event, select
 from sqlalchemy.exc import OperationalError
 
+from acting import act
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
 from qassay.store.development import answers as known
@@ -30,6 +32,8 @@ from qassay.store.schema import ROLES, judgment, nugget
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
+from qassay.web.results import publishing
+from qassay.web.results.finding import Choice, Finding
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -153,6 +157,35 @@ def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeyp
         *(lambda client=client: client.post("/api/development/question/answers", json=sent) for client in both)
     )
     assert sorted(answer.status_code for answer in answers) == [201, 400], [answer.text for answer in answers]
+
+
+def test_results_that_are_published_and_withdrawn_at_once_are_all_in_the_list(anywhere: Any) -> None:
+    def publish(connection: Connection, measure: str) -> str:
+        finding = Finding((), {"key": "first", "measure": measure})
+        return publishing.publish(act(connection), finding, Choice(measure=measure), title="", provisional=None).id
+
+    def publish_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            publish(connection, "accuracy")
+
+    def withdraw_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            publishing.withdraw(act(connection), earlier)
+
+    with anywhere.store.write() as connection:
+        earlier = publish(connection, "mrr")
+    threads = [threading.Thread(target=target) for target in (publish_meanwhile, withdraw_meanwhile)]
+    with anywhere.store.write() as connection:
+        publish(connection, "series_score")
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+    for thread in threads:
+        thread.join(60)
+    with anywhere.store.read() as connection:
+        listed = publishing.publications(connection)
+        assert sorted(publication.measure for publication in listed) == ["accuracy", "series_score"]
+        assert all(publishing.published(connection, publication.id) for publication in listed)
 
 
 @pytest.mark.parametrize("change", ["publish", "series/remove"])

@@ -24,6 +24,7 @@ from qassay.formats.times import later, now
 from qassay.store.acts import Act
 from qassay.store.schema import ROLES, account, invitation, run, session
 from qassay.store.schema import token as token_table
+from qassay.store.settings import take_turn
 
 # How long an invitation can be used.
 LIFE = timedelta(days=7)
@@ -32,7 +33,8 @@ RESET = "reset"
 PARTICIPANT = "participant"
 TAKEN = "there is an account {!r} already; choose another name"
 ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
-_NAMES_LOCK = 7_117_400_102
+# The turn of whoever takes a name: two that look alike are not taken at once.
+_NAMES = "names"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
 
@@ -260,15 +262,9 @@ def as_account(row: RowMapping | Mapping[str, Any]) -> Account:
     )
 
 
-def _one_name_at_a_time(connection: Connection) -> None:
-    """On PostgreSQL, where writers do not wait for each other: two names that look alike are not taken at once."""
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_NAMES_LOCK})")
-
-
 def _refuse_taken(connection: Connection, name: str) -> None:
     """Refuse a name that an account has, or that looks like one."""
-    _one_name_at_a_time(connection)
+    take_turn(connection, _NAMES)
     if find_account(connection, name)[0] is not None:
         raise UsageError(TAKEN.format(name))
     look = looks(name)
@@ -307,7 +303,7 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
     if not organisation or not organisation.strip():
         raise UsageError("a participant belongs to an organisation; name it")
     cleaned = clean_name(organisation)
-    _one_name_at_a_time(connection)
+    take_turn(connection, _NAMES)
     names = organisations(connection)
     if cleaned in names:
         return cleaned
