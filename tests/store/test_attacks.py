@@ -247,6 +247,9 @@ def test_another_process_that_holds_the_database_gets_a_clear_message(
             assert "Traceback" not in shown
 
 
+RELEASES = sorted((Path(__file__).parent / "releases").glob("*.sql"))
+
+
 # ---- a backup of somebody else's making -----------------------------------------------------------------------------
 
 
@@ -273,11 +276,11 @@ def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path
     assert (small / "qassay.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("release", ["0001", "0002", "0003", "0004"])
-def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: str) -> None:
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.stem)
+def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: Path) -> None:
     path = tmp_path / "backup.db"
     with closing(sqlite3.connect(path)) as database:
-        database.executescript((Path(__file__).parent / "releases" / f"{release}.sql").read_text())
+        database.executescript(release.read_text())
     restore(Folder(small), path)
     open_store(small).close()
 
