@@ -205,8 +205,13 @@ def test_the_store_and_its_journals_are_for_this_user_alone(small: Path, tmp_pat
         assert moved is not None
         assert stat.S_IMODE((small / "qassay.db").stat().st_mode) == 0o600
         assert main(["sheet", str(small), "--assessor", "ada", "--to", str(tmp_path / "ada.html")]) == 0
-        keys = [path for path in (small / "sheets").iterdir() if path.is_file()]
-        assert keys
+        without = Path(
+            shutil.copytree(small, tmp_path / "files", ignore=shutil.ignore_patterns("qassay.db*", "sheets"))
+        )
+        assert main(["sheet", str(without), "--assessor", "ada", "--to", str(tmp_path / "of-files.html")]) == 0
+        assert (without / "sheets" / "order.json").exists()  # numbers and orders can be computed from it
+        keys = [path for place in (small, without) for path in (place / "sheets").iterdir()]
+        assert len(keys) == 3
         assert {stat.S_IMODE(path.stat().st_mode) for path in keys} == {0o600}
     finally:
         os.umask(before)
