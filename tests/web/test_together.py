@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import threading
@@ -23,12 +24,15 @@ from sqlalchemy.exc import OperationalError
 from acting import act
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
+from qassay.runs import RunInformation
 from qassay.store.development import answers as known
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
 from qassay.store.judging import nuggets
 from qassay.store.people import add_account
-from qassay.store.schema import ROLES, judgment, nugget
+from qassay.store.pool.uploads import keep_run
+from qassay.store.schema import ROLES, judgment, nugget, run
+from qassay.store.settings import WAITING, get_setting, put_setting
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
@@ -186,6 +190,32 @@ def test_results_that_are_published_and_withdrawn_at_once_are_all_in_the_list(an
         listed = publishing.publications(connection)
         assert sorted(publication.measure for publication in listed) == ["accuracy", "series_score"]
         assert all(publishing.published(connection, publication.id) for publication in listed)
+
+
+def test_runs_that_come_at_once_both_use_up_what_was_said_of_them(anywhere: Any) -> None:
+    described = {tag: f'{{"run":"{tag}","description":"about {tag}"}}' for tag in ("a", "b")}
+    with anywhere.store.write() as connection:
+        put_setting(connection, WAITING, described)
+
+    def keep(connection: Connection, tag: str) -> None:
+        keep_run(act(connection), tag, b"1.1 Q0 d 1 1 x y\n", called=f"{tag}.txt", information=RunInformation())
+
+    def keep_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            keep(connection, "b")
+
+    thread = threading.Thread(target=keep_meanwhile)
+    with anywhere.store.write() as connection:
+        keep(connection, "a")
+        thread.start()
+        time.sleep(0.3)
+    thread.join(60)
+    with anywhere.store.read() as connection:
+        assert get_setting(connection, WAITING) is None
+        runs = connection.execute(select(run.c.tag, run.c.information).where(run.c.tag.in_(described)))
+        assert {row.tag: json.loads(row.information)["description"] for row in runs} == {
+            tag: f"about {tag}" for tag in described
+        }
 
 
 @pytest.mark.parametrize("change", ["publish", "series/remove"])
