@@ -33,7 +33,7 @@ RESET = "reset"
 PARTICIPANT = "participant"
 TAKEN = "there is an account {!r} already; choose another name"
 ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
-# The turn of whoever takes a name: two that look alike are not taken at once.
+# New names wait for each other: two that look alike are not accepted at once.
 _NAMES = "names"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
