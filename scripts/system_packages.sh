@@ -1,6 +1,6 @@
 #!/bin/sh
-# What tests need of the system and no Python package brings: a browser with fonts, and PostgreSQL; with the word `soak`
-# also the servers that operators put in front of the application, and a second browser.
+# What tests need of the system and no Python package brings: a browser with fonts, PostgreSQL, and Node.js; with the word
+# `soak` also the servers that operators put in front of the application, and a second browser.
 # As root on Debian, what is missing is installed; elsewhere it is named, and the tests that need it skip.
 set -eu
 # A user's path may leave out where Debian puts servers.
@@ -14,10 +14,13 @@ need() { # a program, and the package that brings it
 need chromium chromium
 [ -d /usr/share/fonts/truetype/dejavu ] || missing="$missing fonts-dejavu"
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
+need node nodejs
+need npm npm
 if [ "${1:-}" = soak ]; then
     need nginx nginx-light
     need caddy caddy
     need firefox-esr firefox-esr
+    need openssl openssl
     need systemd-analyze systemd
 fi
 [ -n "$missing" ] || exit 0

@@ -157,6 +157,21 @@ def test_the_wheel_holds_tasks_and_demo(tmp_path: Path) -> None:
     assert not [name for name in members if not name.startswith(("qassay/", "qassay-"))]
 
 
+def test_every_program_of_the_system_is_installed_by_name() -> None:
+    """A fresh machine has none of them: without its name here, `make soak` skips a test, or ends with an error."""
+    script = (ROOT / "scripts" / "system_packages.sh").read_text()
+    installed = set(re.findall(r"^ *need (\S+) \S+$", script, re.MULTILINE))
+    recipes = set(re.findall(r"^\t(npm|node|docker) ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    looked_for = {
+        name
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r"""(?:shutil\.which|\bprogram)\("([\w-]+)"[,)]""", path.read_text(encoding="utf-8"))
+    }
+    of_every_debian = {"bash", "setpriv", "true"}
+    assert recipes | looked_for - of_every_debian - {"initdb"} <= installed
+    assert recipes | looked_for > {"npm", "node", "nginx", "firefox-esr", "chromium"}
+
+
 def test_the_citation_has_the_version() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {qassay.__version__}\n" in text

@@ -21,9 +21,10 @@ from qassay.assessors.llm.protocol import read_completion
 from qassay.judging import KINDS
 from qassay.tasks import task
 
+KEYS = st.sampled_from(["judgment", "decisions", "number"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["judgment", "decisions", "x"]), inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner),
     max_leaves=10,
 )
 TASKS = {"label": "qa", "context": "qa", "pair": "entailment3", "rating": "justification"}
@@ -52,6 +53,17 @@ def test_any_body_is_a_completion_or_a_fault(body: bytes) -> None:
     completion, fault = read_completion(body, 100)
     assert completion.input_tokens >= 0
     assert fault is not None or completion.content.strip()
+
+
+def test_a_completion_in_another_encoding_is_none() -> None:
+    completion, fault = read_completion('{"model": "größer"}'.encode("latin-1"), 100)
+    assert (completion.content, str(fault)) == ("", "the response of the endpoint is not a chat completion")
+
+
+@pytest.mark.parametrize("number", ["[1]", "{}", "null", '"1"', "1.5"])
+def test_a_number_that_is_none_is_malformed(number: str) -> None:
+    with pytest.raises(MalformedError, match="each number from 1 to 2 once"):
+        FORMS["label"].read(f'{{"decisions": [{{"number": {number}, "judgment": "correct"}}, {{"number": 2}}]}}')
 
 
 @pytest.mark.parametrize("depth", [10_000, 200_000])

@@ -140,6 +140,17 @@ def test_a_command_that_ends_or_hangs_is_reported(folder: Path, capsys: pytest.C
     assert "unknown assessor" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("written", ["b'not JSON'", 'b\'{"a": "\\xff"}\'', "b'[' * 100_000"])
+def test_a_command_that_writes_anything_else_is_reported(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    program = tmp_path / "odd.py"
+    program.write_text(f"import os, sys\nfor line in sys.stdin:\n    os.write(1, {written} + b'\\n')\n")
+    command = f"{sys.executable} -u {program}"
+    assert main(["judge", str(folder), "--with", command, "--set", "odd", "--workers", "1"]) == 1
+    assert "it has to write one JSON value per line" in capsys.readouterr().err
+
+
 def test_several_decisions_are_under_way_and_come_in_order(folder: Path) -> None:
     running, most, lock = 0, 0, threading.Lock()
 
@@ -160,7 +171,8 @@ def test_several_decisions_are_under_way_and_come_in_order(folder: Path) -> None
     assert [row["text"] for row in rows(folder, "slow")] == [row["text"] for row in rows(folder, "plain")]
 
 
-def test_an_interrupted_job_goes_on_where_it_stopped(folder: Path) -> None:
+@pytest.mark.parametrize("cut", [b'{"question": "q1", "te', b'{"question": "\xff"}\n', b"[" * 5_000 + b"\n"])
+def test_an_interrupted_job_goes_on_where_it_stopped(folder: Path, cut: bytes) -> None:
     asked: list[tuple[str, str]] = []
 
     def fails(case: Case) -> str:
@@ -174,7 +186,7 @@ def test_an_interrupted_job_goes_on_where_it_stopped(folder: Path) -> None:
     assert "job" not in qassay.open(folder).sets
     (journal,) = folder.glob(".judging-*")
     with journal.open("ab") as file:
-        file.write(b'{"question": "q1", "te')  # a line that was cut off
+        file.write(cut)  # a line that was cut off, or spoilt
     again: list[tuple[str, str]] = []
 
     def goes_on(case: Case) -> str:

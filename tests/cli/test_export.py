@@ -176,6 +176,8 @@ def test_a_false_list_of_files_deletes_nothing_outside(demo: Path, tmp_path: Pat
     assert export(demo, "--to", out, "--force") == 0
     assert (tmp_path / "victim").exists()
     assert (out / "mine").exists()
+    (out / "export.json").write_text("[" * 5_000)
+    assert export(demo, "--to", out, "--force") == 0
 
 
 @pytest.mark.parametrize("place", [".", "runs", "judgments/x", "collection"])

@@ -295,9 +295,10 @@ def test_a_broken_key_is_reported(folder: Path, tmp_path: Path, key: Any, output
     (folder / "sheets" / f"{key['sheet']}.json").write_text("{}")
     [problem] = output("import", folder, file, status=1)["errors"]
     assert "is not the key of a sheet" in problem["message"]
-    (folder / "sheets" / "order.json").write_text("[]")
-    [problem] = output("sheet", folder, "--assessor", "bob", status=1)["errors"]
-    assert "does not contain the seed" in problem["message"]
+    for damaged in (b"[]", b'{"seed": "\xff"}', b"[" * 5_000):
+        (folder / "sheets" / "order.json").write_bytes(damaged)
+        [problem] = output("sheet", folder, "--assessor", "bob", status=1)["errors"]
+        assert "does not contain the seed" in problem["message"]
 
 
 def test_a_name_is_written_as_a_file_name(tmp_path: Path) -> None:

@@ -22,6 +22,10 @@ import polars as pl
 import zstandard
 
 import random_evaluations
+from qassay.assessors.llm.forms import MalformedError, form_of
+from qassay.assessors.llm.nuggets import Texts
+from qassay.assessors.llm.prompts import read_prompt
+from qassay.assessors.llm.protocol import read_completion
 from qassay.checking import check_folder
 from qassay.cli import main
 from qassay.collections import open_collection
@@ -31,8 +35,17 @@ from qassay.formats.folder import open_folder
 from qassay.formats.foreign import read_log
 from qassay.formats.importing import plan_import
 from qassay.formats.looking import look
+from qassay.formats.questions import read_questions
 from qassay.formats.samples import read_sample
 from qassay.formats.scores import read_scores
+from qassay.judging import KINDS
+from qassay.questions import Question
+from qassay.systems import Answer, Asked
+from qassay.systems import Item as Answered
+from qassay.systems.harness.http import read_message
+from qassay.systems.harness.log import Log, header
+from qassay.systems.harness.wire import CallError, read_answer
+from qassay.tasks import task
 
 Run = Callable[[str, bytes], None]
 SAMPLES = Path(__file__).resolve().parents[1] / "formats" / "foreign" / "samples"
@@ -43,13 +56,21 @@ FOLDER_COMMANDS: list[list[str]] = [
     *(["pool", "--json"], ["facts"], ["agree", "--json"], ["describe", "--json"], ["look"], ["stability", "--json"]),
     *(["export", "--nist"], ["sheet", "--assessor", "x"], ["compare", "--unjudged", "wrong", "--missing", "skip"]),
     *(["reuse", "--json"], ["trust", "--assessor", "first", "--json"], ["plan", "--json"]),
+    *(["sensitivity", "--json"], ["report"], ["agree", "--by", "person"], ["export"], ["import", "--json"]),
     *(["sample", "--size", "2", "--for", "first"], ["judge", "--with", "patterns", "--set", "fuzzed"]),
+    *(["judge", "--with", "match", "--set", "fuzzed"], ["judge", "--with", "overlap", "--set", "fuzzed"]),
 ]
 SCORE_COMMANDS: list[list[str]] = [
     *(["compare"], ["compare", "--json", "--missing", "skip"], ["look", "--json"], ["describe"]),
     *(["compare", "--metric", "all"], ["compare", "--repeats", "rows"], ["compare", "--runs-as-rows"]),
-    *(["plan", "--json"], ["sensitivity", "--json"]),
+    *(["plan", "--json"], ["sensitivity", "--json"], ["compare", "a", "b", "--gate"], ["stability"], ["report"]),
 ]
+# Commands that write elsewhere, with the options that say where.
+WRITES = {
+    "export": ["--to", "export", "--force"],
+    "sheet": ["--to", "sheet.html"],
+    "report": ["--to", "report.html", "--force"],
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +97,8 @@ def targets(work: Path) -> dict[str, Target]:
         "foreign": Target(_foreign(), _file_reader(work / "foreign", read_log), 4),
         "documents": Target(_documents(), _collection_reader(work / "documents"), 1),
         "sample": Target(_sample(), _file_reader(work / "samples", lambda path: read_sample(path, file="s"))),
+        "answer": Target(_answers(), _answer_reader, 2),
+        "interrupted": Target(*_interrupted(evaluations["qa"], work / "interrupted")),
         "binary": Target(_binary_tables(work), _file_reader(work / "binary", _read_scores), 0.1),
         "backup": Target(*_backups(work / "backups"), 0.3),
         "upload": upload,
@@ -93,12 +116,12 @@ def _evaluations(work: Path) -> dict[str, Path]:
     for name in DEMOS:
         made[name] = Path(shutil.copytree(demo_folder(name), work / name))
         shutil.rmtree(made[name] / "collection", ignore_errors=True)
-    for task in random_evaluations.TASKS:
-        made[task] = random_evaluations.make(work / task, task, 1)
+    for name in random_evaluations.TASKS:
+        made[name] = random_evaluations.make(work / name, name, 1)
     made["qa"] = _free_text(work / "qa")
     made["own"] = Path(shutil.copytree(made["qa"], work / "own"))
-    task = (files("qassay.tasks") / "qa.toml").read_text()
-    (made["own"] / "own.toml").write_text(task.replace('"qa"', '"own"', 1))
+    rules = (files("qassay.tasks") / "qa.toml").read_text()
+    (made["own"] / "own.toml").write_text(rules.replace('"qa"', '"own"', 1))
     (made["own"] / "qassay.toml").write_text('task = "own.toml"\n')
     return made
 
@@ -160,16 +183,19 @@ def _folder_commands(evaluations: Mapping[str, Path], work: Path) -> Run:
     def run(name: str, data: bytes) -> None:
         verb, *options = FOLDER_COMMANDS[zlib.crc32(data) % len(FOLDER_COMMANDS)]
         with _damaged_copy(evaluations, work, name, data) as folder:
-            if verb == "export":
-                options += ["--to", str(work / "export"), "--force"]
-            if verb == "sheet":
-                options += ["--to", str(work / "sheet.html")]
-            command([verb, str(folder), *options])
+            options += _where(verb, work)
+            files = [] if verb != "import" else [str(folder / name.partition("/")[2])]
+            command([verb, str(folder), *files, *options])
         shutil.rmtree(work / "export", ignore_errors=True)
-        if verb in ("sheet", "sample", "judge"):  # these write into the evaluation
+        if verb in ("sheet", "sample", "judge", "import"):  # these write into the evaluation
             shutil.rmtree(folder)
 
     return run
+
+
+def _where(verb: str, work: Path) -> list[str]:
+    """The options that have a command write below a folder."""
+    return [str(work / word) if word.startswith(verb) else word for word in WRITES.get(verb, ())]
 
 
 def command(arguments: list[str]) -> int:
@@ -177,9 +203,9 @@ def command(arguments: list[str]) -> int:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = main(arguments)
-    if status not in (0, 1, 2) or "Traceback" in err.getvalue():
+    if status not in ((0, 1, 2, 3, 4) if "--gate" in arguments else (0, 1, 2)) or "Traceback" in err.getvalue():
         raise AssertionError(f"{arguments}: {status}\n{err.getvalue()[-2000:]}")
-    if status and "--json" not in arguments and not err.getvalue().strip():
+    if status in (1, 2) and "--json" not in arguments and not err.getvalue().strip():
         raise AssertionError(f"{arguments}: status {status} without a word")
     if "--json" in arguments and status < 2:
         document = json.loads(out.getvalue())
@@ -212,15 +238,30 @@ def _importable(evaluations: Mapping[str, Path], nist: Mapping[str, bytes]) -> d
     ]
     labels = [{"question": "1.1", "run": "alpha", "judgment": "R", "assessor": "x"}]
     csv = "id,question,answer,gold\n" + "".join(f"{i},What is {i}?,{i},{i}\n" for i in range(4))
+    assigned = [{**row, "run_id": "r"} for row in _nuggetized(1)]
     own = {
         "qa/answers.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode(),
         "qa/answers.json": json.dumps(rows).encode(),
         "qa/answers.csv": csv.encode(),
         "series/labels.csv": b"question,run,judgment\n1.1,alpha,R\n",
         "series/labels.jsonl": "".join(json.dumps(row) + "\n" for row in labels).encode(),
+        "nuggets/assignments.jsonl": "".join(json.dumps(row) + "\n" for row in assigned).encode(),
+        "nuggets/lists.jsonl": "".join(json.dumps(row) + "\n" for row in _nuggetized(2)).encode(),
+        "nuggets/weights.txt": b"".join(b"n%d\t%d\t0.%d\tA fact\n" % (i, j, j) for i in (1, 2) for j in (1, 5)),
     }
     files = {name: data for name, data in _files(evaluations).items() if not name.endswith(".toml")}
     return {**files, **nist, **own}
+
+
+def _nuggetized(number: int) -> list[dict[str, Any]]:
+    """Lines of nuggetizer: nugget lists, and with a run their assignments to its answers."""
+    nuggets = [
+        {"text": f"fact {n}", "importance": importance, "assignment": support}
+        for n, (importance, support) in enumerate([("vital", "support"), ("okay", "partial_support")])
+    ]
+    return [
+        {"qid": f"{number}-{n}", "query": f"why {n}?", "answer_text": "Because.", "nuggets": nuggets} for n in range(4)
+    ]
 
 
 def _importer(evaluations: Mapping[str, Path], work: Path) -> Run:
@@ -274,6 +315,97 @@ def _sample() -> dict[str, bytes]:
     return {"sample.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()}
 
 
+# ---- what models and systems answer, and what interrupted jobs leave behind ------------------------------------------
+
+
+def _answers() -> dict[str, bytes]:
+    """Answers of models to the forms that they are asked in, of systems, and prompts."""
+    label = {"judgment": "correct", "reason": "It is so."}
+    several = {"decisions": [{"number": number, **label} for number in (1, 2)]}
+    response = {"items": [{"doc": "d1", "text": "x", "start": 0, "length": 1, "citations": ["d1"]}], "confidence": 0.5}
+    completions = {
+        "model/label.json": json.dumps(label),
+        "model/several.json": f"```json\n{json.dumps(several)}\n```",
+        "model/nuggets.json": json.dumps({"nuggets": ["a fact", "another"]}),
+        "chat/answer.json": json.dumps({**response, "nil": False, "question": "q1", "note": None}),
+    }
+    prompts = files("qassay.assessors.llm") / "prompts"
+    return {
+        **{name: json.dumps(_completion(content)).encode() for name, content in completions.items()},
+        "system/answer.json": json.dumps(response).encode(),
+        **{f"prompt/{path.name}": path.read_bytes() for path in prompts.iterdir() if path.name.endswith(".toml")},
+    }
+
+
+def _completion(content: str) -> dict[str, Any]:
+    tokens = [{"token": part, "logprob": -0.1} for part in content.split('"')]
+    choice = {"message": {"content": content}, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    return {"model": "m", "choices": [choice], "usage": {"prompt_tokens": 5, "completion_tokens": 7}}
+
+
+def _answer_reader(name: str, data: bytes) -> None:
+    kind, _, file = name.partition("/")
+    question = Question("q1", "qa", "What?")
+    if kind == "prompt":
+        with contextlib.suppress(UnicodeDecodeError):  # the caller has read the file
+            read_prompt(Path(file).stem, data.decode(), source=file)
+        return
+    with contextlib.suppress(CallError, MalformedError):
+        if kind == "chat":
+            read_message(data, Asked(question))
+        elif kind == "system":
+            read_answer(data, question)
+        else:
+            completion, fault = read_completion(data, 100)
+            record, rules = KINDS["label"], task("qa")
+            for form in (form_of(record, rules, reason=True, count=count) for count in (None, 2)):
+                with contextlib.suppress(MalformedError):
+                    form.read(completion.content)
+                    form.chances(completion.content, completion.tokens)
+            Texts(3).read(completion.content)
+            assert fault is not None or completion.content.strip()
+
+
+def _interrupted(evaluation: Path, work: Path) -> tuple[dict[str, bytes], Run]:
+    """The log of a run, the judgments of a job, the list of an earlier export, and the seed of sheets."""
+    folder = Path(shutil.copytree(evaluation, work / "eval"))
+    questions = read_questions(folder / "questions.jsonl", file="questions.jsonl").questions
+    head = header("x", "system", "qa", questions)
+    with Log(work / "log.jsonl", head, questions) as log:
+        for number, question in enumerate(questions):
+            log.answered(question.id, Answer((Answered("x"),)), attempt=1, seconds=0.1)
+            log.erred(question.id, CallError("form", "it failed", raw="x"), attempt=2, seconds=0.1)
+            if number == 1:
+                log.void([question.id], "it answers twice")
+                log.gave_up(question.id, Answer())
+    judged = json.loads((folder / "judgments" / "first.jsonl").read_text().splitlines()[0])
+    inputs = {
+        "log.jsonl": (work / "log.jsonl").read_bytes(),
+        ".judging-match.jsonl": (json.dumps({**judged, "trace": {"assessor": "match"}}) + "\n").encode() * 2,
+        "export.json": json.dumps({"export": "qassay", "files": ["a.jsonl", "runs/b.txt"]}).encode(),
+        "order.json": b'{"seed": "the same key every time"}',
+    }
+
+    def run(name: str, data: bytes) -> None:
+        if name == "log.jsonl":
+            Log(_written(work, name, data), head, questions).__exit__()
+        elif name == ".judging-match.jsonl":
+            _written(folder, name, data)
+            command(["judge", str(folder), "--with", "match"])
+            for left in (folder / name, folder / "judgments" / "match.jsonl"):
+                left.unlink(missing_ok=True)
+        elif name == "export.json":
+            _written(work / "export", name, data)
+            command(["export", str(folder), "--to", str(work / "export"), "--force"])
+            shutil.rmtree(work / "export")
+        else:
+            _written(folder / "sheets", name, data)
+            command(["sheet", str(folder), "--assessor", "ann", "--to", str(work / "ann.html")])
+            shutil.rmtree(folder / "sheets")
+
+    return inputs, run
+
+
 # ---- scores ---------------------------------------------------------------------------------------------------------
 
 
@@ -321,7 +453,7 @@ def _score_commands(work: Path) -> Run:
     def run(name: str, data: bytes) -> None:
         path = _written(work, name, data)
         verb, *options = SCORE_COMMANDS[zlib.crc32(data) % len(SCORE_COMMANDS)]
-        command([verb, str(path), *options])
+        command([verb, str(path), *options, *_where(verb, work)])
 
     return run
 
@@ -395,8 +527,6 @@ def _application(work: Path) -> tuple[Target, Target]:
     """Uploaded runs, and bodies of the interface."""
     from fuzz_interface import Interface
 
-    from qassay.formats.questions import read_questions
-    from qassay.tasks import task
     from qassay.web.checking import Upload, check_upload
 
     folder = demo_folder("series")

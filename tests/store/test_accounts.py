@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import argon2
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from acting import act
 from qassay.errors import UsageError
@@ -222,6 +223,31 @@ def test_of_two_who_take_a_name_at_once_one_gets_it(either: Store) -> None:
     for thread in threads:
         thread.join()
     assert len(refused) == 3
+
+
+def test_names_that_look_alike_are_not_taken_at_once(either: Store) -> None:
+    refused = []
+
+    def take(connection: Connection, person: str, organisation: str) -> None:
+        add_account(connection, person, "reader")
+        invite(act(connection), "participant", organisation=organisation)
+
+    def take_meanwhile(person: str, organisation: str) -> None:
+        try:
+            with either.write() as connection:
+                take(connection, person, organisation)
+        except UsageError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=take_meanwhile, args=names) for names in [("Аda", "South"), ("Bob", "Nоrth")]]
+    with either.write() as connection:
+        take(connection, "Ada", "North")
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 2
 
 
 def test_a_change_ends_sessions_and_is_recorded(store: Store) -> None:

@@ -205,8 +205,13 @@ def test_the_store_and_its_journals_are_for_this_user_alone(small: Path, tmp_pat
         assert moved is not None
         assert stat.S_IMODE((small / "qassay.db").stat().st_mode) == 0o600
         assert main(["sheet", str(small), "--assessor", "ada", "--to", str(tmp_path / "ada.html")]) == 0
-        keys = [path for path in (small / "sheets").iterdir() if path.is_file()]
-        assert keys
+        without = Path(
+            shutil.copytree(small, tmp_path / "files", ignore=shutil.ignore_patterns("qassay.db*", "sheets"))
+        )
+        assert main(["sheet", str(without), "--assessor", "ada", "--to", str(tmp_path / "of-files.html")]) == 0
+        assert (without / "sheets" / "order.json").exists()  # numbers and orders can be computed from it
+        keys = [path for place in (small, without) for path in (place / "sheets").iterdir()]
+        assert len(keys) == 3
         assert {stat.S_IMODE(path.stat().st_mode) for path in keys} == {0o600}
     finally:
         os.umask(before)
@@ -247,6 +252,9 @@ def test_another_process_that_holds_the_database_gets_a_clear_message(
             assert "Traceback" not in shown
 
 
+RELEASES = sorted((Path(__file__).parent / "releases").glob("*.sql"))
+
+
 # ---- a backup of somebody else's making -----------------------------------------------------------------------------
 
 
@@ -273,11 +281,11 @@ def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path
     assert (small / "qassay.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("release", ["0001", "0002", "0003", "0004"])
-def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: str) -> None:
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.stem)
+def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: Path) -> None:
     path = tmp_path / "backup.db"
     with closing(sqlite3.connect(path)) as database:
-        database.executescript((Path(__file__).parent / "releases" / f"{release}.sql").read_text())
+        database.executescript(release.read_text())
     restore(Folder(small), path)
     open_store(small).close()
 

@@ -99,7 +99,12 @@ def test_a_reset_link_binds_an_account_to_the_name_of_the_proxy(site, accounts) 
 
 
 @pytest.mark.parametrize(
-    "name", ["Sоme organiser", "Some  organiser", "Sóme organiser", "Ｓome organiser", "Some 0rganlser"]
+    "name",
+    [
+        *("Sоme organiser", "Some  organiser", "Sóme organiser", "Ｓome organiser", "Some 0rganlser"),
+        *("Some\ufe0f organiser", "Some organiser\U000e0100", "ꓢome organiser", "Ꮪome organiser", "Sօme organiser"),
+        *("Sⲟme organiser", "ꜱome organiser", "Some \u180borganiser"),
+    ],
 )
 def test_names_that_look_like_an_account_are_refused(site, name: str) -> None:
     with pytest.raises(UsageError, match="looks like that of another account"), site.store.write() as connection:
@@ -108,9 +113,29 @@ def test_names_that_look_like_an_account_are_refused(site, name: str) -> None:
     assert answer.status_code == 400
 
 
+@pytest.mark.parametrize("blank", "\u034f\u115f\u1160\u17b4\u2800\u3164\uffa0\u200b")
+def test_a_name_has_nothing_that_cannot_be_seen(site, blank: str) -> None:
+    for name in (f"Some{blank} organiser", blank):
+        with pytest.raises(UsageError, match="no control or invisible characters"), site.store.write() as connection:
+            add_account(connection, name, "reader")
+
+
 def test_names_that_differ_at_a_glance_are_not_refused(site) -> None:
     with site.store.write() as connection:
-        for name in ("Ana", "Ania", "Anna", "Ana B.", "Анна", "Άννα", "안나", "安娜", "آنا", "ana2", "ana3"):
+        for name in (
+            "Ana",
+            "Ania",
+            "Anna",
+            "Ana B.",
+            "Анна",
+            "Άννα",
+            "안나",
+            "安娜",
+            "آنا",
+            "ana2",
+            "ana3",
+            "葛\U000e0100",
+        ):
             add_account(connection, name, "reader")
 
 

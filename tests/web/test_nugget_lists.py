@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import worksheets as sheets
 
+from qassay.store.judging import nugget_changes
 from qassay.web import similar_strings
 from qassay.web.similar_strings import grouped, is_like
 
@@ -77,6 +78,19 @@ def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, s
 
     site.app.state.site.memory["strings"] = Forgetful()
     assert sheet.client.get(f"/api/judge/{sheet.number}/strings").json()["groups"]
+
+
+def test_a_list_has_an_end(sheet: Sheet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attack on the server and on whoever judges by the list: nuggets without number."""
+    monkeypatch.setattr(nugget_changes, "MOST_NUGGETS", len(sheet.texts()) + 2)
+    answers = [sheet.send("add", text=f"fact {number}", vital=False) for number in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 400, 400]
+    assert "merge or remove some first" in answers[-1].json()["message"]
+    last = answers[1].json()["nuggets"][-1]
+    split = {"nugget": last["nugget"], "expected": last["version"], "texts": ["one fact", "another"]}
+    assert sheet.send("split", **split).status_code == 400
+    assert sheet.send("remove", nugget=last["nugget"], expected=last["version"]).status_code == 200
+    assert sheet.send("add", text="in its place", vital=True).status_code == 200
 
 
 def test_the_series_so_far_is_in_view_with_answers(sheet: Sheet) -> None:

@@ -228,6 +228,16 @@ def test_guessing_links_is_stopped(site) -> None:
     assert statuses == {400, 429}
 
 
+def test_a_link_does_not_show_who_has_an_account(site) -> None:
+    token, browser = link(site), site.client()
+    tries = [
+        browser.post("/api/welcome", json={"token": token, "name": name, "password": PASSWORD}).status_code
+        for name in ["Some reader", "Some organiser"] * 6
+    ]
+    assert tries == [400] * 10 + [429] * 2
+    assert browser.post("/api/welcome/look", json={"token": token}).is_success
+
+
 def test_before_the_first_organiser_the_page_says_where_the_link_is(site) -> None:
     assert "in the terminal" not in site.client().get("/sign-in").text
     with site.store.write() as connection:

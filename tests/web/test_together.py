@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,20 +18,26 @@ import anyio.to_thread
 import psycopg
 import pytest
 import worksheets as sheets
-from sqlalchemy import event, select
+from sqlalchemy import Connection, event, select
 from sqlalchemy.exc import OperationalError
 
+from acting import act
 from qassay.demo import demo_folder
 from qassay.formats.folder import open_folder
+from qassay.runs import RunInformation
 from qassay.store.development import answers as known
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import import_folder
 from qassay.store.judging import nuggets
 from qassay.store.people import add_account
-from qassay.store.schema import ROLES, judgment, nugget
+from qassay.store.pool.uploads import keep_run
+from qassay.store.schema import ROLES, judgment, nugget, run
+from qassay.store.settings import WAITING, get_setting, put_setting
 from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
+from qassay.web.results import publishing
+from qassay.web.results.finding import Choice, Finding
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -153,6 +161,61 @@ def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeyp
         *(lambda client=client: client.post("/api/development/question/answers", json=sent) for client in both)
     )
     assert sorted(answer.status_code for answer in answers) == [201, 400], [answer.text for answer in answers]
+
+
+def test_results_that_are_published_and_withdrawn_at_once_are_all_in_the_list(anywhere: Any) -> None:
+    def publish(connection: Connection, measure: str) -> str:
+        finding = Finding((), {"key": "first", "measure": measure})
+        return publishing.publish(act(connection), finding, Choice(measure=measure), title="", provisional=None).id
+
+    def publish_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            publish(connection, "accuracy")
+
+    def withdraw_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            publishing.withdraw(act(connection), earlier)
+
+    with anywhere.store.write() as connection:
+        earlier = publish(connection, "mrr")
+    threads = [threading.Thread(target=target) for target in (publish_meanwhile, withdraw_meanwhile)]
+    with anywhere.store.write() as connection:
+        publish(connection, "series_score")
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+    for thread in threads:
+        thread.join(60)
+    with anywhere.store.read() as connection:
+        listed = publishing.publications(connection)
+        assert sorted(publication.measure for publication in listed) == ["accuracy", "series_score"]
+        assert all(publishing.published(connection, publication.id) for publication in listed)
+
+
+def test_runs_that_come_at_once_both_use_up_what_was_said_of_them(anywhere: Any) -> None:
+    described = {tag: f'{{"run":"{tag}","description":"about {tag}"}}' for tag in ("a", "b")}
+    with anywhere.store.write() as connection:
+        put_setting(connection, WAITING, described)
+
+    def keep(connection: Connection, tag: str) -> None:
+        keep_run(act(connection), tag, b"1.1 Q0 d 1 1 x y\n", called=f"{tag}.txt", information=RunInformation())
+
+    def keep_meanwhile() -> None:
+        with anywhere.store.write() as connection:
+            keep(connection, "b")
+
+    thread = threading.Thread(target=keep_meanwhile)
+    with anywhere.store.write() as connection:
+        keep(connection, "a")
+        thread.start()
+        time.sleep(0.3)
+    thread.join(60)
+    with anywhere.store.read() as connection:
+        assert get_setting(connection, WAITING) is None
+        runs = connection.execute(select(run.c.tag, run.c.information).where(run.c.tag.in_(described)))
+        assert {row.tag: json.loads(row.information)["description"] for row in runs} == {
+            tag: f"about {tag}" for tag in described
+        }
 
 
 @pytest.mark.parametrize("change", ["publish", "series/remove"])

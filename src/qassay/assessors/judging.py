@@ -218,7 +218,7 @@ class Journal:
             for line in file:
                 try:
                     row = msgspec.json.decode(line)
-                except msgspec.DecodeError:
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     break
                 if not line.endswith(b"\n") or not isinstance(row, dict):
                     break

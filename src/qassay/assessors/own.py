@@ -83,7 +83,7 @@ class CommandAssessor:
             raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
         try:
             decoded = msgspec.json.decode(answer)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             shown = answer[:_SHOWN].decode("utf-8", errors="replace").strip()
             message = f"the assessor {self.name} wrote {shown!r}; it has to write one JSON value per line"
             raise _failed(case, message) from None

@@ -108,16 +108,9 @@ def command(
 
 def keep_key(evaluation: Evaluation, key: SheetKey) -> str:
     """Write the meaning of the numbers of a sheet, for the organiser alone; returns the file's name for messages."""
-    from qassay.formats.sheets import key_file, write_key
+    from qassay.formats.sheets import write_key
 
-    _for_own_eyes(key_file(evaluation.folder, key.sheet))
     return evaluation.folder.name(write_key(evaluation.folder, key))
-
-
-def _for_own_eyes(path: Path) -> None:
-    """Make a file that this user alone can read, before anything is written to it."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.touch(mode=0o600)
 
 
 def judging_seed(evaluation: Evaluation) -> str:

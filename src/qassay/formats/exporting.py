@@ -177,7 +177,7 @@ def _earlier(target: Path) -> set[str]:
     """The files that an earlier export wrote here."""
     try:
         manifest = json.loads((target / MANIFEST).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return set()
     listed = manifest.get("files") if isinstance(manifest, dict) and manifest.get("export") == "qassay" else None
     if not isinstance(listed, list):

@@ -71,9 +71,15 @@ def key_file(folder: Folder, sheet: str) -> Path:
 def write_key(folder: Folder, key: SheetKey) -> Path:
     """Keep the key of a sheet."""
     path = key_file(folder, key.sheet)
-    path.parent.mkdir(exist_ok=True)
-    files.write_bytes(path, msgspec.json.encode(key))
+    _write_secret(path, key)
     return path
+
+
+def _write_secret(path: Path, content: Any) -> None:
+    """Write a file that this user alone can read, from its first moment on."""
+    files.refuse_way_out(path).parent.mkdir(mode=0o700, exist_ok=True)
+    path.touch(mode=0o600)
+    files.write_bytes(path, msgspec.json.encode(content))
 
 
 def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
@@ -112,12 +118,11 @@ def kept_seed(folder: Folder) -> str:
     if path.is_file():
         try:
             return msgspec.json.decode(path.read_bytes(), type=dict[str, str])["seed"]
-        except (msgspec.DecodeError, KeyError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
             message = "does not contain the seed of the sheets; restore the file, or remove it to draw a new seed"
             raise InputError(Problem("configuration", message, folder.name(path))) from None
     seed = secrets.token_hex(16)
-    path.parent.mkdir(exist_ok=True)
-    files.write_bytes(path, msgspec.json.encode({"seed": seed}))
+    _write_secret(path, {"seed": seed})
     return seed
 
 

@@ -248,6 +248,13 @@ def connect(url: str | URL) -> Engine:
 
 def _postgresql(url: str | URL) -> Engine:
     engine = create_engine(url, pool_size=10, max_overflow=30)
+    last_lost = -math.inf
+
+    @event.listens_for(engine, "invalidate")
+    def _lose(*_: object) -> None:
+        """Where the server closed one connection, it may have closed all."""
+        nonlocal last_lost
+        last_lost = time.monotonic()
 
     @event.listens_for(engine, "checkin")
     def _rest(_: object, entry: ConnectionPoolEntry) -> None:
@@ -256,7 +263,9 @@ def _postgresql(url: str | URL) -> Engine:
     @event.listens_for(engine, "checkout")
     def _ask(raw: Any, entry: ConnectionPoolEntry, _: object) -> None:
         """Ask whether the server is still there, where it may have been restarted meanwhile."""
-        if time.monotonic() - entry.info.get(_RESTING, math.inf) > TRUSTED_SECONDS and not _is_there(engine, raw):
+        since = entry.info.get(_RESTING, math.inf)
+        is_trusted = since > max(last_lost, time.monotonic() - TRUSTED_SECONDS)
+        if not is_trusted and not _is_there(engine, raw):
             raise InvalidatePoolError
 
     return engine

@@ -7,6 +7,7 @@ other while the next writer waits. Other statements are SQLAlchemy's to execute.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,24 +42,23 @@ class Prepared:
         text = self._texts.get(dialect.name) or self._compile(dialect)
         values = {**text.fixed, **parameters}
         raw = connection.connection
-        cursor = raw.cursor()
         try:
-            cursor.execute(text.text, values if text.order is None else [values[name] for name in text.order])
-            return [] if cursor.description is None else list(cursor.fetchall())
+            with closing(raw.cursor()) as cursor:
+                cursor.execute(text.text, values if text.order is None else [values[name] for name in text.order])
+                return [] if cursor.description is None else list(cursor.fetchall())
         except dialect.loaded_dbapi.Error as error:
-            gone = dialect.is_disconnect(error, raw.dbapi_connection, cursor)
+            gone = dialect.is_disconnect(error, raw.dbapi_connection, None)
             if gone:
                 connection.invalidate(error)
             wrapped = DBAPIError.instance(
                 text.text, None, error, dialect.loaded_dbapi.Error, connection_invalidated=gone, dialect=dialect
             )
             raise wrapped from error
-        finally:
-            cursor.close()
 
     def _compile(self, dialect: Dialect) -> _Text:
         statement = self._statement[dialect.name] if isinstance(self._statement, Mapping) else self._statement
         compiled: Any = statement.compile(dialect=dialect)
         order = tuple(compiled.positiontup) if compiled.positional else None
-        text = self._texts[dialect.name] = _Text(compiled.string, dict(compiled.params), order)
+        fixed = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
+        text = self._texts[dialect.name] = _Text(compiled.string, fixed, order)
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -26,6 +27,19 @@ def get_setting(connection: Connection, name: str) -> Any:
     """The value of a setting; None where it was never set."""
     value = connection.execute(select(setting.c.value).where(setting.c.name == name)).scalar()
     return None if value is None else msgspec.json.decode(value)
+
+
+def setting_to_change(connection: Connection, name: str) -> Any:
+    """The value of a setting that this transaction replaces: until it ends, others who would change it too wait."""
+    take_turn(connection, f"setting {name}")
+    return get_setting(connection, name)
+
+
+def take_turn(connection: Connection, name: str) -> None:
+    """On PostgreSQL, where writers do not wait for each other: one transaction at a time does what is named."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        connection.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def put_setting(connection: Connection, name: str, value: Any) -> None:

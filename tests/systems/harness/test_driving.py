@@ -315,11 +315,15 @@ def test_a_log_has_one_writer(two_series: TestSet, open_log: OpenLog) -> None:
         pass
 
 
-def test_a_spoilt_log_is_reported(two_series: TestSet, open_log: OpenLog) -> None:
+@pytest.mark.parametrize(
+    "line",
+    ["oops", "[]", '{"answer": {}, "question": ["1.1"]}', '{"void": 1}', '{"void": [{}]}', '{"a":' * 5_000, '"\udc80"'],
+)
+def test_a_spoilt_log_is_reported(two_series: TestSet, open_log: OpenLog, line: str) -> None:
     with open_log(two_series) as log:
         path = log.path
-    with path.open("a") as out:
-        out.write("oops\n")
+    with path.open("a", errors="surrogateescape") as out:
+        out.write(f"{line}\n")
     with pytest.raises(InputError, match=r"tag\.jsonl:2: this line is not an entry"), open_log(two_series):
         pass
 

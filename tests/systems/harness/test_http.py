@@ -208,6 +208,7 @@ def test_a_chat_model_is_shown_passages_and_history(
         (ok({"choices": []}), "not a chat completion"),
         (ok({"error": "x"}), "not a chat completion"),
         (ok([]), "not a chat completion"),
+        ((200, {}, b'{"choices": "\xff"}'), "not a chat completion"),
         (chat(None), "message is empty"),
         (chat("I do not know."), "its answer is not one"),
     ],

@@ -11,6 +11,7 @@ import pytest
 import qassay
 from qassay.errors import UsageError
 from qassay.evaluation import open_evaluation
+from qassay.judging import digest
 from qassay.web.sheet.content import Wanted, make_content
 from qassay.web.sheet.page import write_page
 
@@ -45,6 +46,16 @@ def test_notes_of_another_assessor_are_not_shown(folder: Path) -> None:
     content = make_content(open_evaluation(folder), Wanted("ada", ["1.1"]), seed="s")
     assert "Cracow" in content.questions[0]["answers"]
     assert "Lodz" not in content.questions[0]["answers"]
+
+
+def test_who_has_a_sheet_cannot_name_that_of_another(folder: Path) -> None:
+    """The attack: rows with the name of Bob's sheet, in the file that Ada sends back, became Bob's judgments."""
+    evaluation = open_evaluation(folder)
+    ada, bob, again = (make_content(evaluation, Wanted(name, ["1.1"]), seed="s") for name in ("ada", "bob", "bob"))
+    computed = digest(evaluation.name, "bob", ada.questions)[:12]
+    assert ada.questions == bob.questions
+    assert bob.key.sheet != f"bob-{computed}"
+    assert bob.key.sheet == again.key.sheet
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ class Cache:
                 "SELECT answer FROM answers WHERE call = ? AND repeat = ?", (call, repeat)
             ).fetchone()
             return None if row is None else msgspec.json.decode(row[0], type=Answer)
-        except (sqlite3.Error, msgspec.DecodeError) as error:
+        except (sqlite3.Error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _broken(self._path, error) from None
 
     def put(self, call: str, repeat: int, answer: Answer) -> None:

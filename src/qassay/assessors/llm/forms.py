@@ -135,7 +135,7 @@ class Form:
         rows = answer.get(DECISIONS)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise MalformedError(f"it has no list {DECISIONS}")
-        by_number = {row.get("number"): row for row in rows}
+        by_number = {row["number"]: row for row in rows if isinstance(row.get("number"), int | float)}
         if len(rows) != self.count or set(by_number) != set(range(1, self.count + 1)):
             raise MalformedError(f"{DECISIONS} has to have each number from 1 to {self.count} once")
         return [self._verdict(by_number[number], check) for number in range(1, self.count + 1)]

@@ -86,6 +86,13 @@ class Completion:
     tokens: tuple[tuple[str, float], ...] = ()
 
 
+# A body that is not JSON, or JSON of another form.
+_NO_COMPLETION = (
+    *(msgspec.DecodeError, UnicodeDecodeError, RecursionError),
+    *(KeyError, IndexError, TypeError, AttributeError),
+)
+
+
 class RefusalError(MalformedError):
     """The model declines to answer, or its answer was withheld."""
 
@@ -100,7 +107,7 @@ def read_completion(body: bytes, sent: int) -> tuple[Completion, MalformedError 
         choice = answer["choices"][0]
         message = choice["message"]
         content = message.get("content")
-    except (msgspec.DecodeError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
+    except _NO_COMPLETION:
         nothing = Completion("", None, 0, 0, estimated=True)
         return nothing, MalformedError("the response of the endpoint is not a chat completion")
     usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}

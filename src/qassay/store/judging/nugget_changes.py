@@ -36,6 +36,8 @@ from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget
 
 LONGEST_NUGGET = 1_000
+# In one list: every answer is judged by each of them.
+MOST_NUGGETS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,13 @@ class NuggetChange:
 
     def add(self, text: str, *, vital: bool) -> Nugget:
         """Put a nugget at the end of the list."""
+        self._check_room()
         return write_nugget(self.act, *self._place, None, {"vital": vital, "text": clean_nugget(text)})
+
+    def _check_room(self) -> None:
+        """Refuse another nugget where the list is full."""
+        if len(nuggets_of(self.act.connection, *self._place)) >= MOST_NUGGETS:
+            raise UsageError(f"this list has {MOST_NUGGETS} nuggets, which is the limit; merge or remove some first")
 
     def rewrite(self, name: str, text: str, *, vital: bool, expected: int) -> Nugget:
         """Change the text of a nugget, or mark it vital or okay."""
@@ -98,6 +106,7 @@ class NuggetChange:
 
     def split(self, name: str, texts: tuple[str, str], *, expected: int) -> None:
         """Make two nuggets of one; the first keeps the links."""
+        self._check_room()
         first, second = map(clean_nugget, texts)
         nuggets.split_nugget(self.act, *self._place, name, (first, second), expected=expected)
 

@@ -24,6 +24,7 @@ from qassay.formats.times import later, now
 from qassay.store.acts import Act
 from qassay.store.schema import ROLES, account, invitation, run, session
 from qassay.store.schema import token as token_table
+from qassay.store.settings import take_turn
 
 # How long an invitation can be used.
 LIFE = timedelta(days=7)
@@ -32,6 +33,8 @@ RESET = "reset"
 PARTICIPANT = "participant"
 TAKEN = "there is an account {!r} already; choose another name"
 ALIKE = "the name {!r} looks like that of another account ({!r}); choose a name that people can tell apart"
+# New names wait for each other: two that look alike are not accepted at once.
+_NAMES = "names"
 SPENT = "this link has been used, has expired or was withdrawn; ask an organiser for a new one"
 
 
@@ -74,9 +77,18 @@ def clean_name(name: str) -> str:
     cleaned = unicodedata.normalize("NFC", name).strip()
     if not 1 <= len(cleaned) <= 100:
         raise UsageError("a name has 1 to 100 characters")
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn") for character in cleaned):
+    if any(
+        character in _BLANK or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+        for character in cleaned
+    ):
         raise UsageError("a name has no control or invisible characters")
     return cleaned
+
+
+# Letters and symbols that show nothing.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+# Marks that choose between shapes of the character before them, which look much the same.
+_SELECTORS = dict.fromkeys([*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
 
 
 def folded(name: str) -> str:
@@ -89,10 +101,16 @@ _ALIKE = str.maketrans(
     {
         **dict(zip("аеорсухіјѕһԁԛԝкмтвнґӏԍ", "aeopcyxljshdqwkmtbhrlg", strict=True)),
         **dict(zip("αβενορτυχικγωηѡ", "abevoptuxlkywnw", strict=True)),
-        **dict(zip("1|!ıi0ɡɑʟ", "lllllogal", strict=True)),
+        **dict(zip("օոսհցզյտլ", "onuhgqjsl", strict=True)),
+        **dict(zip("ⲟⲥⲣⲙⲏⲕⲛⲃⲧⲭⲩⲓ", "ocpmhknbtxyl", strict=True)),
+        **dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏏᏒᏙᏚᏞᏟᏢᏦᏴ", "drtlajewmhgzbrvslcpkb", strict=True)),
+        **dict(zip("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "bpdtgkjczfmnlsrvhwxyaelou", strict=True)),
+        **dict(zip("1|!ıi0ɡɑʟǀɩȷᴏᴄᴠᴡᴢꜱ", "lllllogallljocvwzs", strict=True)),
         **{"ß": "b", "ø": "o", "đ": "d", "ł": "l", "’": "'", "`": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"},
     }
 )
+# These look like c and j, and are made another letter by the composition below.
+_LUNATE = {0x3F2: "c", 0x3F9: "c", 0x3F3: "j"}
 
 
 def looks(name: str) -> str:
@@ -101,6 +119,7 @@ def looks(name: str) -> str:
     >>> looks("Ada Byron") == looks("АDA  BYRОN"), looks("Bill") == looks("BilI"), looks("Ada") == looks("Ida")
     (True, True, False)
     """
+    name = name.translate(_SELECTORS | _LUNATE)
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     letters = "".join(character for character in decomposed if not unicodedata.combining(character))
     return " ".join(letters.translate(_ALIKE).replace("rn", "m").replace("vv", "w").split())
@@ -245,6 +264,7 @@ def as_account(row: RowMapping | Mapping[str, Any]) -> Account:
 
 def _refuse_taken(connection: Connection, name: str) -> None:
     """Refuse a name that an account has, or that looks like one."""
+    take_turn(connection, _NAMES)
     if find_account(connection, name)[0] is not None:
         raise UsageError(TAKEN.format(name))
     look = looks(name)
@@ -283,6 +303,7 @@ def organisation_for(connection: Connection, role: str, organisation: str | None
     if not organisation or not organisation.strip():
         raise UsageError("a participant belongs to an organisation; name it")
     cleaned = clean_name(organisation)
+    take_turn(connection, _NAMES)
     names = organisations(connection)
     if cleaned in names:
         return cleaned

@@ -23,7 +23,7 @@ from qassay.runs import RunInformation
 from qassay.store.acts import Act
 from qassay.store.schema import account as accounts
 from qassay.store.schema import run as table
-from qassay.store.settings import WAITING, get_setting, put_setting
+from qassay.store.settings import WAITING, get_setting, put_setting, setting_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _waiting(connection: Connection, tag: str) -> str | None:
     if connection.dialect.name == "postgresql":
         # Before the setting: an import locks the runs, and goes on to it.
         connection.exec_driver_sql("LOCK TABLE run IN ROW EXCLUSIVE MODE")
-    waiting: dict[str, str] = get_setting(connection, WAITING) or {}
+    waiting: dict[str, str] = setting_to_change(connection, WAITING) or {}
     described = waiting.pop(tag, None)
     if described is not None:
         put_setting(connection, WAITING, waiting or None)

@@ -170,7 +170,7 @@ def read_message(body: bytes, asked: Asked) -> Answer:
     """The answer in the first choice of a chat completion; a fence around the JSON is taken off."""
     try:
         content = msgspec.json.decode(body)["choices"][0]["message"]["content"]
-    except (msgspec.DecodeError, KeyError, IndexError, TypeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, IndexError, TypeError):
         shown = body[:80].decode("utf-8", errors="replace")
         raise CallError("form", f"the response is not a chat completion; it begins {shown!r}") from None
     if not isinstance(content, str) or not content.strip():

@@ -143,12 +143,18 @@ def _call(question: str, attempt: int, seconds: float) -> dict[str, Any]:
 def _row(line: bytes, number: int, path: Path) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
-    if not isinstance(row, dict):
+    if not isinstance(row, dict) or not _names_questions(row):
         message = "this line is not an entry of a log; fix it, or start over with --restart"
         raise InputError(Problem("syntax", message, str(path), number))
     return row
+
+
+def _names_questions(row: Mapping[str, Any]) -> bool:
+    """Whether what names questions is text."""
+    void = row.get("void", [])
+    return isinstance(void, list) and all(isinstance(name, str) for name in (row.get("question", ""), *void))
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

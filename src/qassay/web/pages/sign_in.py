@@ -162,7 +162,9 @@ def accept(site: TheSite, request: Request, response: Response, sent: Accepting)
     if sent.password is None and vouched is None:
         raise Refusal(422, "choose a password", problems=({"field": "password", "message": "choose a password"},))
     with site.store.read() as connection:
-        look_at_invitation(connection, sent.token)  # before the work of hashing
+        invitation = look_at_invitation(connection, sent.token)  # before the work of hashing
+    # A name that is refused is the name of an account: nobody should find out by a link who has one.
+    site.limits.count(BY_NAME, "link", str(invitation.id))
     hashed = None if sent.password is None else hash_password(sent.password)
     with site.store.write() as connection:
         account = accept_invitation(

@@ -14,7 +14,7 @@ from qassay.judging import digest
 from qassay.store.acts import Act
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
-from qassay.store.settings import get_setting, put_setting, remove_settings
+from qassay.store.settings import get_setting, put_setting, remove_settings, setting_to_change
 from qassay.tables import Column, Table
 from qassay.web.results.finding import Choice, Finding, Picture
 
@@ -43,6 +43,11 @@ class Publication:
 def publications(connection: Connection) -> list[Publication]:
     """The published results, the latest first."""
     return [Publication(**saved) for saved in get_setting(connection, SETTING) or ()]
+
+
+def _to_change(connection: Connection) -> list[Publication]:
+    """The published results, of which this transaction changes the list."""
+    return [Publication(**saved) for saved in setting_to_change(connection, SETTING) or ()]
 
 
 def visible_to(store: Store, role: str) -> list[Publication] | None:
@@ -130,7 +135,7 @@ def publish(
         **asdict(replace(choice, key=key, measure=measure)),
     )
     connection = act.connection
-    earlier = publications(connection)
+    earlier = _to_change(connection)
     others = [publication for publication in earlier if _choice_of(publication) != _choice_of(new)]
     if len(others) >= MOST:
         raise UsageError(f"{MOST} results are published; withdraw one first")
@@ -149,7 +154,7 @@ def publish(
 def withdraw(act: Act, number: str) -> bool:
     """Take a published result away from readers; whether there was one."""
     connection = act.connection
-    earlier = publications(connection)
+    earlier = _to_change(connection)
     others = [publication for publication in earlier if publication.id != number]
     if len(others) == len(earlier):
         return False

@@ -114,7 +114,7 @@ def make_content(evaluation: Evaluation, wanted: Wanted, *, seed: str, progress:
             progress(done, len(pooled_questions))
     if not questions:
         raise InputError(Problem("configuration", _nothing(making), evaluation.folder.name()))
-    return _content(making, questions)
+    return _content(making, questions, seed)
 
 
 def _pool(evaluation: Evaluation, wanted: Wanted, seed: str) -> Iterable[Item]:
@@ -194,7 +194,7 @@ def _item(item: Item, parts: Sequence[Part], titles: Mapping[str, str]) -> dict[
     }
 
 
-def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
+def _content(making: _Making, questions: list[dict[str, Any]], seed: str) -> Content:
     evaluation, assessor = making.evaluation, making.wanted.assessor
     fields = ("id", "type", "text", "target")
     # A pair is listed by its hypothesis.
@@ -203,7 +203,8 @@ def _content(making: _Making, questions: list[dict[str, Any]]) -> Content:
         | ({"text": question["question"]["hypothesis"]} if question["question"]["hypothesis"] else {})
         for question in questions
     ]
-    name = f"{assessor}-{digest(evaluation.name, assessor, questions)[:_DIGITS]}"
+    # Nobody who has another sheet can compute the name, and send rows back as those of this one.
+    name = f"{assessor}-{digest(seed, evaluation.name, assessor, questions)[:_DIGITS]}"
     data = {
         "sheet": name,
         "evaluation": evaluation.name,
