@@ -91,6 +91,7 @@ def targets(work: Path) -> dict[str, Target]:
     return {
         "evaluation": Target(_files(evaluations), _evaluation_reader(evaluations, work / "checked"), 6),
         "import": Target(_importable(evaluations, nist), _importer(evaluations, work / "importing"), 5),
+        "store": Target(_files(evaluations), _store_opener(evaluations, work / "stored"), 0.4),
         "sheet": Target(*_sheets(evaluations, work / "sheets")),
         "scores": Target(scores, _file_reader(work / "scores", _read_scores), 4),
         "look": Target({**scores, **_foreign(), **nist}, _file_reader(work / "looked", look), 1),
@@ -277,6 +278,24 @@ def _importer(evaluations: Mapping[str, Path], work: Path) -> Run:
             plan_import(open_folder(folder), [path])
         finally:
             path.unlink()
+
+    return run
+
+
+def _store_opener(evaluations: Mapping[str, Path], work: Path) -> Run:
+    """What `serve` does with an evaluation before it listens."""
+    from qassay.store.engine import open_store
+    from qassay.store.folder.importing import import_folder
+
+    def run(name: str, data: bytes) -> None:
+        with _damaged_copy(evaluations, work, name, data) as folder:
+            try:
+                opened = open_folder(folder)
+                with contextlib.closing(open_store(opened, create=True)) as store:
+                    import_folder(store, opened)
+            finally:
+                for made in folder.glob("*.db*"):
+                    made.unlink()
 
     return run
 
