@@ -295,7 +295,7 @@ def _notes(
         notes.append("No intervals: none were asked for (0 resamples).")
     else:
         none = [name for name in OVERALL if name in intervals and values.get(name) is not None and not intervals[name]]
-        alike = [name for name in none if values[name] == 1.0 or name in ("raw", "folded")]
+        alike = [name for name in none if values["raw"] == 0.0 or values[name] == 1.0 or name in ("raw", "folded")]
         if alike:
             seen = "no" if values["raw"] == 0.0 else "full"
             notes.append(f"No interval for {seen} agreement: these items do not show how often it is otherwise.")
