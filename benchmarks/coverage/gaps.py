@@ -29,19 +29,28 @@ POPULATIONS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """What samples of a population say, and what is true: `printed` and `true` are rates of the bin at the gap."""
+    """What samples of a population say, and what is true.
+
+    `printed` and `true` are rates of the bin at the gap, `larger` is the true rate of that bin and all above together.
+    """
 
     population: Population
     true_gap: float | None
     gaps: Floats
     printed: Floats
     true: Floats
+    larger: Floats
     samples: int
 
     @property
     def close(self) -> float:
         """The share of the samples with a gap whose printed rate is within 0.02 of the true one."""
         return float((np.abs(self.printed - self.true) <= WITHIN).mean())
+
+    @property
+    def kept(self) -> float:
+        """The share of the samples with a gap from which on, as they say, at most one order in twenty is reversed."""
+        return float((self.larger <= ERROR).mean())
 
     @property
     def near(self) -> float:
@@ -53,7 +62,7 @@ class Gaps:
 
 def gaps_of(population: Population, *, samples: int = SAMPLES, seed: int = SEED) -> Gaps:
     """Draw evaluations of a population and compare what the closed form says of each with the true error rate."""
-    rates = true_rates(population, seed)
+    rates, larger = true_rates(population, seed)
     within = [k for k in range(1, 21) if np.nanmax(rates[k:], initial=0.0) <= ERROR and not np.isnan(rates[k])]
     rows = []
     for number in range(samples):
@@ -61,13 +70,13 @@ def gaps_of(population: Population, *, samples: int = SAMPLES, seed: int = SEED)
         gap = prediction.repeatable(population.units, ERROR)
         if gap is not None:
             k = prediction.bin_of(gap)
-            rows.append((gap, prediction.rates_at(population.units)[k], rates[k]))
-    gaps, printed, true = np.array(rows).reshape(-1, 3).T
-    return Gaps(population, within[0] / 100 if within else None, gaps, printed, true, samples)
+            rows.append((gap, prediction.rates_at(population.units)[k], rates[k], larger[k]))
+    gaps, printed, true, larger = np.array(rows).reshape(-1, 4).T
+    return Gaps(population, within[0] / 100 if within else None, gaps, printed, true, larger, samples)
 
 
-def true_rates(population: Population, seed: int) -> Floats:
-    """The error rate of each bin when every comparison is repeated with the same number of new questions."""
+def true_rates(population: Population, seed: int) -> tuple[Floats, Floats]:
+    """The error rates of each bin, and of it and all above, when comparisons are repeated with as many questions."""
     repetitions = COMPARISONS[population.runs]
     at_once = max(1, 2_000_000 // (population.runs * population.units))
     counts = np.zeros((3, 21))
@@ -77,7 +86,9 @@ def true_rates(population: Population, seed: int) -> Floats:
         means = values.mean(axis=2)
         counts += tally(means[:number], means[number:])
     pairs, swaps, _ = counts
-    return np.asarray(np.where(pairs >= 50, swaps / np.maximum(pairs, 1), np.nan))
+    from_there = [np.cumsum(numbers[::-1])[::-1] for numbers in (swaps, pairs)]
+    larger = from_there[0] / np.maximum(from_there[1], 1)
+    return np.asarray(np.where(pairs >= 50, swaps / np.maximum(pairs, 1), np.nan)), np.asarray(larger)
 
 
 def gap_tables() -> Iterator[Table]:
@@ -85,14 +96,13 @@ def gap_tables() -> Iterator[Table]:
     columns: list[Column | str] = [
         *("population", Column("true gap", ".2f"), "printed gaps, middle 80%"),
         *(Column("gap within 0.02", ".2f"), Column("printed rate", ".3f"), Column("true rate", ".3f")),
-        *(Column("rate within 0.02", ".2f"), "samples with a gap"),
+        *(Column("rate within 0.02", ".2f"), Column("true rate of all larger", ".3f"), Column("at most 0.05", ".2f")),
+        "samples with a gap",
     ]
     rows = []
     for gaps in map(gaps_of, POPULATIONS):
         low, high = np.quantile(gaps.gaps, [0.1, 0.9])
-        rates = (float(gaps.printed.mean()), float(gaps.true.mean()))
-        samples = f"{len(gaps.gaps)} of {gaps.samples}"
-        rows.append(
-            (gaps.population.name, gaps.true_gap, f"{low:.2f} to {high:.2f}", gaps.near, *rates, gaps.close, samples)
-        )
+        printed, true, larger = (float(rates.mean()) for rates in (gaps.printed, gaps.true, gaps.larger))
+        found = (gaps.true_gap, f"{low:.2f} to {high:.2f}", gaps.near, printed, true, gaps.close, larger, gaps.kept)
+        rows.append((gaps.population.name, *found, f"{len(gaps.gaps)} of {gaps.samples}"))
     yield table("error rate at the repeatable gap: what is printed, and what is true", columns, rows)
