@@ -16,6 +16,7 @@ from qassay.errors import UsageError
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "serve": (
         "alembic",
+        "anyio",
         "argon2",
         "fastapi",
         "jinja2",

@@ -113,6 +113,16 @@ def test_a_renaming_is_undone_as_one(store: Store, desk: Any) -> None:
             undo_renaming(act(connection, who=desk.who(assignment), key="0000000000000000"), assignment, KEY)
 
 
+def test_a_judgment_of_its_own_is_no_change_of_classes(store: Store, desk: Any) -> None:
+    """Such as one that leaves unjudged what never was judged: it has a key too."""
+    with store.write() as connection:
+        assignment = desk.assigned(connection, "1.2", "second")
+        row = desk.rows(connection, "first", "1.2")[0]
+        judgments.append(act(connection, who=desk.who(assignment), key=KEY), "second", "list", row, undone=True)
+        with pytest.raises(UsageError, match="no such change"):
+            undo_renaming(act(connection, who=desk.who(assignment), key="fedcba9876543210"), assignment, KEY)
+
+
 def test_after_a_ruling_nothing_is_renamed(store: Store, desk: Any) -> None:
     with store.write() as connection:
         desk.judge_all(connection, "1.2", "second", lambda item, part: {"judgment": "W"})

@@ -474,6 +474,13 @@ def test_deep_json_is_refused(tmp_path: Path) -> None:
     assert "cannot be read as JSON: it is nested too deeply." in refusal(path)
 
 
+@pytest.mark.parametrize(("old", "new"), [('"france"', '"fr\\ud800"'), ('"flaky"', '"fl\\uD800"')])
+def test_half_characters_are_refused(tmp_path: Path, old: str, new: str) -> None:
+    """In a text and in a name; no file can contain them."""
+    path = replaced(tmp_path, sample("deepeval", "alpha.json"), old, new)
+    assert refusal(path).startswith(": a text has half a character (a lone surrogate). ")
+
+
 @pytest.mark.parametrize("text", ["1e400", "Infinity", "-Infinity", "1e200", "9" * 400, "9" * 5000])
 def test_numbers_that_are_not_scores_are_refused(tmp_path: Path, text: str) -> None:
     source = sample("deepeval", "alpha.json")

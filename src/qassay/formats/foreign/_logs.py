@@ -56,7 +56,10 @@ def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line:
 
 def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
     try:
-        return json.loads(content.decode("utf-8"))
+        value = json.loads(content.decode("utf-8"))
+        if b"\\ud" in content.lower():
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
         cut = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
@@ -64,6 +67,8 @@ def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
         raise refuse(path, f"is not JSON at {place}: {reason}. {remedy}", line=line) from None
     except UnicodeDecodeError as error:
         raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}", line=line) from None
+    except UnicodeEncodeError:
+        raise refuse(path, f"a text has half a character (a lone surrogate). {remedy}", line=line) from None
     except (RecursionError, ValueError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it contains a number too large"
         raise refuse(path, f"cannot be read as JSON: {reason}. {remedy}", line=line) from None

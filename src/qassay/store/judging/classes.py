@@ -34,6 +34,9 @@ class KnownClass:
     items: int
 
 
+NO_SUCH_CHANGE = "there is no such change of classes"
+
+
 class ClassGoneError(QassayError):
     """A class is not there any more: it was renamed or merged in the meantime."""
 
@@ -89,9 +92,12 @@ def undo_renaming(act: Act, assignment: Assignment, of: str) -> int:
     if judgments.by_key(act.connection, f"{act.key}.j0") is not None:
         return 0
     check_open(act, assignment)
+    # Judgments on their own have a key too, and are not a change of classes.
+    if judgments.by_key(act.connection, f"{of}.c0") is None:
+        raise UsageError(NO_SUCH_CHANGE)
     count = undo_judgments(act, assignment.set, assignment.question, of=of)
     if not count:
-        raise UsageError("there is no such change of classes")
+        raise UsageError(NO_SUCH_CHANGE)
     _note(act, assignment, "rename-class-undone", judgments=count)
     return count
 
