@@ -81,7 +81,7 @@ def test_strings_that_another_request_throws_out_are_still_shown(sheet: Sheet, s
 
 
 def test_a_list_has_an_end(sheet: Sheet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An attack on the server and on whoever judges by the list: nuggets without number."""
+    """An attack on the server and on the people who judge by the list: nuggets without end."""
     monkeypatch.setattr(nugget_changes, "MOST_NUGGETS", len(sheet.texts()) + 2)
     answers = [sheet.send("add", text=f"fact {number}", vital=False) for number in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 400, 400]
