@@ -19,9 +19,20 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "spelling", "display", "frames", "tables", "results", "arrays", "summaries", "matrix"),
+    *(
+        "errors",
+        "spelling",
+        "options",
+        "display",
+        "frames",
+        "tables",
+        "pages",
+        "results",
+        "arrays",
+        "summaries",
+        "matrix",
+    ),
     *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
-    "schemas",
 )
 ADAPTERS = (
     *(
@@ -35,6 +46,8 @@ ADAPTERS = (
         "evaluation",
         "checking",
         "analysis",
+        "studies",
+        "schemas",
     ),
     *("systems", "client", "assessors", "web", "cli"),
 )

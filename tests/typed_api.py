@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import polars as pl
+from qassay.analysis.overview import Facts
 
 import qassay
 from qassay.analysis.agreements import AgreementStudy
 from qassay.analysis.descriptions import Description
 from qassay.analysis.leaderboards import Leaderboard
-from qassay.analysis.overview import Facts
 from qassay.analysis.sampling import DrawnSample
 from qassay.meta.agreement import Agreement
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores

@@ -13,14 +13,16 @@ The map, in the order data flows; a module imports only modules above it:
     tally/        runs joined with a key           measures/   one small file per measure
     scoring/      question -> unit -> run
     meta/         the evaluation of the evaluation  figures/   results as charts
-    reports/      results as documents              schemas/   the form of rows and outputs, as JSON Schema
+    reports/      results as documents              options    an option, declared once for every door
+    pages         what a study shows, for every door
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
     formats/      files read, recognised, imported, exported
     outgoing      HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
     evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
-    analysis/     meta on an opened evaluation     systems/    reference systems, the harness
+    analysis/     meta on an opened evaluation     studies/    one file per question that people ask
+    schemas/      rows and outputs as JSON Schema  systems/    reference systems, the harness
     client        to use a served evaluation       assessors/  automatic assessors
     web/          the assessors' application       cli/        one file per command
 
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
         compare,
         compare_all,
         describe,
-        facts,
         leaderboard,
         people,
         sensitivity,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
+    from qassay.studies.facts import facts
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -75,7 +77,7 @@ _HOMES = {
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
     "describe": ("qassay.analysis", "describe"),
-    "facts": ("qassay.analysis", "facts"),
+    "facts": ("qassay.studies.facts", "facts"),
     "judge": ("qassay.assessors", "judge"),
     "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),

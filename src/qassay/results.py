@@ -1,18 +1,24 @@
 """The base of every result of an analysis: its answer in a sentence, its tables, its JSON, and data frames.
 
-A record gives `sentence()`, `tables()` and `as_json()`. From these follow what Python, a notebook and `print` show.
+A record is its document: the keys of the JSON are its fields, and its properties that are marked `reported`; their
+types are its schema. From `sentence()` and `tables()` follow what Python, a notebook and `print` show.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qassay.display import html_block, safe_text
 from qassay.frames import Framed
 from qassay.tables import Table
+
+# The metadata of a field that the document leaves out: tables and figures need it beside the numbers.
+UNREPORTED = {"reported": False}
+Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +59,7 @@ class Result(Framed, Figured):
 
     def as_json(self) -> dict[str, Any]:
         """All figures under their names, as the command's `--json` prints them."""
-        raise NotImplementedError(type(self).__name__)
+        return document(self)
 
     def to_polars(self) -> pl.DataFrame:
         """The main table as a polars data frame, with numbers at full precision."""
@@ -69,14 +75,31 @@ class Result(Framed, Figured):
         return html_block([table.html() for table in self.tables()], lead=self.sentence())
 
 
-def document(record: object, *names: str) -> dict[str, object]:
-    """These fields and properties of a result as JSON has them, or all its fields; records within it likewise."""
-    if not names and is_dataclass(record):
-        names = tuple(field.name for field in fields(record))
-    return {name: _plain(getattr(record, name)) for name in names}
+def reported(function: Getter) -> Getter:
+    """Mark the function of a property: it is a key of the document of its record, beside the fields."""
+    function.is_reported = True  # type: ignore[attr-defined]
+    return function
 
 
-def _plain(value: Any) -> object:
+@cache
+def keys_of(record: type) -> tuple[str, ...]:
+    """The keys of a record's document: its fields, then its reported properties, in the order of their definition."""
+    names = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+    for base in reversed(record.__mro__):
+        for name, value in vars(base).items():
+            getter = value.fget if isinstance(value, property) else getattr(value, "func", None)
+            if getattr(getter, "is_reported", False):
+                names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def document(record: object, *names: str) -> dict[str, Any]:
+    """These fields and properties of a record as JSON has them, or all of its keys; records within it likewise."""
+    kind: type = type(record)
+    return {name: _plain(getattr(record, name)) for name in names or keys_of(kind)}
+
+
+def _plain(value: Any) -> Any:
     if hasattr(value, "as_json"):
         return value.as_json()
     if is_dataclass(value):

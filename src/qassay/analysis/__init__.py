@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
-    from qassay.analysis.overview import Facts
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
@@ -299,21 +298,6 @@ def describe(
         )
     refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
     return Description(score_distributions(as_matrix(scores)))
-
-
-def facts(evaluation: Evaluation, *, key: str | None = None) -> Facts:
-    """The test set and its key in numbers, as a track overview prints them; no runs are needed.
-
-    `key` names the judgments that answers, nuggets and NIL questions follow from (default: as in scoring).
-
-    >>> import qassay
-    >>> facts = qassay.facts(qassay.open(qassay.demo_folder()))
-    >>> facts.questions, facts.series.count, facts.target_types["PERSON"], len(facts.nil)
-    ({'factoid': 77, 'list': 16, 'other': 16}, 16, 4, 9)
-    """
-    from qassay.analysis.overview import facts_of
-
-    return facts_of(evaluation, key)
 
 
 def agreement(

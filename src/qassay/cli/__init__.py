@@ -192,7 +192,13 @@ def help_text(function: Callable[..., object]) -> str:
 
 
 def load(verb: str) -> Callable[..., object]:
-    """The function behind a verb."""
+    """The function behind a verb; that of a study follows from its file."""
+    from qassay.studies import COMMANDS, study
+
+    if verb in COMMANDS:
+        from qassay.cli.studying import command_of
+
+        return command_of(study(verb))
     file, name = _ELSEWHERE.get(verb, (verb, "command"))
     function: Callable[..., object] = getattr(importlib.import_module(f"qassay.cli.{file}"), name)
     return function

@@ -85,8 +85,8 @@ def command(
 
 def _sections(folder: Path) -> tuple[list[str], list[str]]:
     """Parts of the README, the facts and the scores under the default key; and the people whom judgments name."""
-    from qassay.analysis import facts
     from qassay.evaluation import open_evaluation
+    from qassay.studies.facts import facts
 
     evaluation = open_evaluation(folder)
     result = facts(evaluation)

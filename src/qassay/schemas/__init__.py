@@ -4,6 +4,7 @@
     scores     documents of scores that commands print
     analyses   documents of analyses
     outputs    documents of all other commands, and what several documents share
+    records    the documents of studies, from their records
 
 The types of these files are the one place; the schemas are generated from them, and `qassay schema NAME` prints
 one. Keys that are not named are allowed everywhere: rows may carry fields of their own, and outputs may gain keys.
@@ -18,6 +19,8 @@ import msgspec
 
 from qassay.errors import unknown
 from qassay.schemas import analyses, outputs, rows, scores
+from qassay.schemas.records import document_of
+from qassay.studies import COMMANDS, study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -32,6 +35,8 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "sample-row": ("A row of samples/NAME.jsonl", (rows.SampleRow,)),
 }
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
+    # The documents of a study are its records.
+    **{name: (f"qassay {name} --json", ()) for name in COMMANDS},
     "agree": ("qassay agree --json", (analyses.Agree, analyses.AgreeByPerson)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
@@ -51,7 +56,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "describe": ("qassay describe --json", (analyses.Describe, analyses.DescribeQuestion, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
-    "facts": ("qassay facts --json", (outputs.Facts,)),
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge, outputs.JudgePlanned, outputs.JudgeNuggets)),
@@ -78,6 +82,8 @@ def schema(name: str) -> dict[str, Any]:
     if name not in NAMES:
         raise unknown("schema", name, NAMES)
     title, types = NAMES[name]
+    if name in COMMANDS:
+        types = tuple(document_of(record) for record in study(name).documents)
     parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     body = parts[0] if len(parts) == 1 else {"anyOf": list(parts)}
     return {"$schema": DIALECT, "title": title, **body, "$defs": definitions}

@@ -19,7 +19,10 @@ from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
+from qassay.options import UNCHOSEN
+from qassay.pages import About, Exhibit
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
+from qassay.studies import study
 from qassay.tables import Cell, Column, Table, no_formula, table
 from qassay.tally import block_of
 from qassay.tasks import Task
@@ -35,8 +38,6 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=50)]
 Page: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000)]
 Kind: TypeAlias = Literal["factoid", "list", "definition", "other", "pair", "qa"]
-# What the rows of a table are about, so that a page can lead there.
-About: TypeAlias = Literal["run", "question", "series"]
 # What a figure can be saved as.
 Form: TypeAlias = Literal["svg", "png", "pdf", "csv"]
 # Rows of a table and characters of a cell that a page shows at most; its CSV has all.
@@ -155,6 +156,29 @@ class Finding:
     def picture(self, name: str) -> Picture | None:
         """The figure with this name."""
         return next((picture for picture in self.pictures if picture.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPage:
+    """The page of a study, as plain data: what computes it in another process."""
+
+    name: str
+
+    def __call__(self, evaluation: Evaluation, choice: Choice, progress: Progress, **options: Any) -> Finding:
+        """The record of the study, as its page shows it."""
+        chosen = study(self.name)
+        how = {offered.name: getattr(choice, offered.name) for offered in chosen.options if offered.name in UNCHOSEN}
+        reporting = {"progress": progress} if chosen.reports_progress else {}
+        result = chosen.compute(evaluation, **how, **options, **reporting)
+        page = chosen.page(result)
+        parts = tuple(_part(exhibit) for exhibit in page.exhibits if exhibit.table is not None)
+        drawn = pictures(*(exhibit.draw for exhibit in page.exhibits if exhibit.draw is not None))
+        return Finding(parts, result.as_json(), " ".join(page.answer), pictures=drawn)
+
+
+def _part(exhibit: Exhibit) -> Part:
+    assert exhibit.table is not None
+    return Part(exhibit.name, exhibit.table, exhibit.links.about, exhibit.links.subjects, exhibit.links.column)
 
 
 @dataclass(frozen=True, slots=True)

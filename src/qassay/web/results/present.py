@@ -14,12 +14,13 @@ from starlette.concurrency import run_in_threadpool
 
 from qassay.display import safe_text, short_name
 from qassay.errors import Problem
+from qassay.pages import About
 from qassay.store.assignment.progress import Gate, OpenQuestion, finished_questions, read_gate, unfinished_questions
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
-from qassay.web.results.finding import About, Form, Part, Picture, ScoringOptions, StudyRequest, Window
+from qassay.web.results.finding import Form, Part, Picture, ScoringOptions, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import SHOWN_EARLY, Publication
 from qassay.web.results.saving import forms_of

@@ -172,12 +172,6 @@ def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Findin
     return Finding(parts, document, as_sentence(described.sentence()), left_out, pictures=drawn)
 
 
-def facts(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
-    """The test set and its key in numbers."""
-    result = analysis.facts(evaluation, key=choice.key)
-    return Finding(parts_of(result.tables(), "facts"), result.as_json(), f"{result.sentence()}.")
-
-
 def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
     """Every assessor beside the others: who is out of line, and on what."""
     from qassay.analysis.by_person import UnnamedError

@@ -16,10 +16,10 @@ from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.matrix import ScoreMatrix
 from qassay.meta.distributions import hardest_and_easiest
+from qassay.pages import About
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, table
 from qassay.web.results.finding import (
-    About,
     Choice,
     Finding,
     Kind,

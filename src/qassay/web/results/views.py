@@ -7,19 +7,23 @@ bounded length.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import ConfigDict, create_model, model_validator
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
+from qassay.options import Offered
 from qassay.scoring import Missing, Unjudged
+from qassay.studies import BEST, JUDGES, MORE, REAL, WHERE
+from qassay.studies import study as find_study
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
-from qassay.web.results.finding import Choice, Form, Name, Study, StudyRequest
+from qassay.web.results.finding import Choice, Form, Name, Names, Study, StudyPage, StudyRequest
 from qassay.web.results.units import units
 from qassay.web.routing import Input
 
@@ -97,7 +101,7 @@ class View:
     @property
     def name(self) -> str:
         """The name of the page, which is that of its study."""
-        return self.study.__name__
+        return self.study.name if isinstance(self.study, StudyPage) else self.study.__name__
 
     @property
     def path(self) -> str:
@@ -117,6 +121,9 @@ class View:
     @cached_property
     def options(self) -> dict[str, Any]:
         """The options of the study with their types and defaults, as its signature names them."""
+        if isinstance(self.study, StudyPage):
+            offered = (option for option in find_study(self.name).options if option.option.on_pages)
+            return {option.name: (_of_address(option), option.default) for option in offered}
         types = get_type_hints(self.study, include_extras=True)
         options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
         return {
@@ -173,6 +180,33 @@ class View:
         )
 
 
+def _of_address(offered: Offered) -> Any:
+    """The type of an option in an address, where texts and lists have a bounded length and numbers limits."""
+    if offered.kind == str | None:
+        return Name | None
+    if offered.kind == Sequence[str] | None:
+        return Names
+    option = offered.option
+    limited = option.least is not None or option.most is not None
+    return Annotated[offered.kind, Field(ge=option.least, le=option.most)] if limited else offered.kind
+
+
+def view_of(name: str, *, about: str = "", template: str = "results.html") -> View:
+    """The page of a study."""
+    study = find_study(name)
+    about = about or study.help.partition("\n\n")[0].replace("\n", " ")
+    return View(
+        StudyPage(name),
+        study.label,
+        study.heading,
+        about,
+        template=template,
+        tab=study.tab,
+        slow=study.slow,
+        is_open=study.is_open,
+    )
+
+
 class LeaderboardParameters(Parameters):
     """The leaderboard: with intervals where they are quick, or as asked; all runs, or the best of each organisation."""
 
@@ -180,13 +214,6 @@ class LeaderboardParameters(Parameters):
     best: bool = False
 
 
-BEST, REAL, WHERE, JUDGES, MORE = (
-    "Who is best?",
-    "Is it real?",
-    "Where do they differ?",
-    "Do the judges agree?",
-    "How many more questions?",
-)
 LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters, tab=BEST)
 
 
@@ -281,13 +308,7 @@ TRUST = View(
 )
 
 
-FACTS = View(
-    studies.facts,
-    label="Numbers",
-    heading="The test set in numbers",
-    about="Questions, series, answers, nuggets, NIL questions, and who judged how much.",
-    tab=BEST,
-)
+FACTS = view_of("facts")
 PEOPLE = View(
     studies.people,
     label="People",

@@ -1,11 +1,25 @@
-"""The test set and its key in numbers, as every track overview prints them: questions, series, answers, nuggets."""
+"""Show the test set and its judgments in numbers, as the overview of a shared task prints them.
+
+Questions by type, series and questions per series, targets by type,
+questions for which NIL ("there is no answer") is right, answers per
+list question, nuggets per list and how many of them are vital, runs,
+and how much each assessor judged. An unknown number is shown as a dash
+(null), not as 0. Questions that are left out of scoring are listed with
+the reason. No runs are needed.
+
+Examples
+
+  qassay facts my-eval
+  qassay facts my-eval --key first
+  qassay facts my-eval --json
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TypedDict
 
 import polars as pl
 
@@ -13,8 +27,11 @@ from qassay.evaluation import Evaluation
 from qassay.judging import ADJUDICATED, kind_of_type
 from qassay.judging.keys import Key, no_nuggets
 from qassay.judging.sets import DEVELOPMENT, JudgmentSet
+from qassay.options import Key as KeyOption
+from qassay.pages import Exhibit, Page
 from qassay.questions import Question
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
+from qassay.studies import BEST, Study
 from qassay.tables import Cell, Column, Table, plural, table
 
 # A table of the questions where NIL is right names at most this many.
@@ -22,19 +39,49 @@ QUESTIONS_NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """A number per question (or series), such as its nuggets: how many there are, the mean, the fewest and the most."""
+class Range:
+    """A number per question or series: the mean, the fewest and the most."""
 
-    count: int
     mean: float
     min: int
     max: int
 
-    @staticmethod
-    def of(numbers: Iterable[int]) -> Spread | None:
-        """The spread of these numbers; None where there are none."""
-        known = list(numbers)
-        return Spread(len(known), sum(known) / len(known), min(known), max(known)) if known else None
+
+class _Numbers(TypedDict):
+    mean: float
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFacts:
+    """The series, and the questions of each."""
+
+    count: int
+    questions: Range
+
+
+@dataclass(frozen=True, slots=True)
+class ListAnswers(Range):
+    """The known answers of each list question, and how many such questions have some."""
+
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class NuggetFacts(Range):
+    """The nuggets of each list, how many of them are vital on average, and how many lists there are."""
+
+    vital: float
+    lists: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorFacts:
+    """The current judgments of one person, in all and by set."""
+
+    judgments: int
+    sets: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +97,32 @@ class Scored:
 class Facts(Result):
     """The test set and its key in numbers; None where something is not known, never 0.
 
-    `nil` names the questions where NIL is right. `vital` are the vital nuggets of each list. `assessors[name]` counts
-    the person's current judgments by set, and `sets` all judgments of each set of people, by anyone.
+    `nil` names the questions where NIL is right, and `sets` counts all judgments of each set of people, by anyone.
     """
 
     name: str
     key: str | None
     questions: Mapping[str, int]
-    series: Spread | None
+    series: SeriesFacts | None
     target_types: Mapping[str, int]
     nil: tuple[str, ...] | None
-    list_answers: Spread | None
-    nuggets: Spread | None
-    vital: Spread | None
+    list_answers: ListAnswers | None
+    nuggets: NuggetFacts | None
     pair_labels: Mapping[str, int]
-    assessors: Mapping[str, Mapping[str, int]]
+    assessors: Mapping[str, AssessorFacts]
     sets: Mapping[str, int]
     runs: int
     organisations: int
     scored: Scored
     notes: tuple[str, ...] = ()
+    # The vital nuggets of each list.
+    vital: Range | None = field(default=None, metadata=UNREPORTED)
+
+    @property
+    @reported
+    def nil_questions(self) -> int | None:
+        """How many questions NIL is right for."""
+        return None if self.nil is None else len(self.nil)
 
     def sentence(self) -> str:
         """Questions, series, and how much there is to know about them."""
@@ -81,22 +134,24 @@ class Facts(Result):
             parts.append(f"NIL is right for {len(self.nil):,}")
         if self.list_answers is not None:
             parts.append(f"{self.list_answers.mean:.1f} answers per list question")
-        if self.nuggets is not None and self.vital is not None:
-            parts.append(
-                f"{self.nuggets.mean:.1f} nuggets per question that has them, {self.vital.mean:.1f} of them vital"
-            )
+        if self.nuggets is not None:
+            nuggets = f"{self.nuggets.mean:.1f} nuggets per question that has them"
+            parts.append(f"{nuggets}, {self.nuggets.vital:.1f} of them vital")
         return "; ".join(parts)
 
     def table(self) -> Table:
         """One row per fact: how many there are and, where they differ between questions, mean, fewest and most."""
         rows: list[tuple[Cell, ...]] = [(f"{kind} questions", n, None, None, None) for kind, n in self._questions()]
-        rows += _spread_rows("series, with questions each", self.series)
+        if self.series is not None:
+            rows.append(_range_row("series, with questions each", self.series.count, self.series.questions))
         rows += [(f"targets: {kind}", count, None, None, None) for kind, count in self.target_types.items()]
         if self.nil is not None or "factoid" in self.questions:
             rows.append(("NIL questions", None if self.nil is None else len(self.nil), None, None, None))
-        rows += _spread_rows("list questions, with answers each", self.list_answers)
-        rows += _spread_rows("nugget lists, with nuggets each", self.nuggets)
-        rows += _spread_rows("nugget lists, with vital nuggets each", self.vital)
+        if self.list_answers is not None:
+            rows.append(_range_row("list questions, with answers each", self.list_answers.questions, self.list_answers))
+        if self.nuggets is not None and self.vital is not None:
+            rows.append(_range_row("nugget lists, with nuggets each", self.nuggets.lists, self.nuggets))
+            rows.append(_range_row("nugget lists, with vital nuggets each", self.nuggets.lists, self.vital))
         rows += [(f"pairs: {label}", count, None, None, None) for label, count in self.pair_labels.items()]
         rows += [("runs", self.runs, None, None, None), ("organisations", self.organisations, None, None, None)]
         columns = [Column("", left=True), Column("number"), Column("mean", ".1f"), Column("min"), Column("max")]
@@ -137,44 +192,25 @@ class Facts(Result):
         names = list(self.sets)
         columns = [Column("assessor", left=True), Column("judgments"), *map(Column, names)]
         rows: list[tuple[Cell, ...]] = []
-        for person, counts in sorted(
-            self.assessors.items(), key=lambda person_counts: (-sum(person_counts[1].values()), person_counts[0])
-        ):
-            rows.append((person, sum(counts.values()), *(counts.get(name, 0) for name in names)))
-        signed = {name: sum(counts.get(name, 0) for counts in self.assessors.values()) for name in names}
+        for person, judged in sorted(self.assessors.items(), key=lambda item: (-item[1].judgments, item[0])):
+            rows.append((person, judged.judgments, *(judged.sets.get(name, 0) for name in names)))
+        signed = {name: sum(judged.sets.get(name, 0) for judged in self.assessors.values()) for name in names}
         unnamed = [self.sets[name] - signed[name] for name in names]
         if any(unnamed):
             rows.append(("not named", sum(unnamed), *unnamed))
         return table("Judgments by assessor and set", columns, rows)
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of `facts --json`."""
-        series, nuggets, vital = self.series, self.nuggets, self.vital
-        per_series = None if series is None else {"min": series.min, "mean": series.mean, "max": series.max}
-        lists = None
-        if nuggets is not None and vital is not None:
-            numbers = {"mean": nuggets.mean, "vital": vital.mean, "lists": nuggets.count}
-            lists = {**numbers, "min": nuggets.min, "max": nuggets.max}
-        return {
-            **document(self, "name", "key", "questions"),
-            "series": None if series is None else {"count": series.count, "questions": per_series},
-            **document(self, "target_types"),
-            "nil_questions": None if self.nil is None else len(self.nil),
-            "nil": None if self.nil is None else list(self.nil),
-            "list_answers": None if self.list_answers is None else _spread_json(self.list_answers),
-            "nuggets": lists,
-            **document(self, "pair_labels"),
-            "assessors": {
-                person: {"judgments": sum(counts.values()), "sets": dict(counts)}
-                for person, counts in self.assessors.items()
-            },
-            **document(self, "sets", "runs", "organisations", "scored"),
-            "notes": list(self.notes),
-        }
 
+def facts(evaluation: Evaluation, *, key: KeyOption = None) -> Facts:
+    """The test set and its key in numbers, as a track overview prints them; no runs are needed.
 
-def facts_of(evaluation: Evaluation, key: str | None = None) -> Facts:
-    """The facts of an evaluation under a key (the default one unless named); without any key those of the test set."""
+    `key` names the judgments that answers, nuggets and NIL questions follow from (default: as in scoring).
+
+    >>> import qassay
+    >>> facts = qassay.facts(qassay.open(qassay.demo_folder()))
+    >>> facts.questions, facts.series.count, facts.target_types["PERSON"], len(facts.nil)
+    ({'factoid': 77, 'list': 16, 'other': 16}, 16, 4, 9)
+    """
     chosen = _key(evaluation, key)
     questions = evaluation.questions
     known = chosen.answer_classes()
@@ -182,6 +218,7 @@ def facts_of(evaluation: Evaluation, key: str | None = None) -> Facts:
     nuggets = _per_question(chosen.nuggets["question"], questions)
     vital_ids = chosen.nuggets.filter(pl.col("vital"))["question"]
     vital = _per_question(vital_ids, questions)
+    vital_of_lists = [vital.get(question, 0) for question in nuggets]
     nil, notes = _nil(evaluation, chosen)
     sets = {name: evaluation.judgment_set(name) for name in evaluation.human_sets}
     has_key = key is not None or evaluation.default_key() is not None
@@ -189,24 +226,60 @@ def facts_of(evaluation: Evaluation, key: str | None = None) -> Facts:
         several = ", ".join(evaluation.human_sets)
         notes.append(f"Several judgment sets and none is adjudicated: choose one with --key ({several}).")
     labels = Counter(chosen.pair_labels().values())
+    people = _assessors(sets)
     return Facts(
         name=evaluation.name,
         key=chosen.name if has_key else None,
         questions=questions.counts(),
-        series=Spread.of(len(series.questions) for series in questions.series),
+        series=_series([len(series.questions) for series in questions.series]),
         target_types=_target_types(questions),
         nil=nil,
-        list_answers=Spread.of(answers.values()),
-        nuggets=Spread.of(nuggets.values()),
-        vital=Spread.of(vital.get(question, 0) for question in nuggets),
+        list_answers=ListAnswers(**_range(answers.values()), questions=len(answers)) if answers else None,
+        nuggets=_nuggets(nuggets, vital_of_lists),
         pair_labels={label: labels[label] for label in evaluation.task.labels if label in labels},
-        assessors=_assessors(sets),
+        assessors={name: AssessorFacts(sum(counts.values()), counts) for name, counts in people.items()},
         sets={name: sum(table.height for table in judged.kinds.values()) for name, judged in sets.items()},
         runs=len(evaluation.folder.runs()),
         organisations=len({about.organisation for about in evaluation.information.values()} - {None}),
         scored=_scored(evaluation, answers, nuggets, vital),
         notes=tuple(notes),
+        vital=Range(**_range(vital_of_lists)) if nuggets else None,
     )
+
+
+def page(result: Facts) -> Page:
+    """The test set in a sentence, and its tables."""
+    return Page(
+        (f"{result.sentence()}.",),
+        tuple(Exhibit(f"facts-{place}", shown) for place, shown in enumerate(result.tables(), 1)),
+    )
+
+
+STUDY = Study(
+    name="facts",
+    compute=facts,
+    page=page,
+    documents=(Facts,),
+    heading="The test set in numbers",
+    label="Numbers",
+    tab=BEST,
+)
+
+
+def _range(numbers: Iterable[int]) -> _Numbers:
+    known = list(numbers)
+    return {"mean": sum(known) / len(known), "min": min(known), "max": max(known)}
+
+
+def _series(questions: list[int]) -> SeriesFacts | None:
+    return SeriesFacts(len(questions), Range(**_range(questions))) if questions else None
+
+
+def _nuggets(nuggets: Mapping[str, int], vital: list[int]) -> NuggetFacts | None:
+    """The nuggets of each list, and how many of them are vital; None where there is no list."""
+    if not nuggets:
+        return None
+    return NuggetFacts(**_range(nuggets.values()), vital=sum(vital) / len(vital), lists=len(nuggets))
 
 
 def _key(evaluation: Evaluation, name: str | None) -> Key:
@@ -294,9 +367,5 @@ def _scored(
     return Scored(counted, len(units) if evaluation.questions.series else None, left_out)
 
 
-def _spread_rows(title: str, spread: Spread | None) -> list[tuple[Cell, ...]]:
-    return [] if spread is None else [(title, spread.count, spread.mean, spread.min, spread.max)]
-
-
-def _spread_json(spread: Spread) -> dict[str, object]:
-    return {"mean": spread.mean, "min": spread.min, "max": spread.max, "questions": spread.count}
+def _range_row(title: str, count: int, numbers: Range) -> tuple[Cell, ...]:
+    return (title, count, numbers.mean, numbers.min, numbers.max)

@@ -1,0 +1,60 @@
+"""The form of a record's document, from the types of its fields and reported properties."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import cache, cached_property, reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from qassay.results import keys_of
+
+
+@cache
+def document_of(record: type) -> type:
+    """The type of the document of a record: every key with the type that JSON has there."""
+    hints: dict[str, Any] = {}
+    for base in reversed(record.__mro__):
+        if is_dataclass(base):
+            hints |= get_type_hints(base)
+    keys = {name: json_type(hints.get(name) or _returned(record, name)) for name in keys_of(record)}
+    document = TypedDict(record.__name__, keys)  # type: ignore[misc]  # its keys are those of the record
+    document.__doc__ = inspect.cleandoc(record.__doc__ or "")
+    document.__module__ = record.__module__
+    return document
+
+
+def json_type(kind: Any) -> Any:
+    """The type that a value of this type has in JSON.
+
+    >>> json_type(tuple[float, float] | None), json_type(Mapping[str, tuple[str, ...]])
+    (list[float] | None, dict[str, list[str]])
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return document_of(kind) if isinstance(kind, type) else kind
+    if kind is np.ndarray or origin is np.ndarray:
+        return list[float | None]
+    if origin in (Union, UnionType):
+        return reduce(or_, (NoneType if part is NoneType else json_type(part) for part in parts))
+    if origin is Literal or origin is None:
+        return list if kind is tuple else kind
+    if issubclass(origin, Mapping):
+        return dict[str, json_type(parts[1])]  # type: ignore[misc]  # a type that is computed
+    if issubclass(origin, (tuple, Sequence, frozenset)):
+        items = {json_type(part) for part in parts if part is not Ellipsis}
+        return list[reduce(or_, items)]  # type: ignore[misc]
+    return kind
+
+
+def _returned(record: type, name: str) -> Any:
+    """The type that a property gives."""
+    attribute = next(vars(base)[name] for base in record.__mro__ if name in vars(base))
+    getter = attribute.func if isinstance(attribute, cached_property) else attribute.fget
+    return get_type_hints(getter, vars(sys.modules[getter.__module__]))["return"]

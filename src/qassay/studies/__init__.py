@@ -1,0 +1,82 @@
+"""The studies: one file for each question that people ask of scores and judgments.
+
+    facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+
+A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
+and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
+Its docstring is the help of the command.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from qassay.options import Offered, options_of
+from qassay.pages import Page
+
+# The studies that are commands.
+COMMANDS = frozenset({"facts"})
+
+# The questions of the tabs of results, in order.
+BEST, REAL, WHERE, JUDGES, MORE = (
+    "Who is best?",
+    "Is it real?",
+    "Where do they differ?",
+    "Do the judges agree?",
+    "How many more questions?",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One study, as every door renders it.
+
+    `compute` gives a record from its source; `page` shows the record, and its own options say how much of it. A study
+    of `scores` takes score tables too. `doing` is the work that takes long. `documents` are the types of its JSON.
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    page: Callable[..., Page]
+    documents: tuple[type, ...]
+    source: Literal["evaluation", "scores"] = "evaluation"
+    doing: str = "computing"
+    # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
+    heading: str = ""
+    label: str = ""
+    tab: str | None = None
+    # Whether its page gives way to others, and whether it is shown while people judge: it scores nothing.
+    slow: bool = False
+    is_open: bool = False
+
+    @cached_property
+    def options(self) -> list[Offered]:
+        """What can be chosen: how it is computed."""
+        return options_of(self.compute)
+
+    @cached_property
+    def shown_options(self) -> list[Offered]:
+        """What can be chosen: how much of it is shown."""
+        return options_of(self.page)
+
+    @property
+    def help(self) -> str:
+        """The help of its command."""
+        return inspect.cleandoc(sys.modules[self.compute.__module__].__doc__ or "")
+
+    @property
+    def reports_progress(self) -> bool:
+        """Whether it takes a callback for progress."""
+        return "progress" in inspect.signature(self.compute).parameters
+
+
+def study(name: str) -> Study:
+    """The study of this name; its file is loaded now."""
+    found: Study = importlib.import_module(f"qassay.studies.{name}").STUDY
+    return found
