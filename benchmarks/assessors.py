@@ -99,8 +99,8 @@ def reusability() -> list[Table]:
     rows: list[list[Cell]] = []
     for name in ("overlap",):
         result = qassay.reuse(qassay.open(rag24("rag24-reuse")), name, missing="skip")
-        errors = [row.change for row in result.rows]
-        moved = [abs((row.rank_with or 0) - row.rank) for row in result.rows]
+        errors = [row.change for row in result.runs]
+        moved = [abs((row.rank_with or 0) - row.rank) for row in result.runs]
         rmse = float(np.sqrt(np.mean(np.square(errors))))
         rows.append([name, result.comparison.tau, rmse, result.mean_change, float(np.median(moved)), max(moved)])
     columns: list[Column | str] = [

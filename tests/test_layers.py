@@ -46,10 +46,8 @@ ADAPTERS = (
         "evaluation",
         "checking",
         "analysis",
-        "studies",
-        "schemas",
     ),
-    *("systems", "client", "assessors", "web", "cli"),
+    *("systems", "client", "assessors", "studies", "schemas", "web", "cli"),
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (

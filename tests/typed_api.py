@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import polars as pl
-from qassay.analysis.overview import Facts
+from qassay.studies.facts import Facts
 
 import qassay
 from qassay.analysis.agreements import AgreementStudy

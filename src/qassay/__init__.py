@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from qassay.analysis.sampling import sample
     from qassay.analysis.trusting import trust
     from qassay.assessors import judge
-    from qassay.assessors.reusing import reuse
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
     from qassay.evaluation import Evaluation
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from qassay.measures import measure
     from qassay.scoring import Scores
     from qassay.studies.facts import facts
+    from qassay.studies.reuse import reuse
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -86,7 +86,7 @@ _HOMES = {
     "plan": ("qassay.analysis.plans", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis.reporting", "report"),
-    "reuse": ("qassay.assessors.reusing", "reuse"),
+    "reuse": ("qassay.studies.reuse", "reuse"),
     "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),

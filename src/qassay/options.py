@@ -91,13 +91,13 @@ UNCHOSEN: dict[str, Any] = {"key": None, "measure": None, "component": None, "un
 
 
 def options_of(function: Callable[..., Any]) -> list[Offered]:
-    """The options of a function, in order: its keyword parameters, and the keys of its `**how: Unpack[...]`."""
+    """The options of a function, in order: parameters after the source, and the keys of its `**how: Unpack[...]`."""
     return list(_offered(function))
 
 
 def _offered(function: Callable[..., Any]) -> Iterator[Offered]:
-    parameters = signature(function).parameters.values()
-    chosen = {p.name: p for p in parameters if p.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)}
+    _, *others = signature(function).parameters.values()
+    chosen = {parameter.name: parameter for parameter in others}
     # Only these annotations are looked up: others may name types that are loaded when an evaluation is opened.
     names = SimpleNamespace(__annotations__={name: p.annotation for name, p in chosen.items()})
     types = get_type_hints(names, function.__globals__, include_extras=True)

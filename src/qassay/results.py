@@ -76,27 +76,37 @@ class Result(Framed, Figured):
 
 
 def reported(function: Getter) -> Getter:
-    """Mark the function of a property: it is a key of the document of its record, beside the fields."""
-    function.is_reported = True  # type: ignore[attr-defined]
-    return function
+    """Mark the function of a property: its name is a key of the document of its record, beside the fields."""
+    return reported_as(function.__name__)(function)
+
+
+def reported_as(key: str) -> Callable[[Getter], Getter]:
+    """Mark the function of a property as this key of the document, where the record has the name for something else."""
+
+    def mark(function: Getter) -> Getter:
+        function.reported_as = key  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 @cache
-def keys_of(record: type) -> tuple[str, ...]:
-    """The keys of a record's document: its fields, then its reported properties, in the order of their definition."""
-    names = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+def keys_of(record: type) -> dict[str, str]:
+    """The attribute behind each key of a record's document: its fields, then its reported properties, as defined."""
+    attributes = {part.name: part.name for part in fields(record) if part.metadata.get("reported", True)}
     for base in reversed(record.__mro__):
         for name, value in vars(base).items():
             getter = value.fget if isinstance(value, property) else getattr(value, "func", None)
-            if getattr(getter, "is_reported", False):
-                names.append(name)
-    return tuple(dict.fromkeys(names))
+            if key := getattr(getter, "reported_as", None):
+                attributes[key] = name
+    return attributes
 
 
 def document(record: object, *names: str) -> dict[str, Any]:
     """These fields and properties of a record as JSON has them, or all of its keys; records within it likewise."""
     kind: type = type(record)
-    return {name: _plain(getattr(record, name)) for name in names or keys_of(kind)}
+    attributes = {name: name for name in names} or keys_of(kind)
+    return {key: _plain(getattr(record, name)) for key, name in attributes.items()}
 
 
 def _plain(value: Any) -> Any:

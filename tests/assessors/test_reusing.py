@@ -28,7 +28,7 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
     """By hand: people's judgments of the run are deleted, the assessor judges, and the mixed key scores."""
     result = qassay.reuse(qassay.open(rag), assessor)
     assert result.assessor == assessor
-    for row in result.rows:
+    for row in result.runs:
         place = tmp_path / row.run
         shutil.copytree(rag, place)
         for path in (place / "judgments").iterdir():
@@ -39,7 +39,7 @@ def test_it_is_what_judging_a_late_run_gives(rag: Path, tmp_path: Path, assessor
         by_hand = {entry.run: entry.score for entry in scores.runs}
         assert row.score_with == pytest.approx(by_hand[row.run], abs=1e-12)
         assert row.rank_with == scores.ranks()[row.run]
-        assert row.score == qassay.open(rag).score().runs[[r.run for r in result.rows].index(row.run)].score
+        assert row.score == qassay.open(rag).score().runs[[r.run for r in result.runs].index(row.run)].score
         assert row.score_without == 0.0
         assert row.assessed == 88
         assert row.change == row.score_with - row.score
@@ -72,7 +72,7 @@ def test_only_what_people_judged_for_the_run_alone_is_judged_again(small: Path) 
         asked.append((row["question"], row.get("run"), row["doc"], row["text"]))
         return "W"
 
-    rows = {row.run: row for row in qassay.reuse(qassay.open(small), wrong).rows}
+    rows = {row.run: row for row in qassay.reuse(qassay.open(small), wrong).runs}
     assert asked == [
         *(("2", None, "d2", "y"), ("3", "a", "d3", "q")),
         *(("1", None, "d9", "z"), ("3", "c", "d4", "r"), ("3", "c", "d8", "p")),
@@ -83,7 +83,7 @@ def test_only_what_people_judged_for_the_run_alone_is_judged_again(small: Path) 
 
 
 def test_a_class_that_is_not_known_is_not_distinct(small: Path) -> None:
-    rows = {row.run: row for row in qassay.reuse(qassay.open(small), all_right).rows}
+    rows = {row.run: row for row in qassay.reuse(qassay.open(small), all_right).runs}
     # a left out: y is right; of its list p has b's judgment, q is right but its class is unknown: D=1, N=2, S={P, R}.
     assert rows["a"].score_with == pytest.approx((2 / 3) * 1.0 + (1 / 3) * (2 * 1 / (2 + 2)))
     # c left out: z is right, NIL on 2 is wrong; r's class is unknown, but p is a string that people put into class P:
@@ -93,7 +93,7 @@ def test_a_class_that_is_not_known_is_not_distinct(small: Path) -> None:
 
 
 def test_one_that_learns_never_sees_the_judgments_of_the_run(small: Path) -> None:
-    rows = {row.run: row for row in qassay.reuse(qassay.open(small), "transfer(people=adjudicated)").rows}
+    rows = {row.run: row for row in qassay.reuse(qassay.open(small), "transfer(people=adjudicated)").runs}
     # Nothing like y, q, z or r is left to learn from, so that nothing is said of them.
     assert {run: row.assessed for run, row in rows.items()} == {"a": 0, "b": 0, "c": 0}
 
@@ -110,7 +110,7 @@ def test_free_text_answers_too(tmp_path: Path) -> None:
     rows = [{"question": "1", "text": text, "judgment": "correct"} for text in ("Rome", "Roma")]
     (place / "judgments" / "adjudicated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = qassay.reuse(qassay.open(place), "match")
-    scores = {row.run: (row.score, row.score_without, row.score_with) for row in result.rows}
+    scores = {row.run: (row.score, row.score_without, row.score_with) for row in result.runs}
     assert scores == {"a": (1.0, 0.0, 1.0), "b": (1.0, 0.0, 0.0)}
 
 

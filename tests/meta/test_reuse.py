@@ -34,7 +34,7 @@ def test_leaving_out_a_run_takes_only_what_it_alone_brought(evaluation: Evaluati
 
 
 def test_scores_without_a_run_are_those_of_the_reduced_key(evaluation: Evaluation) -> None:
-    result = {row.run: row for row in reuse(evaluation.tally()).rows}
+    result = {row.run: row for row in reuse(evaluation.tally()).runs}
     # Whole key: a is right on both factoids; NIL is wrong on 2; S = {P, Q, R}.
     assert result["a"].score == pytest.approx((2 / 3) * 1.0 + (1 / 3) * (4 / 5))
     # Without a: 2 has no known answer any more, a's own y is unjudged; its list has p judged W.
@@ -48,7 +48,7 @@ def test_scores_without_a_run_are_those_of_the_reduced_key(evaluation: Evaluatio
 
 def test_by_organisation_its_runs_leave_together(evaluation: Evaluation) -> None:
     study = reuse(evaluation.tally(), by="organisation")
-    rows = {row.run: row for row in study.rows}
+    rows = {row.run: row for row in study.runs}
     # Without a and b, x is unjudged for both of them; for b NIL becomes right on 2.
     assert rows["b"].score_without == pytest.approx((2 / 3) * 0.5)
     assert study.as_json()["by"] == "organisation"

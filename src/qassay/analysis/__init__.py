@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
-    from qassay.meta.reuse import Assess, By, Reuse
     from qassay.meta.sensitivity import SensitivityCurves
     from qassay.meta.sensitivity.counting import Ties
     from qassay.meta.significance import AllPairs, Method, PairComparison
@@ -381,44 +380,6 @@ def stability(
         raise UsageError("stability compares the scores of two judges or more, or an evaluation")
     first = next(iter(matrices))
     return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
-
-
-def reuse(
-    evaluation: Evaluation,
-    *,
-    by: By = "run",
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    missing: Missing = "stop",
-    assessor: str | None = None,
-    assess: Assess | None = None,
-    progress: Progress | None = None,
-) -> Reuse:
-    """Would the judgments be fair to a system that was not in the pool?
-
-    Each run in turn, or with `by="organisation"` all runs of an organisation, is scored without the judgments that only
-    it brought. A large fall means that new systems cannot be scored without judging more. `assess` judges in their
-    place (`qassay.assessors.reusing`).
-
-    >>> import qassay
-    >>> qassay.reuse(qassay.open(qassay.demo_folder()), component="factoid")
-    Reuse: a run left out changes by -0.047 on average, by -0.195 at most (jay); 3 of 45 pairs of runs change places
-    """
-    from qassay.meta.reuse import reuse as leave_out
-
-    return leave_out(
-        evaluation.tally(key, measure=measure),
-        by=by,
-        measure=measure,
-        component=component,
-        missing=missing,
-        drop=evaluation.configuration.drop,
-        drop_from_series=evaluation.configuration.drop_from_series,
-        assessor=assessor,
-        assess=assess,
-        progress=progress,
-    )
 
 
 def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> ScoreMatrix:

@@ -12,8 +12,8 @@ and the assessor judges it in place of the people: so would a run fare that come
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
 from qassay.meta.ranking import RankComparison, compare_rankings
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
 from qassay.tables import MANUAL_RUN, Column, Table, plural, starred, table
@@ -58,12 +58,31 @@ class LeftOut:
     rank_with: float | None = None
     assessed: int | None = None
     # The ranks as people write them: 2= where runs share the second place.
-    places: tuple[int | str | None, ...] = ()
+    places: tuple[int | str | None, ...] = field(default=(), metadata=UNREPORTED)
 
     @property
+    @reported
     def change(self) -> float:
         """The loss (negative) or gain of the run when it is left out, or judged by the assessor."""
         return (self.score_without if self.score_with is None else self.score_with) - self.score
+
+
+@dataclass(frozen=True, slots=True)
+class LargestChange:
+    """The run whose score changes most, and by how much."""
+
+    run: str
+    change: float
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How far the runs keep their order."""
+
+    tau: float | None
+    swaps: int
+    concordant: int
+    tied: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,27 +92,54 @@ class Reuse(Result):
     by: By
     measure: str
     key: str
-    rows: tuple[LeftOut, ...]
-    comparison: RankComparison
+    runs: tuple[LeftOut, ...]
+    comparison: RankComparison = field(metadata=UNREPORTED)
     notes: tuple[str, ...] = ()
-    manual: frozenset[str] = frozenset()
-    # Who judged in place of the people, and the rankings with nothing in their place.
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
+    # Who judged in place of the people, and the order with nothing in their place.
     assessor: str | None = None
-    unassessed: RankComparison | None = None
+    unassessed: Order | None = None
 
     @property
+    @reported
     def mean_change(self) -> float:
         """Mean change of a run's score."""
-        return float(np.mean([row.change for row in self.rows]))
+        return float(np.mean([row.change for row in self.runs]))
 
     @property
-    def largest(self) -> LeftOut:
+    @reported
+    def largest_change(self) -> LargestChange:
         """The run whose score changes most."""
-        return max(self.rows, key=lambda row: abs(row.change))
+        largest = max(self.runs, key=lambda row: abs(row.change))
+        return LargestChange(largest.run, largest.change)
+
+    @property
+    @reported
+    def tau(self) -> float | None:
+        """Kendall's tau of the runs as they are and left out."""
+        return self.comparison.tau
+
+    @property
+    @reported
+    def swaps(self) -> int:
+        """Pairs of runs that change places."""
+        return self.comparison.swaps
+
+    @property
+    @reported
+    def concordant(self) -> int:
+        """Pairs of runs that keep their order."""
+        return self.comparison.concordant
+
+    @property
+    @reported
+    def tied(self) -> int:
+        """Pairs of runs that are tied either way."""
+        return self.comparison.tied
 
     def sentence(self) -> str:
         """How much a run loses or gains by having been left out."""
-        largest, ranks = self.largest, self.comparison
+        largest, ranks = self.largest_change, self.comparison
         judged = "" if self.assessor is None else f" and judged by {self.assessor}"
         change = (
             f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
@@ -110,7 +156,7 @@ class Reuse(Result):
         columns += [Column("left out", ".3f"), Column("change", "+.3f")]
         columns += [Column("rank"), Column("rank left out")]
         names = ("organisation", "unique_items", "score", "score_without", "change")
-        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.rows]
+        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.runs]
         return table(f"Leave out one {self.by}: {self.measure}, judgments: {self.key}", columns, rows, self._reading())
 
     def _table_with(self, assessor: str) -> Table:
@@ -119,43 +165,27 @@ class Reuse(Result):
         columns += [Column("left out", ".3f"), Column("program", ".3f"), Column("change", "+.3f")]
         columns += [Column("rank"), Column("rank left out"), Column("rank program")]
         names = ("assessed", "score", "score_without", "score_with", "change")
-        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.rows]
+        rows = [(starred(r.run, self.manual), *(getattr(r, name) for name in names), *r.places) for r in self.runs]
         title = f"Leave out one {self.by}, judged by {assessor}: {self.measure}, judgments: {self.key}"
         return table(title, columns, rows, self._reading())
 
     def to_polars(self) -> pl.DataFrame:
         """One row per run, with the columns of the table and ranks as numbers."""
         shown = self.table()
-        ranks = [("rank", "rank_without", "rank_with")[: len(row.places)] for row in self.rows]
+        ranks = [("rank", "rank_without", "rank_with")[: len(row.places)] for row in self.runs]
         rows = [
             (*cells[: -len(names)], *(getattr(row, name) for name in names))
-            for cells, row, names in zip(shown.rows, self.rows, ranks, strict=True)
+            for cells, row, names in zip(shown.rows, self.runs, ranks, strict=True)
         ]
         return replace(shown, rows=tuple(rows)).to_polars()
 
-    def as_json(self) -> dict[str, Any]:
-        """All figures under their names; those with an assessor where there is one."""
-        names = ["run", "organisation", "unique_items", "score", "score_without", "change", "rank", "rank_without"]
-        more: dict[str, Any] = {}
-        if self.assessor is not None and self.unassessed is not None:
-            names += ["score_with", "rank_with", "assessed"]
-            unassessed = document(self.unassessed, "tau", "swaps", "concordant", "tied")
-            more = {"assessor": self.assessor, "unassessed": unassessed}
-        return {
-            **document(self, "by", "measure", "key"),
-            **more,
-            "runs": [document(row, *names) for row in self.rows],
-            "mean_change": self.mean_change,
-            "largest_change": document(self.largest, "run", "change"),
-            **document(self.comparison, "tau", "swaps", "concordant", "tied"),
-            "notes": [*self.notes, *self.comparison.notes],
-        }
-
     def _reading(self) -> tuple[str, ...]:
-        changes = f"Mean change {self.mean_change:+.3f}; largest {self.largest.change:+.3f} ({self.largest.run})."
+        largest = self.largest_change
+        changes = f"Mean change {self.mean_change:+.3f}; largest {largest.change:+.3f} ({largest.run})."
         star = (MANUAL_RUN,) if self.manual else ()
         reading = (READING if self.assessor is None else READING_WITH).format(by=self.by)
-        return (f"{changes} {self.comparison.sentence()}", reading, *self.notes, *star)
+        notes = [note for note in self.notes if note not in self.comparison.notes]
+        return (f"{changes} {self.comparison.sentence()}", reading, *notes, *star)
 
 
 class _Rules(TypedDict):
@@ -212,12 +242,13 @@ def reuse(
     scores = [row.score for row in ordered]
     comparison = compare_rankings(scores, [row.score_without for row in ordered])
     manual = frozenset(row.run for row in ordered if joined.runs.about(row.run).manual)
-    result = Reuse(by, whole.measure, whole.key, ordered, comparison, _notes(joined), manual)
     if assess is None:
-        return result
+        notes = (*_notes(joined), *comparison.notes)
+        return Reuse(by, whole.measure, whole.key, ordered, comparison, notes, manual)
     judged = compare_rankings(scores, [row.score + row.change for row in ordered])
-    notes = ("What the program leaves unjudged counts as wrong.",)
-    return replace(result, comparison=judged, unassessed=comparison, assessor=assessor, notes=notes)
+    notes = ("What the program leaves unjudged counts as wrong.", *judged.notes)
+    order = Order(comparison.tau, comparison.swaps, comparison.concordant, comparison.tied)
+    return Reuse(by, whole.measure, whole.key, ordered, judged, notes, manual, assessor, order)
 
 
 def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = False) -> tuple[Key, dict[str, int]]:

@@ -64,7 +64,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "pool": ("qassay pool --json", (outputs.Pool,)),
     "report": ("qassay report --json", (outputs.Report, outputs.ResultPages)),
     "restore": ("qassay restore --json", (outputs.Restore,)),
-    "reuse": ("qassay reuse --json", (analyses.Reuse,)),
     "run": ("qassay run --json", (outputs.Run,)),
     "schema": ("qassay schema --json", (outputs.Names,)),
     "sample": ("qassay sample --json", (scores.Sample,)),

@@ -360,49 +360,6 @@ class Describe(TypedDict):
     target_types: NotRequired[dict[str, Any]]
 
 
-class LeftOut(TypedDict):
-    """A run, scored with and without what only it added to the pool."""
-
-    run: str
-    organisation: NotRequired[str | None]
-    unique_items: int
-    score: Number
-    score_without: Number
-    change: Number
-    rank: Number
-    rank_without: Number
-    score_with: NotRequired[Number]
-    rank_with: NotRequired[Number]
-    assessed: NotRequired[int]
-
-
-class Order(TypedDict):
-    """How far two rankings agree."""
-
-    tau: Number
-    swaps: int
-    concordant: int
-    tied: int
-
-
-class Reuse(TypedDict):
-    """The leave-one-out test of the judgments; with an assessor, its judgments in place of the people's."""
-
-    by: str
-    measure: str
-    key: str
-    assessor: NotRequired[str]
-    unassessed: NotRequired[Order]
-    runs: list[LeftOut]
-    mean_change: Number
-    largest_change: dict[str, Any] | None
-    tau: Number
-    swaps: int
-    concordant: int
-    tied: int
-    notes: Notes
-
-
 class TrustedLabels(TypedDict):
     """Agreement on the labels of one kind, before folding."""
 

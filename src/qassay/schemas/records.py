@@ -23,7 +23,7 @@ def document_of(record: type) -> type:
     for base in reversed(record.__mro__):
         if is_dataclass(base):
             hints |= get_type_hints(base)
-    keys = {name: json_type(hints.get(name) or _returned(record, name)) for name in keys_of(record)}
+    keys = {key: json_type(hints.get(name) or _returned(record, name)) for key, name in keys_of(record).items()}
     document = TypedDict(record.__name__, keys)  # type: ignore[misc]  # its keys are those of the record
     document.__doc__ = inspect.cleandoc(record.__doc__ or "")
     document.__module__ = record.__module__

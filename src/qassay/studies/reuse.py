@@ -1,21 +1,33 @@
-"""Reusability with an automatic assessor: leave a run out, let the assessor judge it, and compare (METHOD 6 and 7).
+"""Would the judgments be fair to a system that was not in the pool?
 
-The assessor sees people's judgments without those of the run that is left out, as if the run had come after the
-judging: one that learns from them is opened again for every run.
+Leaves out each run in turn, as if it had come after the judging: judgments of items that only this run returned are
+not used. If its score falls much, the judgments are not fair to new systems, and their answers must be judged too.
+
+--with lets an automatic assessor judge the run that is left out, in place of people. The table then shows the score
+and rank of each run by people, with nothing in their place, and by the assessor. An assessor that learns from
+people's judgments does not see those of the run. Responses to nugget questions can be left out only this way.
+
+Examples
+
+  qassay reuse my-eval
+  qassay reuse my-eval --by organisation
+  qassay reuse my-eval --component list --json
+  qassay reuse my-rag-eval --with overlap
+  qassay reuse my-rag-eval --with "learned(hits=true)" --by organisation
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
-from qassay.analysis import reuse as leave_out
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, documents_at
 from qassay.assessors.judging import close, shown_nuggets
 from qassay.assessors.own import as_assessor
+from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.jsonl import rows_table
@@ -24,7 +36,11 @@ from qassay.judging.items import pool_items
 from qassay.judging.keys import MIXED, Key
 from qassay.judging.sets import JudgmentSet, judgment_set
 from qassay.meta.reuse import By, Reuse, without
-from qassay.scoring import Missing
+from qassay.meta.reuse import reuse as leave_out
+from qassay.options import Component, ForMissing, Measure, Option
+from qassay.options import Key as KeyOption
+from qassay.pages import Exhibit, Page
+from qassay.studies import Study
 
 # Anything that `qassay.judge` takes as an assessor.
 Assessor = str | AutomaticAssessor | Callable[[Case], Any]
@@ -32,13 +48,16 @@ Assessor = str | AutomaticAssessor | Callable[[Case], Any]
 
 def reuse(
     evaluation: Evaluation,
-    assessor: Assessor | None = None,
+    assessor: Annotated[
+        Assessor | None,
+        Option("Let this assessor (as in judge) judge the run left out.", "ASSESSOR", flag="--with", read=str),
+    ] = None,
     *,
-    by: By = "run",
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    missing: Missing = "stop",
+    by: Annotated[By, Option("Leave out one run, or all runs of one organisation.")] = "run",
+    key: KeyOption = None,
+    measure: Measure = None,
+    component: Component = None,
+    missing: ForMissing = "stop",
     progress: Callable[[int, int], None] | None = None,
 ) -> Reuse:
     """Would the judgments be fair to a system that was not in the pool?
@@ -54,19 +73,30 @@ def reuse(
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), "match(normalise=true)", component="factoid")
     Reuse: ...
     """
-    rules: dict[str, Any] = {"by": by, "measure": measure, "component": component, "missing": missing}
+    configuration = evaluation.configuration
+    rules: dict[str, Any] = {
+        **{"by": by, "measure": measure, "component": component, "missing": missing, "progress": progress},
+        **{"drop": configuration.drop, "drop_from_series": configuration.drop_from_series},
+    }
     if assessor is None:
-        return leave_out(evaluation, key=key, progress=progress, **rules)
+        return leave_out(evaluation.tally(key, measure=measure), **rules)
     people = key or evaluation.default_key()
     if people is not None and (people in evaluation.automatic_sets or MIXED in people):
         raise UsageError(f"{people} has judgments of a program; name those of people with --key")
     standin = _StandIn(evaluation, assessor)
     try:
-        return leave_out(
-            evaluation, key=people, assessor=standin.name, assess=standin.judged, progress=progress, **rules
-        )
+        joined = evaluation.tally(people, measure=measure)
+        return leave_out(joined, assessor=standin.name, assess=standin.judged, **rules)
     finally:
         standin.close()
+
+
+def page(result: Reuse) -> Page:
+    """How much a run loses, and every run with and without what it brought."""
+    return Page((as_sentence(result.sentence()),), (Exhibit("reuse", result.table()),))
+
+
+STUDY = Study(name="reuse", compute=reuse, page=page, documents=(Reuse,), doing="leaving out")
 
 
 class _StandIn:
