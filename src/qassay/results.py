@@ -75,31 +75,24 @@ class Result(Framed, Figured):
         return html_block([table.html() for table in self.tables()], lead=self.sentence())
 
 
-def reported(function: Getter) -> Getter:
-    """Mark the function of a property: its name is a key of the document of its record, beside the fields."""
-    return reported_as(function.__name__)(function)
+if TYPE_CHECKING:
+    reported = property
+else:
 
-
-def reported_as(key: str) -> Callable[[Getter], Getter]:
-    """Mark the function of a property as this key of the document, where the record has the name for something else."""
-
-    def mark(function: Getter) -> Getter:
-        function.reported_as = key  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    class reported(property):  # noqa: N801  # it is used as property is
+        """A property that is a key of the document of its record, beside the fields."""
 
 
 @cache
 def keys_of(record: type) -> dict[str, str]:
-    """The attribute behind each key of a record's document: its fields, then its reported properties, as defined."""
-    attributes = {part.name: part.name for part in fields(record) if part.metadata.get("reported", True)}
+    """The attribute behind each key of a record's document: its fields, then its reported properties, as defined.
+
+    An attribute whose name ends in an underscore is the key without it: the record has that name for something else.
+    """
+    names = [part.name for part in fields(record) if part.metadata.get("reported", True)]
     for base in reversed(record.__mro__):
-        for name, value in vars(base).items():
-            getter = value.fget if isinstance(value, property) else getattr(value, "func", None)
-            if key := getattr(getter, "reported_as", None):
-                attributes[key] = name
-    return attributes
+        names += [name for name, value in vars(base).items() if isinstance(value, reported)]
+    return {name.rstrip("_"): name for name in names}
 
 
 def document(record: object, *names: str) -> dict[str, Any]:

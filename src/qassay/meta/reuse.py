@@ -60,7 +60,6 @@ class LeftOut:
     # The ranks as people write them: 2= where runs share the second place.
     places: tuple[int | str | None, ...] = field(default=(), metadata=UNREPORTED)
 
-    @property
     @reported
     def change(self) -> float:
         """The loss (negative) or gain of the run when it is left out, or judged by the assessor."""
@@ -100,38 +99,32 @@ class Reuse(Result):
     assessor: str | None = None
     unassessed: Order | None = None
 
-    @property
     @reported
     def mean_change(self) -> float:
         """Mean change of a run's score."""
         return float(np.mean([row.change for row in self.runs]))
 
-    @property
     @reported
     def largest_change(self) -> LargestChange:
         """The run whose score changes most."""
         largest = max(self.runs, key=lambda row: abs(row.change))
         return LargestChange(largest.run, largest.change)
 
-    @property
     @reported
     def tau(self) -> float | None:
         """Kendall's tau of the runs as they are and left out."""
         return self.comparison.tau
 
-    @property
     @reported
     def swaps(self) -> int:
         """Pairs of runs that change places."""
         return self.comparison.swaps
 
-    @property
     @reported
     def concordant(self) -> int:
         """Pairs of runs that keep their order."""
         return self.comparison.concordant
 
-    @property
     @reported
     def tied(self) -> int:
         """Pairs of runs that are tied either way."""

@@ -118,7 +118,6 @@ class Facts(Result):
     # The vital nuggets of each list.
     vital: Range | None = field(default=None, metadata=UNREPORTED)
 
-    @property
     @reported
     def nil_questions(self) -> int | None:
         """How many questions NIL is right for."""
