@@ -249,21 +249,21 @@ def _series05() -> list[Row]:
     zero = {name: f"{count} of {of}" for name, (count, of) in paper["zero_median"].items()}
     curves = qassay.sensitivity(demo().score(), preset="trec2004", intervals=0)
     pairs, swaps = paper["pairs"], paper["swaps_recomputed"]
-    zero_medians = sum(box.has_zero_median for box in described.units.boxes)
+    zero_medians = sum(box.has_zero_median for box in described.units.units)
     plan = qassay.plan(demo().score())
     return [
         (
             "Box and whiskers of the runs on each series",
             "`qassay describe demo`, [figure](#forms)",
             f"{paper['runs']} runs, {paper['scored_series']} series",
-            f"{described.units.runs} runs, {len(described.units.boxes)} series",
+            f"{described.units.runs} runs, {len(described.units.units)} series",
             BUILT_IN,
         ),
         (
             "Questions with a median of 0",
             "`qassay describe demo`",
             ", ".join(f"{name} {count}" for name, count in zero.items()),
-            f"{zero_medians} of {len(described.units.boxes)} series",
+            f"{zero_medians} of {len(described.units.units)} series",
             BUILT_IN,
         ),
         (

@@ -133,7 +133,7 @@ def qa03(paper: dict[str, Any], demo: Evaluation) -> list[Row]:
 def series05(paper: dict[str, Any], demo: Evaluation) -> list[Row]:
     """Series with a median of 0, repeatable pairs, and the weights that the paper leaves open."""
     described = qassay.describe(demo)
-    zero = [box.unit for box in described.units.boxes if box.has_zero_median]
+    zero = [box.unit for box in described.units.units if box.has_zero_median]
     curves = qassay.sensitivity(demo.score(), preset="trec2004", intervals=0)
     share = curves.pairs_at_least_minimum
     return [
@@ -141,7 +141,7 @@ def series05(paper: dict[str, Any], demo: Evaluation) -> list[Row]:
             "Series with a median of 0",
             "`qassay describe demo`",
             f"{len(paper['zero_median_series'])} of {paper['scored_series']}: {', '.join(paper['zero_median_series'])}",
-            f"{len(zero)} of {len(described.units.boxes)}",
+            f"{len(zero)} of {len(described.units.units)}",
             BUILT_IN,
         ),
         (

@@ -19,7 +19,6 @@ from scipy.stats import binomtest
 
 import qassay
 from qassay import figures
-from qassay.analysis.one_question import one_question
 from qassay.analysis.reporting import of_matrix
 from qassay.arrays import Floats
 from qassay.cli import main
@@ -31,6 +30,7 @@ from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.significance import AllPairs, Method, PairComparison, compare, compare_all
 from qassay.meta.simulate import simulate_runs
 from qassay.reports import answers
+from qassay.studies.one_question import one_question
 from qassay.tables import at_least
 
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import polars as pl
-from qassay.studies.facts import Facts
 
 import qassay
 from qassay.analysis.agreements import AgreementStudy
-from qassay.analysis.descriptions import Description
 from qassay.analysis.leaderboards import Leaderboard
 from qassay.analysis.sampling import DrawnSample
 from qassay.meta.agreement import Agreement
@@ -25,6 +23,8 @@ from qassay.meta.sensitivity import SensitivityCurves
 from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import Stability
 from qassay.results import Result
+from qassay.studies.describe import Description
+from qassay.studies.facts import Facts
 from qassay.tables import Table
 
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         agreement,
         compare,
         compare_all,
-        describe,
         leaderboard,
         people,
         sensitivity,
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
+    from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.reuse import reuse
 
@@ -76,7 +76,7 @@ _HOMES = {
     "compare": ("qassay.analysis", "compare"),
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
-    "describe": ("qassay.analysis", "describe"),
+    "describe": ("qassay.studies.describe", "describe"),
     "facts": ("qassay.studies.facts", "facts"),
     "judge": ("qassay.assessors", "judge"),
     "leaderboard": ("qassay.analysis", "leaderboard"),

@@ -34,6 +34,8 @@ class Option:
     short: str | None = None
     read: Callable[[Any], Any] | None = None
     on_pages: bool = False
+    # Whether it means nothing for a table of scores.
+    of_evaluation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,24 @@ class Offered:
         return self.option.flag or f"--{self.name.replace('_', '-')}"
 
 
-Key = Annotated[str | None, Option("The judgment set that scores are computed from (an evaluation).", metavar="SET")]
-Measure = Annotated[str | None, Option('Measure, such as "nugget_f(beta=5)" (an evaluation).', metavar="NAME")]
+Key = Annotated[
+    str | None,
+    Option("The judgment set that scores are computed from (an evaluation).", metavar="SET", of_evaluation=True),
+]
+Measure = Annotated[
+    str | None,
+    Option('Measure, such as "nugget_f(beta=5)" (an evaluation).', metavar="NAME", of_evaluation=True),
+]
 Component = Annotated[
-    str | None, Option("Only the questions of this type: factoid, list, definition, other.", metavar="TYPE")
+    str | None,
+    Option("Only the questions of this type: factoid, list, definition, other.", metavar="TYPE", of_evaluation=True),
 ]
 ForUnjudged = Annotated[
     Unjudged,
-    Option("What to do with unjudged items: stop, count them wrong, or drop questions with no judgment at all."),
+    Option(
+        "What to do with unjudged items: stop, count them wrong, or drop questions with no judgment at all.",
+        of_evaluation=True,
+    ),
 ]
 ForMissing = Annotated[Missing, Option("What to do where a run has no score: stop, count 0, or skip (leave it out).")]
 Sets = Annotated[

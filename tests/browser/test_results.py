@@ -17,13 +17,13 @@ LETTERS = {
 }
 
 PAGES = (
-    *("/results", "/results/units?by=question&sort=mean&down=1", "/results/spread", "/results/compare"),
+    *("/results", "/results/units?by=question&sort=mean&down=1", "/results/describe", "/results/compare"),
     *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agreement"),
     *("/results/facts", "/results/run?run=harbor", "/results/question?question=r1"),
 )
 # Those of them that have figures.
 WITH_FIGURES = (
-    *("/results", "/results/spread", "/results/compare", "/results/stability", "/results/agreement"),
+    *("/results", "/results/describe", "/results/compare", "/results/stability", "/results/agreement"),
     *("/results/run?run=harbor", "/results/question?question=r1"),
 )
 

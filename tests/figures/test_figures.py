@@ -21,7 +21,6 @@ import pytest
 
 import qassay
 from qassay import figures
-from qassay.analysis.one_question import one_question
 from qassay.analysis.pace import judging_progress as progress_of_evaluation
 from qassay.demo import copy_demo
 from qassay.display import short_name
@@ -38,6 +37,7 @@ from qassay.meta.progress import judging_progress
 from qassay.meta.significance import compare_all, power
 from qassay.meta.trust import Trust
 from qassay.scoring import Scores
+from qassay.studies.one_question import one_question
 
 APPROVED = Path(__file__).parent / "approved"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -321,16 +321,16 @@ def test_a_heat_map_of_many_units_averages_neighbours() -> None:
 
 def test_boxes_are_those_of_the_distributions() -> None:
     spread = records()["spread"]
-    boxes = {(box.unit, box.low, box.q1, box.median, box.q3, box.high) for box in spread.boxes}
+    boxes = {(box.unit, box.low, box.q1, box.median, box.q3, box.high) for box in spread.units}
     assert cells(drawn()["spread-by-unit"], "unit", "low", "q1", "median", "q3", "high") == boxes
-    outliers = {(box.unit, outlier.score) for box in spread.boxes for outlier in box.outliers}
+    outliers = {(box.unit, outlier.score) for box in spread.units for outlier in box.outliers}
     assert cells(drawn()["spread-by-unit"], "unit", "score") == outliers
 
 
 def test_beta_length_and_ratings_come_from_their_records() -> None:
     sweep, rated = records()["sweep"], records()["rated"]
     expected = {
-        (run, beta, sweep.scores[i][j]) for i, run in enumerate(sweep.runs) for j, beta in enumerate(sweep.betas)
+        (row.run, beta, score) for row in sweep.runs for beta, score in zip(sweep.betas, row.scores, strict=True)
     }
     assert expected <= cells(drawn()["score-by-beta"], "run", "beta", "score")
     lengths = {(row.run, row.mean_length, row.score) for row in records()["scores"].runs}

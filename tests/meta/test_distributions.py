@@ -24,7 +24,7 @@ def one_unit(scores: list[float]) -> ScoreMatrix:
 
 
 def test_box_by_hand() -> None:
-    (box,) = score_distributions(one_unit([0.0, 0.1, 0.2, 0.3, 0.4, 1.0])).boxes
+    (box,) = score_distributions(one_unit([0.0, 0.1, 0.2, 0.3, 0.4, 1.0])).units
     assert (box.q1, box.median, box.q3) == pytest.approx((0.125, 0.25, 0.375))
     # The box is 0.25 high, so whiskers reach at most 0.375 beyond it: 1.0 lies outside.
     assert (box.low, box.high) == (0.0, 0.4)
@@ -35,7 +35,7 @@ def test_box_by_hand() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=2, max_size=30))
 def test_boxes_agree_with_the_statistics_module(scores: list[float]) -> None:
-    (box,) = score_distributions(one_unit(scores)).boxes
+    (box,) = score_distributions(one_unit(scores)).units
     q1, median, q3 = statistics.quantiles(scores, n=4, method="inclusive")
     assert (box.q1, box.median, box.q3) == pytest.approx((q1, median, q3))
     reach = 1.5 * (q3 - q1)
@@ -51,12 +51,12 @@ def test_zero_medians_by_type() -> None:
     matrix = ScoreMatrix(("A", "B", "C"), ("1", "2", "3", "4"), values)
     expected = [("factoid", 1, 2, 0.5), ("list", 1, 1, 1.0), ("other", 0, 1, 0.0), ("all", 2, 4, 0.5)]
     spread = score_distributions(matrix, types=types)
-    assert [(z.kind, z.zero, z.units, z.share) for z in spread.zero_medians] == expected
+    assert [(kind, z.zero, z.units, z.share) for kind, z in spread.zero_medians.items()] == expected
     weighted = ScoreMatrix(
         ("A", "B", "C"), ("1", "2", "3", "4"), values, summary=TypeWeighted(types, dict.fromkeys(types, 1.0))
     )
     assert score_distributions(weighted).zero_medians == spread.zero_medians
-    assert [box.kind for box in spread.boxes] == list(types)
+    assert [box.type for box in spread.units] == list(types)
 
 
 def test_tables_and_json() -> None:
@@ -75,7 +75,7 @@ def test_tables_and_json() -> None:
 def test_a_whisker_that_ends_inside_the_box_is_explained() -> None:
     # q3 lies between 0.2 and the outlier 1: above every score that is none.
     result = score_distributions(one_unit([0.0, 0.1, 0.2, 1.0]))
-    (box,) = result.boxes
+    (box,) = result.units
     assert box.outliers
     assert box.high < box.q3
     assert "can end inside the box" in " ".join(result.table().notes)
@@ -101,5 +101,5 @@ def test_real_scores(data: Callable[[str], Path]) -> None:
     matrix = read_matrix(data("nq301/matrix.csv"))
     spread = score_distributions(matrix)
     zero = sum(statistics.median(column) == 0 for column in matrix.values.T.tolist())
-    assert [(z.kind, z.zero, z.units) for z in spread.zero_medians] == [("all", zero, 301)]
+    assert [(kind, z.zero, z.units) for kind, z in spread.zero_medians.items()] == [("all", zero, 301)]
     assert zero > 0

@@ -12,6 +12,7 @@ from scipy import stats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.fidelity import beta_sweep, moved_weights, two_rankings
+from qassay.results import document
 
 
 def one_unit(scores: dict[str, float], **more: object) -> ScoreMatrix:
@@ -23,11 +24,11 @@ def test_beta_sweep_of_2003(golden: dict[str, Any]) -> None:
     printed = golden["QA03"]["beta_table6"]
     sweep = beta_sweep({b: one_unit({run: row[b - 1] for run, row in printed.items()}) for b in range(1, 6)})
     assert sweep.betas == (1, 2, 3, 4, 5)
-    place = sweep.runs.index("SENT-BASE")
-    assert list(sweep.ranks[place]) == golden["QA03"]["sent_base_rank_by_beta_recomputed"]
-    assert list(sweep.scores[place]) == printed["SENT-BASE"]
-    assert [row[4] for row in sweep.scores] == sorted((row[4] for row in printed.values()), reverse=True)
-    for beta, tau in zip(range(5), sweep.tau, strict=True):
+    row = next(row for row in sweep.runs if row.run == "SENT-BASE")
+    assert list(row.ranks) == golden["QA03"]["sent_base_rank_by_beta_recomputed"]
+    assert list(row.scores) == printed["SENT-BASE"]
+    assert [row.scores[4] for row in sweep.runs] == sorted((row[4] for row in printed.values()), reverse=True)
+    for beta, tau in zip(range(5), sweep.tau_with_last, strict=True):
         first = [row[beta] for row in printed.values()]
         assert tau == pytest.approx(stats.kendalltau(first, [row[4] for row in printed.values()]).statistic)
     assert sweep.table().rows[0][:3] == ("BBN2003C", 0.31, "2=")  # two runs share the second place at beta 1
@@ -41,20 +42,18 @@ def test_sweep_needs_the_same_runs() -> None:
         beta_sweep({})
     # The order of the runs does not matter.
     sweep = beta_sweep({1: one_unit({"A": 0.1, "B": 0.2}), 2: one_unit({"B": 0.3, "A": 0.4})})
-    assert sweep.runs == ("A", "B")
-    assert sweep.scores == ((0.1, 0.4), (0.2, 0.3))
-    assert sweep.tau == (None, None)
+    assert [(row.run, row.scores) for row in sweep.runs] == [("A", (0.1, 0.4)), ("B", (0.2, 0.3))]
+    assert sweep.tau_with_last == (None, None)
     assert sweep.notes
 
 
 def test_two_rankings() -> None:
     runs = ["a", "b", "c", "d"]
     result = two_rankings(runs, ("by series", [0.4, 0.3, 0.5, 0.1]), ("by type", [0.4, 0.35, 0.3, 0.1]))
-    assert result.runs == ("c", "a", "b", "d")
-    assert result.ranks == ((1, 3), (2, 1), (3, 2), (4, 4))
+    assert [(row.run, row.ranks) for row in result.runs] == [("c", (1, 3)), ("a", (2, 1)), ("b", (3, 2)), ("d", (4, 4))]
     assert result.agreement.tau == pytest.approx(1 - 2 * 2 / 6)
     assert "swaps: 2" in result.table().notes[0]
-    json.dumps(result.as_json(), allow_nan=False)
+    json.dumps(document(result), allow_nan=False)
     with pytest.raises(UsageError):
         two_rankings(runs, ("x", [1.0]), ("y", [1.0, 2.0, 3.0, 4.0]))
 
@@ -67,16 +66,16 @@ def test_moved_weights_by_hand() -> None:
         ("factoid", 0.45), ("factoid", 0.55), ("list", 0.2), ("list", 0.3), ("other", 0.2), ("other", 0.3)
     ]  # fmt: skip
     # 0.55 for factoid leaves 0.45, shared out 1:1.
-    assert result.moves[1].weights == pytest.approx((0.55, 0.225, 0.225))
-    assert result.moves[2].weights == pytest.approx((0.8 * 0.5 / 0.75, 0.2, 0.8 * 0.25 / 0.75))
+    assert list(result.moves[1].weights.values()) == pytest.approx([0.55, 0.225, 0.225])
+    assert list(result.moves[2].weights.values()) == pytest.approx([0.8 * 0.5 / 0.75, 0.2, 0.8 * 0.25 / 0.75])
     table = np.array(list(components.values()))
     base = np.array([0.5, 0.25, 0.25]) @ table
     for move in result.moves:
-        assert sum(move.weights) == pytest.approx(1)
-        moved = np.array(move.weights) @ table
+        assert sum(move.weights.values()) == pytest.approx(1)
+        moved = np.array(list(move.weights.values())) @ table
         assert move.agreement.tau == pytest.approx(stats.kendalltau(base, moved).statistic)
     assert {move.agreement.swaps for move in result.moves} == {0, 3}
-    json.dumps(result.as_json(), allow_nan=False)
+    json.dumps(document(result), allow_nan=False)
     assert len(result.table().rows) == 6
 
 

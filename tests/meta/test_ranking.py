@@ -120,8 +120,8 @@ def test_counts_and_tau_b_are_those_of_the_definition_and_of_scipy(pairs: list[t
     ]
     comparison = compare_rankings(truth, estimate)
     assert comparison.concordant == signs.count(1)
-    assert comparison.discordant == signs.count(-1)
-    assert comparison.concordant + comparison.discordant + comparison.tied == comparison.pairs
+    assert comparison.swaps == signs.count(-1)
+    assert comparison.concordant + comparison.swaps + comparison.tied == comparison.pairs
     if len(set(truth)) == 1 or len(set(estimate)) == 1:
         assert comparison.tau is comparison.tau_ap is comparison.tau_ap_a is comparison.tau_ap_b is None
         assert comparison.notes == (ALL_TIED,)
@@ -178,7 +178,7 @@ def test_without_ties_tau_ap_follows_its_definition(order: list[int]) -> None:
 def test_fewer_than_three_runs_have_no_correlation(runs: int) -> None:
     comparison = compare_rankings(list(range(runs)), list(range(runs)))
     assert comparison.tau is None
-    assert comparison.as_json()["notes"] == [TOO_FEW_RUNS]
+    assert comparison.notes == (TOO_FEW_RUNS,)
     assert "–" in str(comparison.table())
 
 
@@ -194,7 +194,7 @@ def test_swaps_come_with_their_difference_under_the_reference() -> None:
 def test_as_many_swaps_as_discordant_pairs(pairs: list[tuple[int, int]]) -> None:
     truth, estimate = [a for a, _ in pairs], [b for _, b in pairs]
     swaps = swapped_pairs([str(i) for i in range(len(pairs))], truth, estimate)
-    assert len(swaps) == compare_rankings(truth, estimate).discordant
+    assert len(swaps) == compare_rankings(truth, estimate).swaps
     assert all(swap.difference > 0 > swap.other_difference for swap in swaps)
 
 

@@ -30,7 +30,6 @@ from qassay.matrix import ScoreMatrix
 if TYPE_CHECKING:
     from qassay.analysis.agreements import AgreementStudy
     from qassay.analysis.by_person import PeopleStudy
-    from qassay.analysis.descriptions import Description
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
@@ -266,37 +265,6 @@ def sensitivity(
         floor=floor,
         progress=progress,
     )
-
-
-def describe(
-    scores: ScoresLike | Evaluation,
-    *,
-    key: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-) -> Description:
-    """How do the scores spread over the units, and what does the ranking owe to weights?
-
-    The keyword arguments say how an evaluation is scored, as in `Evaluation.score`. An evaluation with several types
-    of questions also gets its ranking by series and by type, and under other weights.
-
-    >>> import qassay
-    >>> qassay.describe(qassay.open(qassay.demo_folder()), component="list")  # doctest: +NORMALIZE_WHITESPACE
-    Description: the hardest questions are 9.6 and 13.6 (mean 0.000), the easiest 5.6 (mean 0.886);
-    more than half of the 10 runs score 0 on 4 of 16 questions
-    """
-    from qassay.analysis.descriptions import Description, describe_evaluation
-    from qassay.meta.distributions import score_distributions
-
-    evaluation = as_evaluation(scores)
-    if evaluation is not None:
-        return describe_evaluation(
-            evaluation, key, measure=measure, component=component, unjudged=unjudged, missing=missing
-        )
-    refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-    return Description(score_distributions(as_matrix(scores)))
 
 
 def agreement(

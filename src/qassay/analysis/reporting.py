@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from qassay._version import __version__
 from qassay.analysis import as_evaluation, as_matrix, refuse_options
-from qassay.analysis.descriptions import unit_titles
 from qassay.errors import QassayError
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
@@ -124,7 +123,7 @@ def of_evaluation(
     return replace(
         material,
         scores=scores,
-        spread=replace(material.spread, titles=unit_titles(evaluation, scores)),
+        spread=replace(material.spread, titles=evaluation.unit_titles(scores)),
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),

@@ -12,7 +12,7 @@ import typer
 from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.inputs import FolderArgument, JsonOption, SourcesArgument, TableOptions, is_evaluation, names_in, refuse
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
-from qassay.options import UNCHOSEN, Offered
+from qassay.options import Offered
 from qassay.pages import Page
 from qassay.studies import Study
 
@@ -38,9 +38,9 @@ def command_of(study: Study) -> Callable[..., None]:
             given = answer(open_evaluation(Path(source[0])), computed)
             print_json(given.document) if as_json else given.show()
             return
-        of_evaluation = [offered for offered in study.options if offered.name in UNCHOSEN and offered.name != "missing"]
-        refuse("a table of scores", {o.flag: computed[o.name] != o.default for o in of_evaluation})
-        chosen = {name: value for name, value in computed.items() if name not in UNCHOSEN}
+        of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
+        refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
+        chosen = {name: value for name, value in computed.items() if name != "missing"}
         tables = reading.read_tables(source, values["missing"])
         give_answers(tables, lambda matrix: answer(matrix, chosen), as_json=as_json, every_metric=reading.every_metric)
 

@@ -315,6 +315,10 @@ class Evaluation:
             joined_key = keys.weighted(self, joined_key)
         return tally(runs, self.questions, joined_key, self.task)
 
+    def unit_titles(self, scores: Scores) -> dict[str, str]:
+        """What the units of these scores are about, where they are series: a question has an id of the same form."""
+        return self.questions.titles if scores.matrix.unit_name[0] == "series" else {}
+
     @overload
     def score(self, key: str | None = None, *, correct_with: None = None, **options: Unpack[HowScored]) -> Scores: ...
 

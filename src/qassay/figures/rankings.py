@@ -237,9 +237,9 @@ def score_by_beta(sweep: BetaSweep) -> Figure:
     alt = altair()
     shown = sweep.runs[:MOST_LINES]
     cells = [
-        {"run": run, "beta": beta, "score": score}
-        for run, scores in zip(sweep.runs[: len(shown)], sweep.scores, strict=False)
-        for beta, score in zip(sweep.betas, scores, strict=True)
+        {"run": row.run, "beta": beta, "score": score}
+        for row in shown
+        for beta, score in zip(sweep.betas, row.scores, strict=True)
     ]
     axis = alt.Axis(values=list(sweep.betas), format="g", grid=False)
     base = chart(cells).encode(
@@ -248,14 +248,14 @@ def score_by_beta(sweep: BetaSweep) -> Figure:
         detail="run:N",
     )
     tall = max(260, height(len(shown), 16))
-    last = [scores[-1] for scores in sweep.scores[: len(shown)]]
-    highest = max((score for scores in sweep.scores for score in scores), default=1.0) or 1.0
+    last = [row.scores[-1] for row in shown]
+    highest = max((score for row in sweep.runs for score in row.scores), default=1.0) or 1.0
     places = spread_out(last, 1.1 * highest / tall * 15)
-    ends = [{"run": run, "beta": sweep.betas[-1], "score": place} for run, place in zip(shown, places, strict=True)]
+    ends = [{"run": row.run, "beta": sweep.betas[-1], "score": place} for row, place in zip(shown, places, strict=True)]
     labels = chart(ends).mark_text(align="left", dx=8, limit=NAME_WIDTH).encode(x="beta:Q", y="score:Q", text="run:N")
     lines = base.mark_line(color=ACCENT, strokeWidth=1.8, point={"size": 45, "filled": True, "color": ACCENT})
-    taus = [tau for tau in sweep.tau[:-1] if tau is not None]
-    rows: list[tuple[Cell, ...]] = [(run, *of_run) for run, of_run in zip(sweep.runs, sweep.scores, strict=True)]
+    taus = [tau for tau in sweep.tau_with_last[:-1] if tau is not None]
+    rows: list[tuple[Cell, ...]] = [(row.run, *row.scores) for row in sweep.runs]
     return figure(
         "score-by-beta",
         alt.layer(lines, labels).properties(width=WIDTH - 160, height=tall),

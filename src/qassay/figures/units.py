@@ -110,7 +110,7 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     """
     alt = altair()
     noun = spread.unit_name[0]
-    every = spread.boxes
+    every = spread.units
     which = " on which the runs differ most"
     if all(end in (0.0, 1.0) for box in every for end in _ends(box)) and spread.runs > 1:
         draw, caption = _shares, "Every score is 0 or 1: a bar is the share of the runs that score 1."
@@ -130,7 +130,7 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
         caption += f" The figure has {len(chosen)} of {counted(len(every), spread.unit_name)}{which}."
     chosen.sort(key=lambda box: (-box.median, -box.mean, box.unit))
     layers = draw(chosen, names("unit", [box.unit for box in chosen]), spread.measure)
-    rows = [(b.unit, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in spread.boxes]
+    rows = [(b.unit, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in spread.units]
     columns: list[Column | str] = [noun]
     columns += [Column(name, ".3f") for name in ("lower whisker", "q1", "median", "q3", "upper whisker", "mean")]
     return figure(

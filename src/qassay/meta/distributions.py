@@ -12,7 +12,7 @@ from qassay.arrays import TIE
 from qassay.display import enumerated, titled
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import Cell, Column, Table, counted, plural, show, table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Box:
     """The scores of all runs on one unit: box from q1 to q3, median, whiskers, and what lies beyond."""
 
     unit: str
-    kind: str | None
+    type: str | None
     low: float
     q1: float
     median: float
@@ -67,11 +67,10 @@ class Box:
 class ZeroMedians:
     """How many units have a median of 0; `share` is None where there are no units."""
 
-    kind: str
     zero: int
     units: int
 
-    @property
+    @reported
     def share(self) -> float | None:
         """The share of units with a median of 0."""
         return self.zero / self.units if self.units else None
@@ -86,11 +85,11 @@ class ScoreDistributions(Result):
 
     measure: str
     runs: int
-    boxes: tuple[Box, ...]
-    zero_medians: tuple[ZeroMedians, ...]
+    units: tuple[Box, ...]
+    zero_medians: Mapping[str, ZeroMedians]
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("question", "questions")
-    titles: Mapping[str, str] = field(default_factory=dict)
+    unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
+    titles: Mapping[str, str] = field(default_factory=dict, metadata=UNREPORTED)
 
     def sentence(self) -> str:
         """The hardest and the easiest unit, and on how many units most runs score 0."""
@@ -98,13 +97,13 @@ class ScoreDistributions(Result):
 
     def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
         """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
-        means = {box.unit: box.mean for box in self.boxes}
+        means = {box.unit: box.mean for box in self.units}
         return hardest_and_easiest(means, self.unit_name, lambda unit: titled(unit, self.titles, called))
 
     def zeros(self) -> str:
         """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
-        number = sum(box.has_zero_median for box in self.boxes)
-        scores = (score for box in self.boxes for score in (box.low, *(outlier.score for outlier in box.outliers)))
+        number = sum(box.has_zero_median for box in self.units)
+        scores = (score for box in self.units for score in (box.low, *(outlier.score for outlier in box.outliers)))
         if self.runs == 1:
             who = "the run scores"
         elif any(score < 0 for score in scores):
@@ -113,7 +112,7 @@ class ScoreDistributions(Result):
             who = "both runs score" if self.runs == 2 else f"more than half of the {plural(self.runs, 'run')} score"
         if not number:
             return f"there is no {self.unit_name[0]} on which {who} 0"
-        return f"{who} 0 on {number:,} of {counted(len(self.boxes), self.unit_name)}"
+        return f"{who} 0 on {number:,} of {counted(len(self.units), self.unit_name)}"
 
     def tables(self) -> list[Table]:
         """The units with a median of 0, and the boxes."""
@@ -129,11 +128,11 @@ class ScoreDistributions(Result):
             Column("outliers"),
         ]
         rows: list[tuple[Cell, ...]] = [
-            (b.unit, b.kind, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.boxes[:most]
+            (b.unit, b.type, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in self.units[:most]
         ]
-        if all(box.kind is None for box in self.boxes):
+        if all(box.type is None for box in self.units):
             columns, rows = [columns[0], *columns[2:]], [(row[0], *row[2:]) for row in rows]
-        left = len(self.boxes) - len(rows)
+        left = len(self.units) - len(rows)
         more = [f"{left:,} more {self.unit_name[left != 1]} (--top)."] if left else []
         title = f"Scores of {plural(self.runs, 'run')} on each {self.unit_name[0]}, {self.measure}"
         return table(title, columns, rows, (*more, READING, *self.notes))
@@ -147,18 +146,8 @@ class ScoreDistributions(Result):
         """Number and share of the units with a median of 0."""
         units = self.unit_name[1]
         columns: list[Column | str] = ["type", Column("median 0"), Column(units), Column("share", ".1%")]
-        rows = [(z.kind, z.zero, z.units, z.share) for z in self.zero_medians]
+        rows = [(kind, z.zero, z.units, z.share) for kind, z in self.zero_medians.items()]
         return table(f"{units.capitalize()} with a median score of 0", columns, rows)
-
-    def as_json(self) -> dict[str, object]:
-        """Boxes and counts."""
-        names = ("low", "q1", "median", "q3", "high", "mean", "outliers")
-        return {
-            **document(self, "measure", "runs"),
-            "units": [{"unit": box.unit, "type": box.kind, **document(box, *names)} for box in self.boxes],
-            "zero_medians": {z.kind: document(z, "zero", "units", "share") for z in self.zero_medians},
-            **document(self, "notes"),
-        }
 
 
 def hardest_and_easiest(means: Mapping[str, float], unit_name: tuple[str, str], called: Callable[[str], str]) -> str:
@@ -218,7 +207,7 @@ def _box(matrix: ScoreMatrix, unit: int, kind: str | None) -> Box:
     beyond = sorted(np.flatnonzero(~inside).tolist(), key=lambda run: (-scores[run], matrix.runs[run]))
     return Box(
         unit=matrix.units[unit],
-        kind=kind,
+        type=kind,
         low=float(scores[inside].min()),
         q1=q1,
         median=median,
@@ -229,9 +218,9 @@ def _box(matrix: ScoreMatrix, unit: int, kind: str | None) -> Box:
     )
 
 
-def _zero_medians(boxes: Sequence[Box]) -> tuple[ZeroMedians, ...]:
+def _zero_medians(boxes: Sequence[Box]) -> dict[str, ZeroMedians]:
     """Counts for each type, in the order of first appearance, and for all units."""
-    kinds = dict.fromkeys(box.kind for box in boxes if box.kind is not None)
-    groups = [(kind, [box for box in boxes if box.kind == kind]) for kind in kinds]
+    kinds = dict.fromkeys(box.type for box in boxes if box.type is not None)
+    groups = [(kind, [box for box in boxes if box.type == kind]) for kind in kinds]
     groups.append(("all", list(boxes)))
-    return tuple(ZeroMedians(kind, sum(b.has_zero_median for b in members), len(members)) for kind, members in groups)
+    return {kind: ZeroMedians(sum(b.has_zero_median for b in members), len(members)) for kind, members in groups}

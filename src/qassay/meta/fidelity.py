@@ -8,8 +8,7 @@ moved_weights   the final ranking when the weight of a component moves
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,32 +17,53 @@ from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.ranking import RankComparison, compare_rankings, mean_ranks, places, rank_runs
-from qassay.results import Figured, document
+from qassay.results import UNREPORTED, Result, document, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 
-Rows: TypeAlias = tuple[tuple[float, ...], ...]
 STEP = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class RunRanks:
+    """The score and the rank of a run in each of several ways."""
+
+    run: str
+    scores: tuple[float, ...]
+    ranks: tuple[float, ...]
+
+
 @dataclass(frozen=True)
-class BetaSweep(Figured):
+class BetaSweep(Result):
     """Mean F of every run for several betas, and its rank at each; runs by decreasing score at the largest.
 
     `agreement` compares the ranking at each beta with the one at the largest.
     """
 
     betas: tuple[float, ...]
-    runs: tuple[str, ...]
-    scores: Rows
-    ranks: Rows
-    agreement: tuple[RankComparison, ...]
+    runs: tuple[RunRanks, ...]
+    agreement: tuple[RankComparison, ...] = field(metadata=UNREPORTED)
     notes: tuple[str, ...] = ()
-    manual: frozenset[str] = frozenset()
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
 
-    @property
-    def tau(self) -> tuple[float | None, ...]:
+    @reported
+    def tau_with_last(self) -> tuple[float | None, ...]:
         """Kendall's tau of each ranking with the last."""
         return tuple(agreed.tau for agreed in self.agreement)
+
+    @reported
+    def swaps_with_last(self) -> tuple[int, ...]:
+        """Pairs that each ranking orders differently from the last."""
+        return tuple(agreed.swaps for agreed in self.agreement)
+
+    @reported
+    def concordant_with_last(self) -> tuple[int, ...]:
+        """Pairs that each ranking orders as the last does."""
+        return tuple(agreed.concordant for agreed in self.agreement)
+
+    @reported
+    def tied_with_last(self) -> tuple[int, ...]:
+        """Pairs that are tied in either."""
+        return tuple(agreed.tied for agreed in self.agreement)
 
     def table(self) -> Table:
         """One row per run: score and rank at each beta."""
@@ -52,18 +72,6 @@ class BetaSweep(Figured):
         shown = [f"{beta:g}: {a.tau:.3f} (swaps: {a.swaps}, tied: {a.tied})" for beta, a in others if a.tau is not None]
         notes = [f"Kendall's tau with the ranking at beta {last}: {', '.join(shown)}."] if shown else []
         return _scores_and_ranks("Mean F by beta", [f"F({beta:g})" for beta in self.betas], self, (*notes, *self.notes))
-
-    def as_json(self) -> dict[str, object]:
-        """Scores and ranks of every run in the order of `betas`."""
-        return {
-            **document(self, "betas"),
-            "runs": _runs_json(self),
-            **{
-                f"{name}_with_last": [getattr(agreed, name) for agreed in self.agreement]
-                for name in ("tau", "swaps", "tied", "concordant")
-            },
-            **document(self, "notes"),
-        }
 
 
 def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
@@ -79,7 +87,7 @@ def beta_sweep(matrices: Mapping[float, ScoreMatrix]) -> BetaSweep:
     notes = [note for matrix in matrices.values() for note in matrix.notes]
     notes += [note for comparison in compared for note in comparison.notes]
     manual = matrices[betas[-1]].manual
-    return BetaSweep(betas, *_ranked(tags, scores, -1), tuple(compared), tuple(dict.fromkeys(notes)), manual)
+    return BetaSweep(betas, _ranked(tags, scores, -1), tuple(compared), tuple(dict.fromkeys(notes)), manual)
 
 
 @dataclass(frozen=True)
@@ -87,20 +95,14 @@ class TwoRankings:
     """The same runs scored in two ways, and how far the rankings agree; runs by decreasing score the first way."""
 
     names: tuple[str, str]
-    runs: tuple[str, ...]
-    scores: Rows
-    ranks: Rows
+    runs: tuple[RunRanks, ...]
     agreement: RankComparison
-    manual: frozenset[str] = frozenset()
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
 
     def table(self) -> Table:
         """One row per run: score and rank each way."""
         title = " and ".join(self.names)
         return _scores_and_ranks(title[:1].upper() + title[1:], self.names, self, [self.agreement.sentence()])
-
-    def as_json(self) -> dict[str, object]:
-        """Scores and ranks both ways, and the agreement of the rankings."""
-        return {"names": list(self.names), "runs": _runs_json(self), "agreement": self.agreement.as_json()}
 
 
 def two_rankings(
@@ -115,15 +117,14 @@ def two_rankings(
     if any(scores.shape != (len(runs),) for scores in ways):
         raise UsageError(f"two rankings of {len(runs)} runs need {len(runs)} scores each")
     both = _ranked(runs, np.stack(ways, axis=1), 0)
-    return TwoRankings((first[0], second[0]), *both, compare_rankings(*ways), manual)
+    return TwoRankings((first[0], second[0]), both, compare_rankings(*ways), manual)
 
 
-def _ranked(runs: Sequence[str], scores: Floats, first: int) -> tuple[tuple[str, ...], Rows, Rows]:
+def _ranked(runs: Sequence[str], scores: Floats, first: int) -> tuple[RunRanks, ...]:
     """The runs by decreasing score in one column, with their scores and ranks in all of them."""
     ranks = np.stack([mean_ranks(column) for column in scores.T], axis=1)
     order = [list(runs).index(run) for run in rank_runs(runs, scores[:, first]).runs]
-    by_run = [tuple(tuple(map(float, figures[i])) for i in order) for figures in (scores, ranks)]
-    return tuple(runs[i] for i in order), by_run[0], by_run[1]
+    return tuple(RunRanks(runs[i], tuple(scores[i].tolist()), tuple(ranks[i].tolist())) for i in order)
 
 
 def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoRankings, notes: Sequence[str]) -> Table:
@@ -132,16 +133,12 @@ def _scores_and_ranks(title: str, names: Sequence[str], result: BetaSweep | TwoR
     for name in names:
         columns += [Column(name, ".3f"), Column("rank")]
     rows: list[list[Cell]] = []
-    shown = zip(*(places(ranks) for ranks in zip(*result.ranks, strict=True)), strict=True)
-    for run, scores, ranks in zip(result.runs, result.scores, shown, strict=True):
-        rows.append([starred(run, result.manual), *(cell for pair in zip(scores, ranks, strict=True) for cell in pair)])
-    star = [MANUAL_RUN] if result.manual.intersection(result.runs) else []
+    shown = zip(*(places(ranks) for ranks in zip(*(row.ranks for row in result.runs), strict=True)), strict=True)
+    for row, ranks in zip(result.runs, shown, strict=True):
+        pairs = zip(row.scores, ranks, strict=True)
+        rows.append([starred(row.run, result.manual), *(cell for pair in pairs for cell in pair)])
+    star = [MANUAL_RUN] if any(row.run in result.manual for row in result.runs) else []
     return table(title, columns, rows, [*notes, *star])
-
-
-def _runs_json(result: BetaSweep | TwoRankings) -> list[dict[str, object]]:
-    rows = zip(result.runs, result.scores, result.ranks, strict=True)
-    return [{"run": run, "scores": list(scores), "ranks": list(ranks)} for run, scores, ranks in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +147,19 @@ class WeightMove:
 
     component: str
     weight: float
-    weights: tuple[float, ...]
+    weights: Mapping[str, float]
     agreement: RankComparison
+
+    def as_json(self) -> dict[str, object]:
+        """The weights, and how far the rankings agree, under one another's names."""
+        return {"component": self.component, "weight": self.weight, "weights": self.weights, **document(self.agreement)}
 
 
 @dataclass(frozen=True)
 class MovedWeights:
     """Rankings with moved weights, compared with the ranking under the weights as they are."""
 
-    components: tuple[str, ...]
-    weights: tuple[float, ...]
+    weights: Mapping[str, float]
     step: float
     moves: tuple[WeightMove, ...]
     notes: tuple[str, ...] = ()
@@ -167,30 +167,15 @@ class MovedWeights:
     def table(self) -> Table:
         """One row a move."""
         columns: list[Column | str] = ["component", Column("weight", ".2f")]
-        columns += [Column(name, ".3f") for name in self.components] + [Column("tau", ".3f")]
+        columns += [Column(name, ".3f") for name in self.weights] + [Column("tau", ".3f")]
         columns += [Column("concordant"), Column("swaps"), Column("tied")]
         rows = [
-            (move.component, move.weight, *move.weights, agreed.tau, agreed.concordant, agreed.swaps, agreed.tied)
+            (move.component, move.weight, *move.weights.values(), a.tau, a.concordant, a.swaps, a.tied)
             for move in self.moves
-            for agreed in [move.agreement]
+            for a in [move.agreement]
         ]
         notes = dict.fromkeys(note for move in self.moves for note in move.agreement.notes)
         return table(f"The final ranking when a weight moves by {self.step:g}", columns, rows, (*notes, *self.notes))
-
-    def as_json(self) -> dict[str, object]:
-        """Weights, and one row a move."""
-        return {
-            "weights": self._by_component(self.weights),
-            "step": self.step,
-            "moves": [
-                {"component": move.component, "weights": self._by_component(move.weights), **move.agreement.as_json()}
-                for move in self.moves
-            ],
-            **document(self, "notes"),
-        }
-
-    def _by_component(self, weights: tuple[float, ...]) -> dict[str, float]:
-        return dict(zip(self.components, weights, strict=True))
 
 
 def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, float]) -> MovedWeights:
@@ -215,11 +200,11 @@ def moved_weights(components: Mapping[str, ArrayLike], weights: Mapping[str, flo
                 notes.append(f"The weight of {name} cannot move to {moved:.2f}.")
                 continue
             moves.append(_move(scores, base, names, i, moved))
-    return MovedWeights(names, tuple(base.tolist()), STEP, tuple(moves), tuple(notes))
+    return MovedWeights(dict(zip(names, base.tolist(), strict=True)), STEP, tuple(moves), tuple(notes))
 
 
 def _move(scores: Floats, base: Floats, names: Sequence[str], which: int, moved: float) -> WeightMove:
     weights = base * (1 - moved) / (1 - base[which])
     weights[which] = moved
     compared = compare_rankings(base @ scores, weights @ scores)
-    return WeightMove(names[which], moved, tuple(weights.tolist()), compared)
+    return WeightMove(names[which], moved, dict(zip(names, weights.tolist(), strict=True)), compared)

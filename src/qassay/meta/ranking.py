@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from qassay.arrays import TIE, Floats, Integers
 from qassay.errors import UsageError
-from qassay.results import document
+from qassay.results import reported
 from qassay.tables import Column, Table, table
 
 TOO_FEW_RUNS = "A rank correlation needs three runs or more."
@@ -69,7 +69,8 @@ class RankComparison:
 
     runs: int
     concordant: int
-    discordant: int
+    # Pairs that the two rankings order differently.
+    swaps: int
     tied: int
     tau: float | None
     tau_ap: float | None
@@ -77,21 +78,16 @@ class RankComparison:
     tau_ap_b: float | None
     notes: tuple[str, ...] = ()
 
-    @property
+    @reported
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return self.runs * (self.runs - 1) // 2
-
-    @property
-    def swaps(self) -> int:
-        """Pairs that the two rankings order differently."""
-        return self.discordant
 
     def sentence(self) -> str:
         """tau with the counts behind it, or why there is none."""
         if self.tau is None:
             return " ".join(self.notes)
-        counts = f"concordant: {self.concordant}, swaps: {self.discordant}, tied: {self.tied}"
+        counts = f"concordant: {self.concordant}, swaps: {self.swaps}, tied: {self.tied}"
         return f"Kendall's tau of the two rankings: {self.tau:.3f} (of {self.pairs} pairs {counts})."
 
     def table(self) -> Table:
@@ -99,13 +95,8 @@ class RankComparison:
         columns = [Column(name, ".3f") for name in ("tau", "tau_AP", "tau_AP,a", "tau_AP,b")]
         columns += [Column(name) for name in ("runs", "pairs", "concordant", "swaps", "tied")]
         taus = (self.tau, self.tau_ap, self.tau_ap_a, self.tau_ap_b)
-        row = (*taus, self.runs, self.pairs, self.concordant, self.discordant, self.tied)
+        row = (*taus, self.runs, self.pairs, self.concordant, self.swaps, self.tied)
         return table("Agreement of two rankings", columns, [row], self.notes)
-
-    def as_json(self) -> dict[str, object]:
-        """All figures under their names."""
-        taus = ("tau", "tau_ap", "tau_ap_a", "tau_ap_b")
-        return document(self, "runs", "pairs", "concordant", "swaps", "tied", *taus, "notes")
 
 
 def levels(scores: ArrayLike) -> Integers:
@@ -175,7 +166,7 @@ def compare_rankings(truth: ArrayLike, estimate: ArrayLike) -> RankComparison:
     return RankComparison(
         runs=runs,
         concordant=concordant,
-        discordant=discordant,
+        swaps=discordant,
         tied=pairs - concordant - discordant,
         tau=tau,
         tau_ap=ap,

@@ -145,11 +145,11 @@ def _spread(material: Material) -> list[str]:
     sentences = []
     if hardest := spread.hardest_and_easiest(called):
         sentences.append(as_sentence(hardest))
-        widest = max(box.spread for box in spread.boxes)
-        furthest = [titled(box.unit, spread.titles, called) for box in spread.boxes if box.spread > widest - TIE]
+        widest = max(box.spread for box in spread.units)
+        furthest = [titled(box.unit, spread.titles, called) for box in spread.units if box.spread > widest - TIE]
         if widest > TIE and len(furthest) <= NAMED:
             sentences.append(f"The best and the worst run are furthest apart on {enumerated(furthest)} ({widest:.3f}).")
-    if any(box.has_zero_median for box in spread.boxes):
+    if any(box.has_zero_median for box in spread.units):
         sentences.append(as_sentence(spread.zeros()))
     return sentences
 

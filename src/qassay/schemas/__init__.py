@@ -53,7 +53,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     ),
     "completion": ("qassay completion --json", (outputs.Completion,)),
     "demo": ("qassay demo --json", (analyses.Story, outputs.Written)),
-    "describe": ("qassay describe --json", (analyses.Describe, analyses.DescribeQuestion, outputs.ByMetric)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
     "import": ("qassay import --json", (outputs.Import,)),
@@ -82,7 +81,8 @@ def schema(name: str) -> dict[str, Any]:
         raise unknown("schema", name, NAMES)
     title, types = NAMES[name]
     if name in COMMANDS:
-        types = tuple(document_of(record) for record in study(name).documents)
+        chosen = study(name)
+        types = tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
     parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     body = parts[0] if len(parts) == 1 else {"anyOf": list(parts)}
     return {"$schema": DIALECT, "title": title, **body, "$defs": definitions}

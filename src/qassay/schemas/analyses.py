@@ -315,51 +315,6 @@ class Plan(TypedDict):
     notes: Notes
 
 
-class Boxes(TypedDict):
-    """Box statistics of units or questions."""
-
-    measure: str
-    runs: int
-    units: list[dict[str, Any]]
-    zero_medians: dict[str, dict[str, Number]]
-    notes: Notes
-
-
-class QuestionResponse(TypedDict):
-    """One run's response to the question: items with verdicts by set, or a decision with the ratings of all judges."""
-
-    run: str
-    score: Number
-    items: NotRequired[list[dict[str, Any]]]
-    judgments: NotRequired[dict[str, str]]
-    decision: NotRequired[str]
-    justification: NotRequired[str | None]
-    ratings: NotRequired[list[dict[str, Any]]]
-    mean: NotRequired[dict[str, Number]]
-
-
-class DescribeQuestion(TypedDict):
-    """One question (`describe --question`)."""
-
-    question: dict[str, str]
-    key: str
-    measure: str
-    sets: list[str]
-    answers: dict[str, str]
-    responses: list[QuestionResponse]
-
-
-class Describe(TypedDict):
-    """How scores spread over units; questions, aggregation and weights where the task has them."""
-
-    units: Boxes
-    questions: NotRequired[Boxes]
-    aggregation: NotRequired[dict[str, Any]]
-    weights: NotRequired[dict[str, Any]]
-    rankings: NotRequired[list[dict[str, Any]]]
-    target_types: NotRequired[dict[str, Any]]
-
-
 class TrustedLabels(TypedDict):
     """Agreement on the labels of one kind, before folding."""
 

@@ -19,6 +19,8 @@ from qassay.results import keys_of
 @cache
 def document_of(record: type) -> type:
     """The type of the document of a record: every key with the type that JSON has there."""
+    if "as_json" in vars(record):
+        return dict[str, Any]
     hints: dict[str, Any] = {}
     for base in reversed(record.__mro__):
         if is_dataclass(base):

@@ -21,7 +21,7 @@ PAGES = {
     "/results": ["leaderboard"],
     "/results/compare": ["leaderboard"],
     "/results/units": ["scores-by-unit"],
-    "/results/spread": ["spread-by-unit"],
+    "/results/describe": ["spread-by-unit"],
     "/results/stability": ["ranks-by-set", "tau"],
     "/results/sensitivity": ["error-rate", "error-curves"],
     "/results/run?run=egret": ["run-by-unit"],

@@ -17,7 +17,7 @@ from qassay.store.schema import assignment, current_judgment, judgment, record
 from qassay.web.demonstration import prepare
 
 PAGES = (
-    *("/results", "/results/units", "/results/spread", "/results/compare", "/results/sensitivity"),
+    *("/results", "/results/units", "/results/describe", "/results/compare", "/results/sensitivity"),
     *("/results/stability", "/results/facts"),
 )
 

@@ -62,15 +62,15 @@ def test_the_same_state_is_computed_once(jobs) -> None:
 
 
 def test_another_state_is_computed_again_unless_the_last_is_young(jobs, monkeypatch) -> None:
-    first = waited(jobs, jobs.submit(request("spread"), "a"))
-    assert jobs.submit(request("spread"), "b") is first, "while people save, no state lasts as long as a study"
+    first = waited(jobs, jobs.submit(request("describe"), "a"))
+    assert jobs.submit(request("describe"), "b") is first, "while people save, no state lasts as long as a study"
     assert first.state == "a", "and the page can tell that it is not the present one"
-    fresh = jobs.submit(request("spread"), "b", fresh=True)
+    fresh = jobs.submit(request("describe"), "b", fresh=True)
     assert fresh is not first
     waited(jobs, fresh)
-    assert jobs.submit(request("spread"), "b", fresh=True) is fresh
+    assert jobs.submit(request("describe"), "b", fresh=True) is fresh
     monkeypatch.setattr(module, "FRESH", 0.0)
-    assert jobs.submit(request("spread"), "c") is not fresh
+    assert jobs.submit(request("describe"), "c") is not fresh
 
 
 @pytest.mark.parametrize("missing", ["run", "folder"])
@@ -124,10 +124,10 @@ def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -
     waited(own, own.submit(request(), "a"))
     (mine,) = [process for process in ours() if process.pid not in before]
     os.kill(mine.pid or 0, signal.SIGKILL)
-    job = waited(own, own.submit(request("spread"), "a"))
+    job = waited(own, own.submit(request("describe"), "a"))
     assert job.condition == "broken"
     assert "memory" in job.message
-    assert waited(own, own.submit(request("spread"), "a", fresh=True)).condition == "found"
+    assert waited(own, own.submit(request("describe"), "a", fresh=True)).condition == "found"
 
 
 def test_a_bug_is_a_sentence_too(own: JobQueue, capfd) -> None:
@@ -157,7 +157,7 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
     assert begun.wait(10)
     waiting = [crowded.submit(request(study), "a") for study in ("sensitivity", "compare", "leaderboard")]
     with pytest.raises(CrowdedError):
-        crowded.submit(request("spread"), "a")
+        crowded.submit(request("describe"), "a")
     go_on.set()
     for job in waiting:
         waited(crowded, job)

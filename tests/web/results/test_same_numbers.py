@@ -14,7 +14,7 @@ from qassay.demo import DEMOS, Demo, demo_folder
 
 PAGES = {
     "score": "/results",
-    "describe": "/results/spread",
+    "describe": "/results/describe",
     "facts": "/results/facts",
     "agree": "/results/agreement",
     "stability": "/results/stability",

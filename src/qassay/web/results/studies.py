@@ -17,7 +17,7 @@ from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
-from qassay.tables import Table, counted, table
+from qassay.tables import Table, table
 from qassay.web.errors import without_path
 from qassay.web.results.finding import (
     Choice,
@@ -154,22 +154,6 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
         drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
         pages.append({**asdict(replace(page, figures=())), "pictures": [asdict(picture) for picture in drawn]})
     return Finding((), {"pages": pages})
-
-
-def spread(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
-    """Box statistics of every unit, zero medians, and what the ranking owes to weights and aggregation."""
-    described = analysis.describe(evaluation, key=choice.key, **choice.how)
-    boxes = described.units
-    by_series = evaluation.task.unit == "series" and choice.measure is None and choice.component is None
-    units = tuple(box.unit for box in boxes.boxes)
-    shown = Part("boxes", boxes.table(), "series" if by_series else "question", units)
-    document = described.as_json()
-    left_out = None
-    if len(units) > DOCUMENT_CELLS // 10:
-        document, left_out = {}, f"the boxes of {counted(len(units), boxes.unit_name)}, which the CSV has"
-    drawn = pictures(lambda: figures.boxes_by_unit(boxes)) if boxes.runs > 1 else ()
-    parts = (*parts_of(described.tables(0), "spread"), shown)
-    return Finding(parts, document, as_sentence(described.sentence()), left_out, pictures=drawn)
 
 
 def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:

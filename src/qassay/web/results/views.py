@@ -226,13 +226,7 @@ UNITS = View(
     tab=WHERE,
 )
 
-SPREAD = View(
-    studies.spread,
-    label="Spread",
-    heading="How scores spread",
-    about="Box statistics, zero medians, and what the ranking owes to weights.",
-    tab=WHERE,
-)
+SPREAD = view_of("describe")
 
 
 COMPARE = View(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -14,15 +14,16 @@ from qassay.display import enumerated
 from qassay.errors import UsageError, unknown
 from qassay.judging import OPINIONS, ROW_KINDS
 from qassay.matrix import ScoreMatrix
+from qassay.options import Scoring
 from qassay.questions import Question
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
     from qassay.judging.sets import JudgmentSet
-    from qassay.scoring import HowScored, Scores
+    from qassay.scoring import Scores
 
 # A longer text is cut in tables; JSON has it whole.
 LONGEST_TEXT = 200
@@ -37,6 +38,10 @@ class Rating:
 
     judge: str
     scores: Mapping[str, int | None]
+
+    def as_json(self) -> dict[str, object]:
+        """The judge, and the scores by scale."""
+        return {"judge": self.judge, **self.scores}
 
     def __str__(self) -> str:
         return "/".join(map(_dash, self.scores.values()))
@@ -58,29 +63,36 @@ class JudgedResponse:
     run: str
     score: float | None
     items: tuple[ResponseItem, ...] = ()
-    judgments: Mapping[str, str] | None = None
+    judgments: Mapping[str, str] = field(default_factory=dict)
     decision: str | None = None
     justification: str | None = None
     ratings: tuple[Rating, ...] = ()
 
-    def mean(self, scale: str) -> float | None:
-        """The mean over the judges; a score that was not asked for counts as 0 [RTE08]."""
-        known = [rating.scores[scale] or 0 for rating in self.ratings]
-        return sum(known) / len(known) if known else None
+    @reported
+    def mean(self) -> dict[str, float | None]:
+        """The mean over the judges by scale; a score that was not asked for counts as 0 [RTE08]."""
+        known = {scale: [rating.scores[scale] or 0 for rating in self.ratings] for scale in OPINIONS.fields}
+        return {scale: sum(scores) / len(scores) if scores else None for scale, scores in known.items()}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneQuestion(Result):
     """A question with all responses and all judgments; the best response first."""
 
-    question: Question
+    asked: Question = field(metadata=UNREPORTED)
     key: str
     measure: str
     sets: tuple[str, ...]
     responses: tuple[JudgedResponse, ...]
     # Of a pair, the reference answer of each set.
     answers: Mapping[str, str]
-    manual: frozenset[str] = frozenset()
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
+
+    @reported
+    def question(self) -> dict[str, str]:
+        """The question: what it has of id, type, text, hypothesis, series and target."""
+        names = ("id", "type", "text", "hypothesis", "series", "target")
+        return {name: value for name in names if (value := getattr(self.asked, name)) is not None}
 
     def sentence(self) -> str:
         """The question, and who answers it best."""
@@ -92,7 +104,7 @@ class OneQuestion(Result):
             best = f"; best: {enumerated(runs, 3)} with {first:.3f}"
             if len(runs) == len(scored) > 1:
                 best = f"; all score {first:.3f}"
-        return f"question {self.question.id}: {plural(len(self.responses), 'response')}{best}"
+        return f"question {self.asked.id}: {plural(len(self.responses), 'response')}{best}"
 
     def table(self) -> Table:
         """One row per item of a response; for pairs one row per justification, with the judges' scores."""
@@ -101,10 +113,10 @@ class OneQuestion(Result):
 
     def tables(self) -> list[Table]:
         """The question in words, and the responses."""
-        shown = {"text": self.question.text, "hypothesis": self.question.hypothesis, "target": self.question.target}
+        shown = {"text": self.asked.text, "hypothesis": self.asked.hypothesis, "target": self.asked.target}
         rows = [(name, _cut(text)) for name, text in shown.items() if text]
         rows += [(f"answer ({name})", label) for name, label in self.answers.items()]
-        return [table(f"Question {self.question.id} ({self.question.type})", ["", ""], rows), self.table()]
+        return [table(f"Question {self.asked.id} ({self.asked.type})", ["", ""], rows), self.table()]
 
     def figure(self) -> Figure:
         """The scores of the runs on the question."""
@@ -112,11 +124,11 @@ class OneQuestion(Result):
 
         known = {response.run: response.score for response in self.responses if response.score is not None}
         if not known:
-            raise UsageError(f"no run has a score on question {self.question.id}: there is nothing to draw")
+            raise UsageError(f"no run has a score on question {self.asked.id}: there is nothing to draw")
         values = np.array([[score] for score in known.values()])
         unit_name = ("question", "questions")
-        matrix = ScoreMatrix(tuple(known), (self.question.id,), values, measure=self.measure, unit_name=unit_name)
-        return unit_by_run(matrix, self.question.id)
+        matrix = ScoreMatrix(tuple(known), (self.asked.id,), values, measure=self.measure, unit_name=unit_name)
+        return unit_by_run(matrix, self.asked.id)
 
     def _justifications(self) -> Table:
         judges = list(dict.fromkeys(rating.judge for response in self.responses for rating in response.ratings))
@@ -125,7 +137,7 @@ class OneQuestion(Result):
         rows: list[tuple[Cell, ...]] = []
         for response in self.responses:
             rating_of = {rating.judge: str(rating) for rating in response.ratings}
-            means = map(response.mean, OPINIONS.fields) if judges else ()
+            means = response.mean.values() if judges else ()
             rows.append(
                 (
                     starred(response.run, self.manual),
@@ -136,7 +148,7 @@ class OneQuestion(Result):
                 )
             )
         note = f"Judges: {OPINIONS.scales}."
-        title = f"All responses to pair {self.question.id}, with the scores of all judges"
+        title = f"All responses to pair {self.asked.id}, with the scores of all judges"
         notes = [note] if judges else ["No judge rated the justifications of this pair."]
         return table(title, [*columns, Column("justification", left=True)], rows, [*notes, *self._star()])
 
@@ -148,7 +160,7 @@ class OneQuestion(Result):
         columns += [Column("doc", left=True), Column("text", left=True)]
         rows: list[tuple[Cell, ...]] = []
         for response in self.responses:
-            whole = response.judgments or {}
+            whole = response.judgments
             items = response.items or (ResponseItem(None, response.decision or "NIL or empty", {}),)
             for place, item in enumerate(items):
                 verdicts = [item.judgments.get(name) or (whole.get(name) if place == 0 else None) for name in self.sets]
@@ -157,37 +169,15 @@ class OneQuestion(Result):
                     (starred(response.run, self.manual), response.score, *shown, item.doc or "", _cut(item.text))
                 )
         note = f"Scores: judgments {self.key}. What is judged of a response as a whole is in its first row."
-        return table(f"Responses to question {self.question.id}", columns, rows, [note, *self._star()])
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `describe --question --json`."""
-        fields = {
-            name: getattr(self.question, name) for name in ("id", "type", "text", "hypothesis", "series", "target")
-        }
-        return {
-            "question": {name: value for name, value in fields.items() if value is not None},
-            **document(self, "key", "measure", "sets", "answers"),
-            "responses": [self._response_json(response) for response in self.responses],
-        }
-
-    @staticmethod
-    def _response_json(response: JudgedResponse) -> dict[str, object]:
-        result = document(response, "run", "score")
-        if response.decision is None:
-            return result | document(response, "items") | {"judgments": dict(response.judgments or {})}
-        ratings = [{"judge": rating.judge, **rating.scores} for rating in response.ratings]
-        means = {scale: response.mean(scale) for scale in OPINIONS.fields}
-        return result | document(response, "decision", "justification") | {"ratings": ratings, "mean": means}
+        return table(f"Responses to question {self.asked.id}", columns, rows, [note, *self._star()])
 
 
-def one_question(
-    evaluation: Evaluation, question: str, key: str | None = None, **options: Unpack[HowScored]
-) -> OneQuestion:
+def one_question(evaluation: Evaluation, question: str, **how: Unpack[Scoring]) -> OneQuestion:
     """Every response to one question, scored, with the verdicts of all sets."""
     if question not in evaluation.questions.by_id:
         raise unknown("question", question, evaluation.questions.ids)
     record = evaluation.questions.by_id[question]
-    scores = evaluation.score(key, **options)
+    scores = evaluation.score(**how)
     rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
     ratings = _ratings(evaluation, question)
     verdicts = {name: _Verdicts(evaluation.judgment_set(name), question) for name in evaluation.sets}
