@@ -458,7 +458,7 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
     message = refused(
         "score", evaluation, "--key", "transfer(people=ada)", "--correct-with", "ada", "--unjudged", "wrong", status=2
     )
-    assert "repeat what ada said of the same questions" in message
+    assert "use what people said of the same questions" in message
 
 
 @pytest.mark.parametrize(
