@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from qassay.analysis.agreements import label_tables
+from qassay.analysis.agreements import label_tables, nugget_lists
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
@@ -47,7 +47,8 @@ def trust(
     program, copied = _without_copies(evaluation, assessor, people)
     compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)
-    notes += [*_learned(evaluation, assessor), *_family(assessor, evaluation.runs.tags)]
+    lists = nugget_lists(evaluation, [assessor, people]).differing()
+    notes += [*lists.differences(), *_learned(evaluation, assessor), *_family(assessor, evaluation.runs.tags)]
     if people in evaluation.automatic_sets:
         notes.append(f"{people} is a program's set: where this says people, it means {people}.")
     result = measure_trust(
@@ -59,6 +60,7 @@ def trust(
         copied=copied,
         seed=seed,
         resamples=resamples,
+        lists=lists,
         notes=notes,
     )
     return replace(result, manual=evaluation.manual_runs)
