@@ -425,15 +425,14 @@ class Evaluation:
 
     def _judge(self, key: str | None, correct_with: str) -> str:
         """The set whose scores are corrected; an error where these labels cannot correct them."""
-        for name in (correct_with, *([key] if key is not None and MIXED not in key else [])):
-            if name not in self.sets:
-                raise unknown("judgment set", name, self.sets)
+        if correct_with not in self.sets:
+            raise unknown("judgment set", correct_with, self.sets)
         if key is None or key == correct_with:
             raise UsageError(f"name the assessor whose scores {correct_with} corrects (--key)")
         if key not in self.sets:
-            raise UsageError(
-                f"{key} mixes judgments of people and programs, and has no interval; correct one set (--key)"
-            )
+            if MIXED in key or parse_rule(key) is not None:
+                raise UsageError(f"{key} mixes the judgments of several sets, and has no interval; correct one (--key)")
+            raise unknown("judgment set", key, self.sets)
         if correct_with in self.automatic_sets:
             raise UsageError(f"{correct_with} is a program: only labels of people correct another's scores")
         refuse_learned(self, key)

@@ -24,7 +24,7 @@ Trace = Mapping[str, Any]
 # In a trace: the set of people whose judgments of the same question the verdict uses, and the one whose judgment of
 # this very answer it repeats.
 LEARNED_FROM, COPIED_FROM = "learned_from", "copied_from"
-# A file without any of these has no such verdict, and is not read row by row.
+# A file without any of these, whose rows all have a trace or none, is not read row by row.
 _SIGNS = (LEARNED_FROM.encode(), COPIED_FROM.encode(), b"judged=", b"people=", b"hits=true")
 _SPELLED = re.compile(r"[\w-]+\((?:.*\b(?:judged|people)=(?P<people>[^,()]+)|.*\bhits=true\b).*\)", re.DOTALL)
 # These judge every question by a model of other questions.
@@ -55,12 +55,21 @@ def refuse_learned(evaluation: Evaluation, judge: str) -> None:
             "than it is elsewhere. Correct an assessor that has not seen their labels"
         )
 
+    untraced = verdicts(evaluation, judge, lambda trace: not trace)
+    if untraced and verdicts(evaluation, judge, bool):
+        number = sum(table.height for table in untraced.values())
+        raise UsageError(
+            f"{number:,} verdicts of {judge} have no trace, as those of people, and the others have one: where people "
+            "judge, it would look better than it is elsewhere. Correct a set that one program judged"
+        )
+
 
 def verdicts(evaluation: Evaluation, name: str, is_meant: Callable[[Trace], bool]) -> dict[str, pl.DataFrame]:
     """What the current verdicts of a set are about whose trace is meant, by kind; kinds without any are absent."""
     path = evaluation.folder.judgment_sets().get(name)
     data = files.read_bytes(path) if path is not None else b""
-    if not any(sign in data for sign in _SIGNS):
+    is_mixed = 0 < data.count(b'"trace"') < data.count(b"\n")
+    if not is_mixed and not any(sign in data for sign in _SIGNS):
         return {}
     judged = evaluation.judgment_set(name)
     types = {question.id: question.type for question in evaluation.questions}
@@ -72,7 +81,7 @@ def verdicts(evaluation: Evaluation, name: str, is_meant: Callable[[Trace], bool
             if kind is not None:
                 # The last row of a subject counts, so that all of them are looked at in order.
                 trace = row.get("trace")
-                rows.setdefault(kind, []).append({**row, "meant": isinstance(trace, dict) and is_meant(trace)})
+                rows.setdefault(kind, []).append({**row, "meant": is_meant(trace if isinstance(trace, dict) else {})})
     meant = {kind: _meant(kind, judged.kind(kind).schema, listed) for kind, listed in rows.items()}
     return {kind: table for kind, table in meant.items() if table.height}
 
