@@ -127,6 +127,22 @@ def test_panels_are_refused(key: str, rag: Path, capsys: pytest.CaptureFixture[s
     assert (status, "has no interval; correct one (--key)" in message) == (2, True)
 
 
+@pytest.mark.parametrize("assessor", ["match", "recall", "learned"])
+def test_an_answer_that_an_assessor_noted_while_judging_is_known_to_no_program(assessor: str, tmp_path: Path) -> None:
+    place = tmp_path / "short"
+    place.mkdir()
+    (place / "qassay.toml").write_text('task = "confidence"\n')
+    ids = ("1", "2")
+    write(place / "questions.jsonl", [{"id": name, "type": "factoid", "text": f"{name}?"} for name in ids])
+    items = [{"doc": "D", "text": "Warsaw"}]
+    write(place / "runs" / "a.jsonl", [{"run": "a", "question": name, "items": items} for name in ids])
+    noted = {"question": "2", "answer": "Warsaw", "assessor": "ada"}
+    write(place / "answers.jsonl", [{"question": name, "answer": "Kraków"} for name in ids] + [noted])
+    assert main(["judge", str(place), "--with", assessor, "--set", "J"]) == 0
+    judged = [json.loads(line) for line in (place / "judgments" / "J.jsonl").read_text().splitlines()]
+    assert [(row["question"], row["judgment"]) for row in judged] == [("1", "W"), ("2", "W")]
+
+
 def test_every_assessor_that_learns_is_known_by_its_spelling() -> None:
     teaching = {"people", "judged", "hits"}
     cross_fitted = {("learned", "people"), ("embedding", "people")}

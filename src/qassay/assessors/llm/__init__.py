@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
+from qassay.assessors.gold import known_answers
 from qassay.assessors.llm.asking import Model
 from qassay.assessors.llm.assessor import LanguageModel, Planned
 from qassay.assessors.llm.calls import Showing
@@ -89,9 +90,8 @@ def language_model(
 def _known(evaluation: Evaluation) -> dict[str, list[str]]:
     """The answers known from question development, by question."""
     known: dict[str, list[str]] = {}
-    for row in evaluation.answers.iter_rows(named=True):
-        if not row.get("withdrawn") and row.get("assessor") is None:
-            known.setdefault(row["question"], []).append(row["answer"])
+    for row in known_answers(evaluation):
+        known.setdefault(row["question"], []).append(row["answer"])
     return known
 
 
