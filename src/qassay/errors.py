@@ -1,8 +1,9 @@
 """The errors, as a tree.
 
     QassayError
-    ├── InputError    the data has errors: each with file, line, question and rule (exit status 1)
-    └── UsageError    the call has errors: an unknown measure, task, run or option value (exit status 2)
+    ├── InputError           the data has errors: each with file, line, question and rule (exit status 1)
+    ├── UsageError           the call has errors: an unknown measure, task, run or option value (exit status 2)
+    └── LimitReachedError    the limit that the caller set was reached before the end (exit status 5)
 
 A message names what is wrong, the place, the rule and the remedy. Nothing here is raised for a result that is
 merely undefined: results say so themselves.
@@ -170,6 +171,10 @@ class InputError(QassayError):
 
 class UsageError(QassayError):
     """The call itself is wrong."""
+
+
+class LimitReachedError(QassayError):
+    """A spending or call limit was reached."""
 
 
 def more_problems(beyond: Mapping[str | None, int]) -> list[Problem]:

@@ -28,6 +28,17 @@ def list_of_key(key: str, lists: Collection[str]) -> str | None:
     return next(iter(lists)) if len(lists) == 1 else None
 
 
+def known_by_text(nuggets: pl.DataFrame) -> pl.DataFrame:
+    """Question and id of each nugget, and `text`, by which it is known in any list: blanks and capitals do not count.
+
+    A nugget without a text goes by its id; of equal texts in one list, the first is that of another list's first.
+    """
+    text = pl.col("text").str.replace_all(r"\s+", " ").str.strip_chars().str.to_lowercase()
+    known = nuggets.select("question", "nugget", text=pl.coalesce(text, "nugget"))
+    place = pl.int_range(pl.len()).over("question", "text")
+    return known.with_columns(text=pl.concat_str("text", place, separator="\t"))
+
+
 def pyramid_weights(lists: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Weights of nuggets that several assessors judged: votes for vital / the largest number of votes of the question.
 

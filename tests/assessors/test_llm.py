@@ -333,8 +333,9 @@ def test_the_spending_limit_is_never_passed_and_the_job_goes_on_later(
         assert "needs the price" in capsys.readouterr().err
         spent, judged = 0.0, 0
         for _ in range(20):
-            assert judge(folder, server, "--limit", "0.01", "--json", price="1/2", max_tokens=100) == 0
+            status = judge(folder, server, "--limit", "0.01", "--json", price="1/2", max_tokens=100)
             done = json.loads(capsys.readouterr().out)
+            assert status == (0 if done["model"]["stopped"] is None else 5)
             assert done["model"]["cost"] <= 0.01
             spent, judged = spent + done["model"]["cost"], judged + done["judged"]
             if done["model"]["stopped"] is None:
@@ -510,9 +511,9 @@ def test_a_wrong_number_of_decisions_is_malformed(tmp_path: Path, capsys: pytest
 
     place = nuggets(tmp_path / "rag")
     with serving(forgetful) as server:
-        assert judge(place, server) == 0
+        assert judge(place, server) == 1
     assert server.calls == 6
-    assert "12 failed" in capsys.readouterr().out
+    assert "the model m gave no usable answer: " in capsys.readouterr().err
     assert not (place / "judgments" / "m.jsonl").exists()
 
 
@@ -583,7 +584,7 @@ def test_pairs_and_justifications(tmp_path: Path, verdict: dict[str, Any], expec
     answer = {"run": "a", "question": "1", "decision": "NO", "justification": "Sitting is not standing."}
     write(place / "runs" / "a.jsonl", [answer])
     with serving(lambda _: {"reason": "", **verdict}) as server:
-        assert judge(place, server) == 0
+        assert judge(place, server) == (0 if expected else 1)
     assert (
         data_of({"messages": [{"role": "user", "content": next(iter(server.asked))}]})["hypothesis"] == "A cat stood."
     )
@@ -603,6 +604,79 @@ def test_entailment_pairs(tmp_path: Path) -> None:
     with serving(lambda _: {"reason": "", "judgment": "NO"}) as server:
         assert judge(place, server) == 0
     assert [(row["question"], row["judgment"]) for row in rows(place)] == [("1", "NO")]
+
+
+# ---- the end of a job ----------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_gives_no_usable_answer_is_left_after_ten(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(lambda _: "I am\x1b[31m only\n a \u202eparrot " + "x" * 900) as server:
+        for options in ([], ["--json"]):
+            assert judge(folder, server, *options) == 1
+            shown = capsys.readouterr()
+            assert "10 calls in a row have no usable answer; the last: " in shown.err
+            assert "(it said: I am[31m only a parrot xxx" in shown.err
+            assert len(shown.err) < 700
+        assert server.calls == 2 * 30
+        assert len(json.loads(shown.out)["errors"]) == 1
+        with pytest.raises(qassay.InputError, match=r"it said: I am\[31m only a parrot"):
+            qassay.judge(qassay.open(folder), f"llm(model=m, endpoint={server.url}, asks=1)")
+        assert server.calls == 2 * 30 + 10
+        assert not (folder / "judgments" / "m.jsonl").exists()
+        server.script = lambda _: ScriptedReply(raw=b'{"error": "no model is loaded"}')
+        assert judge(folder, server) == 1
+    assert 'not a chat completion: {"error": "no model is loaded"}' in capsys.readouterr().err
+
+
+def test_what_was_judged_before_a_model_fails_stays(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # The order of the pool is that of the names.
+    usable = sorted(map(str, range(NUMBER)))[:12]
+
+    def failing(request: dict[str, Any]) -> Any:
+        return by_gold(request) if data_of(request)["answer"].rpartition(" ")[2] in usable else "no"
+
+    with serving(failing) as server:
+        assert judge(folder, server, parallel=1) == 1
+        assert "10 calls in a row" in capsys.readouterr().err
+        assert {row["question"] for row in rows(folder)} == {f"q{n}" for n in usable}
+        assert server.calls < 12 + 3 * 12
+        server.script = by_gold
+        assert judge(folder, server) == 0
+    assert len(rows(folder)) == NUMBER
+
+
+def test_failures_that_are_not_in_a_row_stop_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def failing(request: dict[str, Any]) -> Any:
+        return by_gold(request) if int(data_of(request)["answer"].rpartition(" ")[2]) % 2 else "no"
+
+    with serving(failing) as server:
+        assert judge(folder, server) == 0
+    assert "15 failed" in capsys.readouterr().out
+    assert len(rows(folder)) == NUMBER // 2
+
+
+def test_a_few_answers_none_of_which_can_be_used_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = qa(tmp_path / "few", 4)
+    with serving(lambda _: "no") as server:
+        assert judge(folder, server) == 1
+    assert "the model m gave no usable answer: it is not a JSON object (it said: no)" in capsys.readouterr().err
+
+
+def test_a_dry_run_needs_no_key(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with serving(by_gold) as server:
+        assert judge(folder, server, "--dry-run", key_env="MY_KEY") == 0
+        assert "30 decisions to make" in capsys.readouterr().out
+        assert judge(folder, server, key_env="MY_KEY") == 2
+        assert "the variable MY_KEY is not set" in capsys.readouterr().err
+        assert server.calls == 0
+    assert not (folder / ".models").exists()
 
 
 # ---- prompts --------------------------------------------------------------------------------------------------------
@@ -631,6 +705,9 @@ def test_a_prompt_of_ones_own_is_used_and_has_another_hash(folder: Path, tmp_pat
         ('system = "{form}"\nuser = "{anwser}"', "unknown placeholder {anwser}"),
         ('system = "{form}"\nuser = "x"\ncolour = 1', "unknown key 'colour'"),
         ("system = ", "not TOML"),
+        ('system = "{form}"\nuser = "{gold}\\n\\n{answer}"', "user shows no {question} on its own"),
+        ('system = "{form}"\nuser = "{question}\\n\\nKnown: {gold}"', "user shows no {answer} on its own"),
+        ('system = "{form}"\nuser = "{question} {contexts}\\n\\n{answer}"', "user shows no {question} on its own"),
     ],
 )
 def test_a_broken_prompt_is_refused(text: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -693,9 +770,11 @@ def test_unusable_nuggets_make_no_list(tmp_path: Path, capsys: pytest.CaptureFix
     place = nuggets(tmp_path / "rag")
     (place / "nuggets" / "development.jsonl").unlink()
     with serving(lambda _: {"nuggets": ["x" * 500]}) as server:
-        assert judge(place, server, "--nuggets", "create") == 0
-    assert server.calls == 3
-    assert "No usable answer for: 1" in capsys.readouterr().out
+        assert judge(place, server, "--nuggets", "create") == 1
+        assert server.calls == 3
+        assert "the model m gave no usable answer: " in capsys.readouterr().err
+        assert judge(place, server, "--nuggets", "create", "--limit", "0.00001", price="1/1") == 5
+    assert "the spending limit of 1e-05 is reached" in capsys.readouterr().err
     assert not (place / "nuggets" / "m.jsonl").exists()
     assert main(["judge", str(place), "--with", "overlap", "--nuggets", "create"]) == 2
 

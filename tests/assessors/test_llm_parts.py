@@ -57,7 +57,10 @@ def test_any_body_is_a_completion_or_a_fault(body: bytes) -> None:
 
 def test_a_completion_in_another_encoding_is_none() -> None:
     completion, fault = read_completion('{"model": "größer"}'.encode("latin-1"), 100)
-    assert (completion.content, str(fault)) == ("", "the response of the endpoint is not a chat completion")
+    assert (completion.content, str(fault)) == (
+        "",
+        'the response of the endpoint is not a chat completion: {"model": "gr��er"}',
+    )
 
 
 @pytest.mark.parametrize("number", ["[1]", "{}", "null", '"1"', "1.5"])

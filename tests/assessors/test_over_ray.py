@@ -144,7 +144,7 @@ def test_a_model_keeps_its_cache_limit_and_pace_when_its_worker_is_killed(cluste
     with serving(script) as server:
         given = f"llm(model=m, endpoint={server.url}, parallel=8, price=1000/1000)"
         call = ["judge", str(folder), "--with", given, "--ray", cluster, "--workers"]
-        assert main([*call, "1", "--limit", "10"]) == 0
+        assert main([*call, "1", "--limit", "10"]) == 5
         assert "m" not in qassay.open(folder).sets or len(judged(folder, "m")) < 2 * QUESTIONS
         within = len(asked)
         assert 0 < within < 2 * QUESTIONS
@@ -167,6 +167,16 @@ def test_a_model_keeps_its_cache_limit_and_pace_when_its_worker_is_killed(cluste
 
 
 @pytest.mark.slow
+def test_a_model_that_gives_no_usable_answer_is_left_there_too(
+    cluster: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(lambda _: "no") as server:
+        given = f"llm(model=m, endpoint={server.url})"
+        assert main(["judge", str(folder), "--with", given, "--ray", cluster, "--workers", "1"]) == 1
+        assert server.calls == 30
+    assert "10 calls in a row have no usable answer" in capsys.readouterr().err
+
+
 def test_a_batch_that_ends_every_worker_stops_the_job(cluster: str, folder: Path) -> None:
     with pytest.raises(InputError, match=r"question q\d+: 3 workers of the Ray cluster ended while judging it"):
         qassay.judge(qassay.open(folder), lambda _: os._exit(1), set_name="poison", workers=1, ray=cluster)

@@ -185,7 +185,8 @@ def test_nugget_matches_are_compared_where_the_lists_agree(tmp_path: Path, capsy
     assert document["about"] == "nugget matches"
     assert document["items"] == 4
     assert document["pairs"][0]["matrix"] == {"no": {"no": 2, "yes": 1}, "yes": {"no": 0, "yes": 1}}
-    assert "not compared: 4" in document["notes"][-1]
+    assert "not compared: 4" in document["notes"][-2]
+    assert "2 of 3 and 3 nuggets are in both" in document["notes"][-1]
 
 
 @pytest.mark.parametrize(

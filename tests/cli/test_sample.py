@@ -458,13 +458,13 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
     message = refused(
         "score", evaluation, "--key", "transfer(people=ada)", "--correct-with", "ada", "--unjudged", "wrong", status=2
     )
-    assert "repeat what ada said of the same questions" in message
+    assert "use what people said of the same questions" in message
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--key", f"ada+{JUDGE}", "--correct-with", "ada"], "mixes judgments of people and programs"),
+        (["--key", f"ada+{JUDGE}", "--correct-with", "ada"], "mixes the judgments of several sets"),
         (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
         (["--correct-with", "ada"], "name the assessor whose scores ada corrects (--key)"),
         (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),

@@ -78,7 +78,8 @@ class AgreementStudy(ByKind[Agreement]):
     def sentence(self) -> str:
         """How far the sets agree on each kind of judgment."""
         rated = [f"the ratings of {enumerated(self.ratings.scales)} are compared below"] if self.ratings.scales else []
-        return "; ".join([*(kind.sentence() for kind in self._compared), *rated])
+        differ = ["their nugget lists differ and are compared below"] if self.nugget_lists.differing().pairs else []
+        return "; ".join([*(kind.sentence() for kind in self._compared), *differ, *rated])
 
     @property
     def _compared(self) -> list[Agreement]:
@@ -110,10 +111,19 @@ def agreement_study(
         order = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
         result = agreement(labels.sets, order=order, two_way=folded, seed=seed, resamples=resamples, progress=progress)
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
+    lists = nugget_lists(evaluation, names)
+    nugget_kinds = {record.compared for record in ROW_KINDS.values() if record.by_nuggets}
+    place = next((place for place, kind in enumerate(results) if kind.about in nugget_kinds), 0)
+    results[place] = replace(results[place], notes=(*results[place].notes, *lists.differences()))
     manual = evaluation.manual_runs
     rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)
-    lists = {name: evaluation.nugget_list(name) for name in names if name in evaluation.folder.nugget_lists()}
-    return AgreementStudy(tuple(results), rated, compare_lists(lists))
+    return AgreementStudy(tuple(results), rated, lists)
+
+
+def nugget_lists(evaluation: Evaluation, names: Sequence[str]) -> NuggetLists:
+    """The nugget lists of these sets, as far as they have lists of their own."""
+    own = evaluation.folder.nugget_lists()
+    return compare_lists({name: evaluation.nugget_list(name) for name in names if name in own})
 
 
 def _assessors(evaluation: Evaluation) -> list[str]:

@@ -12,6 +12,7 @@ from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
+from qassay.meta.agreement.nugget_lists import NuggetLists
 from qassay.meta.distributions import score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
@@ -127,6 +128,7 @@ def of_evaluation(
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),
+        nugget_lists=NuggetLists() if study is None else study.nugget_lists.differing(),
         ratings=None if study is None else study.ratings,
         stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
         judged_by=evaluation.sets,

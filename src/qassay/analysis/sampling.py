@@ -13,6 +13,7 @@ import polars as pl
 from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
+from qassay.evaluation.learning import refuse_learned
 from qassay.judging.pool import Pool, pool
 from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
@@ -115,6 +116,7 @@ def sample(
     """
     if judge not in evaluation.sets:
         raise unknown("judgment set", judge, evaluation.sets)
+    refuse_learned(evaluation, judge)
     joined = evaluation.tally(judge, measure=measure)
     scores = evaluation.score(judge, measure=measure, component=component, unjudged=unjudged, missing=missing)
     decisions = judge_decisions(scores, joined, whole=whole)

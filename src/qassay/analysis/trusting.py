@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-import msgspec
 import numpy as np
 import polars as pl
 
-from qassay.analysis.agreements import label_tables
+from qassay.analysis.agreements import label_tables, nugget_lists
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
-from qassay.formats import files
-from qassay.judging import ROW_KINDS, kind_of_row
+from qassay.evaluation.learning import COPIED_FROM, learned_from, verdicts
 from qassay.judging.pool import judged_responses
 from qassay.judging.sets import JudgmentSet, check_nuggets
 from qassay.meta.agreement import scheme_of
@@ -25,7 +22,6 @@ from qassay.meta.trust.annotator import LEAST_PEOPLE, AlternativeAnnotator, alte
 from qassay.scoring import Scores, score
 from qassay.tally import Tally, restricted, tally
 
-_COPIED_FROM = b'"copied_from"'
 # Words in names that show a model family; a judge may favour answers of its own kind.
 FAMILIES = ("gpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek", "command-r", "phi")
 
@@ -51,7 +47,8 @@ def trust(
     program, copied = _without_copies(evaluation, assessor, people)
     compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)
-    notes += _family(assessor, evaluation.runs.tags)
+    lists = nugget_lists(evaluation, [assessor, people]).differing()
+    notes += [*lists.differences(), *_learned(evaluation, assessor), *_family(assessor, evaluation.runs.tags)]
     if people in evaluation.automatic_sets:
         notes.append(f"{people} is a program's set: where this says people, it means {people}.")
     result = measure_trust(
@@ -63,6 +60,7 @@ def trust(
         copied=copied,
         seed=seed,
         resamples=resamples,
+        lists=lists,
         notes=notes,
     )
     return replace(result, manual=evaluation.manual_runs)
@@ -92,36 +90,13 @@ def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
 def _without_copies(evaluation: Evaluation, assessor: str, people: str) -> tuple[JudgmentSet, int]:
     """The assessor's judgments but for those that repeat the people's own row, and how many these are."""
     judged = evaluation.judgment_set(assessor)
-    path = evaluation.folder.judgment_sets().get(assessor)
-    data = files.read_bytes(path) if path is not None else b""
-    if _COPIED_FROM not in data:
-        return judged, 0
-    types = {question.id: question.type for question in evaluation.questions}
-    copies: dict[str, list[dict[str, Any]]] = {}
-    for line in data.split(b"\n"):
-        if line.strip():
-            row = msgspec.json.decode(line)
-            kind = kind_of_row(row, types.get(str(row.get("question"))), evaluation.task)
-            trace = row.get("trace")
-            if kind is not None:
-                # The last row of a subject counts, so that all of them are looked at in order.
-                copied = isinstance(trace, dict) and trace.get("copied_from") == people
-                copies.setdefault(kind, []).append({**row, "copied": copied})
-    kinds = {kind: _drop_copied(kind, table, copies.get(kind, [])) for kind, table in judged.kinds.items()}
-    return JudgmentSet(assessor, kinds), sum(table.height - kinds[kind].height for kind, table in judged.kinds.items())
-
-
-def _drop_copied(kind: str, table: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    identity = list(ROW_KINDS[kind].identity)
-    schema = {name: table.schema[name] for name in identity} | {"copied": pl.Boolean}
-    listed = [{name: _as_column(row.get(name), schema[name]) for name in schema} for row in rows]
-    marks = pl.DataFrame(listed, schema=schema).unique(identity, keep="last", maintain_order=True)
-    copied = marks.filter(pl.col("copied")).select(identity)
-    return table.join(copied, on=identity, how="anti", nulls_equal=True, maintain_order="left")
-
-
-def _as_column(value: Any, kind: Any) -> Any:
-    return str(value) if kind == pl.String and value is not None else value
+    copies = verdicts(evaluation, assessor, lambda trace: trace.get(COPIED_FROM) == people)
+    kinds = dict(judged.kinds)
+    for kind, copied in copies.items():
+        kinds[kind] = kinds[kind].join(copied, on=copied.columns, how="anti", nulls_equal=True, maintain_order="left")
+    return JudgmentSet(assessor, kinds), sum(table.height for table in judged.kinds.values()) - sum(
+        table.height for table in kinds.values()
+    )
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------
@@ -171,6 +146,19 @@ def _alternative(
             side += list(labels[name]) if name in labels.columns else [None] * labels.height
     by_assessor = sides.pop(assessor)
     return alternative_annotator(by_assessor, sides)
+
+
+def _learned(evaluation: Evaluation, assessor: str) -> list[str]:
+    """What the comparison is about where the assessor knows labels of other answers to the same questions."""
+    learned = verdicts(
+        evaluation, assessor, lambda trace: learned_from(trace) is not None and not trace.get(COPIED_FROM)
+    )
+    if not learned:
+        return []
+    return [
+        f"{sum(table.height for table in learned.values()):,} verdicts of {assessor} use what people said of other "
+        "answers to the same questions: it is compared as a judge of new runs, not of new questions."
+    ]
 
 
 def _family(assessor: str, runs: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, Opinion
 from qassay.assessors.embeddings import Embedder, embedder
-from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_classes
+from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_answers, known_classes
 from qassay.assessors.judging import Done, judge_on_server, plan_judging
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
@@ -184,7 +184,7 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None
         rows = [pattern.as_row() for pattern in written]
         right = [row for row in strings if row["judgment"] == best]
         sources = frozenset((row["question"], row["doc"], row["text"]) for row in right)
-        classes = known_classes(evaluation.answers.iter_rows(named=True), right)
+        classes = known_classes(known_answers(evaluation), right)
         patterns = Patterns.from_rows(
             rows, evaluation.task, exact=exact, judged=judged, sources=sources, classes=classes
         )
@@ -195,14 +195,14 @@ def _patterns(evaluation: Evaluation, *, exact: bool = False, judged: str | None
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     documents = {str(doc) for doc in evaluation.runs.table["doc"].drop_nulls().unique()}
     parsed = parse_patterns(files.read_text(path), file=evaluation.folder.name(path), documents=documents)
-    classes = known_classes(evaluation.answers.iter_rows(named=True))
+    classes = known_classes(known_answers(evaluation))
     return Patterns.from_rows((row for _, row in parsed), evaluation.task, exact=exact, classes=classes)
 
 
 def _match(
     evaluation: Evaluation, *, normalise: bool = False, contains: bool = False, judged: str | None = None
 ) -> Match:
-    rows = list(evaluation.answers.iter_rows(named=True))
+    rows = known_answers(evaluation)
     rows += [{"question": question.id, "answer": text} for question in evaluation.questions for text in question.gold]
     right = _judged_right(evaluation, judged) if judged else []
     if not rows and not right:
@@ -233,7 +233,7 @@ def _embedding(
 
 
 def _learned_with(evaluation: Evaluation, people: str | None, embeddings: Embedder | None, *, hits: bool) -> Learned:
-    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    gold = Gold.of(evaluation.questions, known_answers(evaluation), evaluation.task)
     learned = _learned_nuggets(evaluation, people, embeddings, hits=hits)
     if learned is None and not gold.answers:
         if evaluation.folder.nugget_lists():
@@ -301,7 +301,7 @@ def _share(assessor: str, name: str, value: float) -> float:
 
 
 def _gold(evaluation: Evaluation) -> Gold:
-    gold = Gold.of(evaluation.questions, evaluation.answers.iter_rows(named=True), evaluation.task)
+    gold = Gold.of(evaluation.questions, known_answers(evaluation), evaluation.task)
     if not gold.answers:
         raise _no_gold(evaluation)
     return gold

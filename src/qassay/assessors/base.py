@@ -26,10 +26,6 @@ Nuggets = Mapping[str, Sequence[Mapping[str, Any]]]
 Documents = Callable[[str], str | None]
 
 
-# In a trace: the set of people whose own judgment of this very part the verdict repeats. `trust` leaves these out.
-COPIED_FROM = "copied_from"
-
-
 @dataclass(frozen=True)
 class Case:
     """One decision, with everything that a person sees who makes it: question, item, nuggets and documents."""
@@ -90,7 +86,8 @@ class AutomaticAssessor(Protocol):
     how many calls it takes at the same time, from threads; 1 where it is absent. One with `judge_stream(cases)` decides
     itself how many it takes at a time: it yields cases with their opinions in whatever order they are ready, and may
     end early. `wanted` says what it judges beyond the main judgment. `learns` says whether it was made from people's
-    judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out. `judges`
+    judgments, as is assumed where it is absent: then `reuse` opens it again without those of the run left out. The
+    trace of a verdict that uses people's judgments of the same question names their set, as `learned_from`. `judges`
     are the kinds of judgment that it gives (all where it is absent), `silence` says why it may have no opinion on one
     of these, and `remarks` are sentences about how it was made.
     """

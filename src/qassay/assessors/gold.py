@@ -14,6 +14,7 @@ from typing import Any
 
 from qassay.assessors.base import Case
 from qassay.assessors.words import normalised
+from qassay.evaluation import Evaluation
 from qassay.judging import ROW_KINDS, STRINGS
 from qassay.judging.list_item import class_of
 from qassay.questions import Question
@@ -24,6 +25,15 @@ RIGHT, WRONG, UNSUPPORTED = "R", "W", "U"
 NO_GOLD = "no known answer to the question"
 # Questions that an answer is tried on beside its own, at most.
 SPREAD = 200
+
+
+def known_answers(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The rows of answers.jsonl that a program may know: not withdrawn, and not noted by an assessor while judging.
+
+    A note is its assessor's until it is accepted; a program that knew it would have seen the label of that question.
+    """
+    rows = evaluation.answers.iter_rows(named=True)
+    return [row for row in rows if not row.get("withdrawn") and row.get("assessor") is None]
 
 
 @dataclass(frozen=True)

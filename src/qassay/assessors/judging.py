@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at, trait
-from qassay.errors import UsageError
+from qassay.errors import InputError, Problem, UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.files import append_file, refuse_way_out
 from qassay.formats.importing import Options, plan_import
@@ -73,6 +73,8 @@ class Done:
         self.account = getattr(judging.assessor, "account", None)
         self.silent = judging.silent - (self.account.failed if self.account else 0)
         self.known = known
+        if self.account and self.account.failed and not self.judged and not known:
+            raise InputError(Problem("configuration", self.account.unusable(judging.assessor.name)))
         self.remarks = (*trait(judging.assessor, "remarks", ()), *judging.reasons(self.silent))
 
     def as_json(self) -> dict[str, Any]:
@@ -121,12 +123,18 @@ def judge(
     )
     try:
         journal.write(_counted(judging.rows(_items(evaluation, assessor)), done))
+    except InputError:
+        # A model that stops answering may never answer again: what was paid for is in the set.
+        if done.judged and hasattr(assessor, "account"):
+            journal.move(evaluation, name, nuggets, new=not imported_before)
+        raise
     finally:
         close(assessor)
     done.count(judging, known=judging.skipped - done.resumed)
     if done.judged:
-        _import(evaluation, journal.path, name, nuggets, new=not imported_before)
-    journal.remove()
+        journal.move(evaluation, name, nuggets, new=not imported_before)
+    else:
+        journal.remove()
     return done
 
 
@@ -235,6 +243,11 @@ class Journal:
                 # The file is made by the first row: an assessor without an opinion leaves nothing behind.
                 file = file or stack.enter_context(self.path.open("ab", buffering=0))
                 file.write(msgspec.json.format(msgspec.json.encode(row), indent=0) + b"\n")
+
+    def move(self, evaluation: Evaluation, name: str, nuggets: Nuggets, *, new: bool) -> None:
+        """Add the judgments to their set."""
+        _import(evaluation, self.path, name, nuggets, new=new)
+        self.remove()
 
     def remove(self) -> None:
         """The judgments are in the set, or are not wanted."""

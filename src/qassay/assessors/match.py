@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
+from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.gold import NO_GOLD, UNSUPPORTED, right_or_wrong
 from qassay.assessors.words import normalised
+from qassay.evaluation.learning import COPIED_FROM
 from qassay.judging import ROW_KINDS, STRINGS
 
 

@@ -23,10 +23,11 @@ from typing import Any, ClassVar
 
 import regex
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
+from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.gold import RIGHT, UNSUPPORTED, WRONG, Classes, best_and_worst, right_or_wrong
 from qassay.assessors.words import normalised
 from qassay.errors import InputError, Problem
+from qassay.evaluation.learning import COPIED_FROM
 from qassay.judging import ROW_KINDS, STRINGS
 from qassay.tasks import Task
 

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from qassay.assessors.base import COPIED_FROM, Case, Opinion, spelled
+from qassay.assessors.base import Case, Opinion, spelled
 from qassay.assessors.features import Side, known_side, side
 from qassay.assessors.gold import RIGHT, WRONG
 from qassay.assessors.words import normalised
+from qassay.evaluation.learning import COPIED_FROM
 from qassay.judging import ROW_KINDS, STRINGS
 from qassay.judging.list_item import class_of
 

@@ -53,6 +53,7 @@ VERBS = {
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}
 
 INTERRUPTED = 130
+LIMIT_REACHED = 5
 USE_DATABASE = "--use-database"
 
 
@@ -221,7 +222,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
     import json
 
     from qassay.cli.output import escaped, first_few, visible
-    from qassay.errors import InputError, KeptProblems, UsageError
+    from qassay.errors import InputError, KeptProblems, LimitReachedError, UsageError
 
     message = "\n".join(map(str, first_few(error.problems))) if isinstance(error, InputError) else str(error)
     # Messages quote ids, tags and answers as they are written in other people's files.
@@ -236,7 +237,7 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
         problems = error.problems if isinstance(error, InputError) else KeptProblems()
         errors = [problem.as_json() for problem in problems]
         print(escaped(json.dumps({"errors": errors, "errors_total": problems.total}, ensure_ascii=False)))
-    return 1
+    return LIMIT_REACHED if isinstance(error, LimitReachedError) else 1
 
 
 def _hints(error: InputError, verb: str) -> list[str]:

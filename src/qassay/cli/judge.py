@@ -114,6 +114,7 @@ def command(
       QASSAY_TOKEN=qsy_... qassay judge my-eval --with patterns --server http://127.0.0.1:8000
     """
     from qassay.assessors import judge, open_assessor, plan_judging
+    from qassay.cli import LIMIT_REACHED
     from qassay.cli.output import progress
     from qassay.client import Client
     from qassay.evaluation import open_evaluation
@@ -146,6 +147,8 @@ def command(
                 progress=lambda number: update(number, max(number, total)),
             )
         _say(done, where=server or str(folder), as_json=as_json)
+        if done.account is not None and done.account.stopped:
+            raise typer.Exit(LIMIT_REACHED)
 
 
 def _decisions(evaluation: Evaluation, name: str) -> int:

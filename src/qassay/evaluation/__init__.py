@@ -5,7 +5,8 @@
     >>> evaluation.score().runs[0].run
     'hobby'
 
-Everything is read when it is first asked for, and once. `keys` has the keys that an evaluation can be scored with.
+Everything is read when it is first asked for, and once. `keys` has the keys that an evaluation can be scored with,
+`learning` what programs learned from people's labels.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import polars as pl
 from qassay.display import safe_text
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import keys
+from qassay.evaluation.learning import refuse_learned
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
@@ -427,23 +429,15 @@ class Evaluation:
 
     def _judge(self, key: str | None, correct_with: str) -> str:
         """The set whose scores are corrected; an error where these labels cannot correct them."""
-        for name in (correct_with, *([key] if key is not None and MIXED not in key else [])):
-            if name not in self.sets:
-                raise unknown("judgment set", name, self.sets)
+        if correct_with not in self.sets:
+            raise unknown("judgment set", correct_with, self.sets)
         if key is None or key == correct_with:
             raise UsageError(f"name the assessor whose scores {correct_with} corrects (--key)")
         if key not in self.sets:
-            raise UsageError(
-                f"{key} mixes judgments of people and programs, and has no interval; correct one set (--key)"
-            )
+            if MIXED in key or parse_rule(key) is not None:
+                raise UsageError(f"{key} mixes the judgments of several sets, and has no interval; correct one (--key)")
+            raise unknown("judgment set", key, self.sets)
         if correct_with in self.automatic_sets:
             raise UsageError(f"{correct_with} is a program: only labels of people correct another's scores")
-        path = self.folder.judgment_sets().get(key)
-        copied = reading.rows_copied_from(path, correct_with) if path is not None else 0
-        if copied or (key in self.automatic_sets and "hits=true" in key):
-            copies = f"{copied:,} verdicts of {key} repeat" if copied else f"the verdicts of {key} use"
-            raise UsageError(
-                f"{copies} what {correct_with} said of the same questions: on the sample it would look better than it "
-                "is elsewhere. Correct an assessor that has not seen these labels"
-            )
+        refuse_learned(self, key)
         return key

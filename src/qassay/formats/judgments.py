@@ -92,20 +92,6 @@ def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Pro
         yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)
 
 
-def rows_copied_from(path: Path, people: str) -> int:
-    """How many rows of a set repeat the verdict that people gave to the same item, as their `trace` says."""
-    data = files.read_bytes(path)
-    if b'"copied_from"' not in data:
-        return 0
-    number = 0
-    for line in data.split(b"\n"):
-        if b'"copied_from"' in line:
-            row = msgspec.json.decode(line)
-            trace = row.get("trace") if isinstance(row, dict) else None
-            number += isinstance(trace, dict) and trace.get("copied_from") == people
-    return number
-
-
 def weight_fault(weight: float) -> str:
     """The fault of a nugget's weight."""
     return f"the weight {weight} is negative" if weight < 0 else f"the weight {weight} is beyond {LARGEST_VALUE:g}"

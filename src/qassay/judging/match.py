@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from qassay.judging.kind import Draft, Item, Kind, Lookup, Part, Row, Verdict, Wanted, responses
+from qassay.nuggets import known_by_text
 from qassay.tasks import Task
 
 
@@ -101,19 +102,20 @@ class NuggetMatch(Kind):
     def labels_of(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
         """For each judged response and each nugget of its question's list, whether the nugget was found in it.
 
-        A nugget is named by its id and its text: the lists of two assessors need not be the same, and what they share
-        is what can be compared.
+        A nugget is known by its text: the lists of two assessors need not be the same, and what they share is what can
+        be compared.
         """
         pairs = (
             table.select("question", "run")
             .unique(maintain_order=True)
-            .join(nuggets.select("question", "nugget", "text"), on="question", maintain_order="left")
+            .join(known_by_text(nuggets), on="question", maintain_order="left")
         )
         hits = table.select("question", "run", nugget="nuggets").explode("nugget").drop_nulls().unique()
-        item = pl.concat_str("run", "nugget", "text", separator="\t", ignore_nulls=True)
         return pairs.join(
             hits.with_columns(label=pl.lit("yes")), on=["question", "run", "nugget"], how="left", maintain_order="left"
-        ).select("question", item.alias("item"), pl.col("label").fill_null("no"))
+        ).select(
+            "question", pl.concat_str("run", "text", separator="\t").alias("item"), pl.col("label").fill_null("no")
+        )
 
     def labels_by_person(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
         """The same, person by person: a response has a label for each nugget, not one for each row."""

@@ -23,6 +23,7 @@ from qassay.judging.kind import (
     responses,
     support_fault,
 )
+from qassay.nuggets import known_by_text
 from qassay.tasks import Task
 
 
@@ -93,3 +94,10 @@ class NuggetSupport(Kind):
             for element in (item.body["elements"] if item.body["citations"] else ())
             for doc in element.get("citations") or ()
         ]
+
+    def labels_of(self, table: pl.DataFrame, nuggets: pl.DataFrame) -> pl.DataFrame:
+        """The support of each nugget, which is known by its text as in matches."""
+        subjects = table.select("question", "run", "nugget", label="support")
+        known = subjects.join(known_by_text(nuggets), on=["question", "nugget"], how="left", maintain_order="left")
+        item = pl.concat_str("run", pl.coalesce("text", "nugget"), separator="\t")
+        return known.select("question", item.alias("item"), "label")

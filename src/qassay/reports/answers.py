@@ -87,6 +87,7 @@ def judges(material: Material) -> list[str]:
         if kind.raw is not None:
             sets = listed(kind.sets)
             sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
+    sentences += material.nugget_lists.differences()
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"

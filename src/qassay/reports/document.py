@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from qassay.figures import Figure
 from qassay.matrix import ScoreMatrix
+from qassay.meta.agreement.nugget_lists import NuggetLists
 from qassay.meta.agreement.result import Agreement
 from qassay.meta.distributions import ScoreDistributions
 from qassay.meta.intervals import ScoreIntervals
@@ -44,6 +45,7 @@ class Material:
     curves: SensitivityCurves | None = None
     plan: Plan | None = None
     agreement: tuple[Agreement, ...] = ()
+    nugget_lists: NuggetLists = field(default_factory=NuggetLists)
     ratings: Ratings | None = None
     stability: MeasureStability | None = None
     judged_by: tuple[str, ...] = ()

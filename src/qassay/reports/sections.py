@@ -159,6 +159,8 @@ def _judges(material: Material) -> Section | None:
     for kind in material.agreement:
         if kind.raw is not None:
             exhibits += _of_agreement(kind)
+    listed = enumerate(material.nugget_lists.tables(), start=1)
+    exhibits += [Exhibit(f"nugget-lists-{number}", table, folded=True) for number, table in listed]
     ranks = material.stability
     if ranks is not None and len(ranks.sets) > 1:
         exhibits += _drawn(lambda: figures.ranks_by_set(ranks))

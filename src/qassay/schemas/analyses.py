@@ -379,6 +379,7 @@ class Trust(TypedDict):
     alternative_annotator: Any
     intervals: dict[str, Interval]
     measure: str | None
+    nugget_lists: NotRequired[list[NuggetListPair]]
     notes: Notes
 
 

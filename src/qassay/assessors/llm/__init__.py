@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
+from qassay.assessors.gold import known_answers
 from qassay.assessors.llm.asking import Model
 from qassay.assessors.llm.assessor import LanguageModel, Planned
 from qassay.assessors.llm.calls import Showing
 from qassay.assessors.llm.cost import Account, price_of
 from qassay.assessors.llm.endpoint import endpoint_at
-from qassay.assessors.llm.prompts import prompt_of, prompt_places
+from qassay.assessors.llm.prompts import prompt_of, prompt_places, shipped
 from qassay.assessors.llm.protocol import Settings
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
@@ -70,13 +71,13 @@ def language_model(
     place = endpoint_at(endpoint, key_env)
     cost = price_of(price, place.host, model)
     settings = Settings(float(temperature), max_tokens, logprobs)
-    places = prompt_places(prompts, evaluation.folder.path)
+    prompt = cache(partial(prompt_of, places=prompt_places(prompts, evaluation.folder.path)))
+    for kind in shipped():
+        prompt(kind)  # what is wrong with any is said before the first call
     return LanguageModel(
         name=re.sub(r"[\s/]+", "-", model),
         model=Model(model, place, settings, asks, attempts, timeout, parallel),
-        showing=Showing(
-            evaluation.task, cache(partial(prompt_of, places=places)), _known(evaluation), _references(evaluation)
-        ),
+        showing=Showing(evaluation.task, prompt, _known(evaluation), _references(evaluation)),
         folder=evaluation.folder.path,
         votes=votes,
         repeat=repeat,
@@ -89,9 +90,8 @@ def language_model(
 def _known(evaluation: Evaluation) -> dict[str, list[str]]:
     """The answers known from question development, by question."""
     known: dict[str, list[str]] = {}
-    for row in evaluation.answers.iter_rows(named=True):
-        if not row.get("withdrawn") and row.get("assessor") is None:
-            known.setdefault(row["question"], []).append(row["answer"])
+    for row in known_answers(evaluation):
+        known.setdefault(row["question"], []).append(row["answer"])
     return known
 
 

@@ -7,7 +7,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,17 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client
+from qassay.assessors.llm.client import Client, StoppedError
 from qassay.assessors.llm.cost import Account
-from qassay.assessors.llm.endpoint import Carrier, Connections, Endpoint, GivenUpError
+from qassay.assessors.llm.endpoint import Carrier, Connections, Endpoint, GivenUpError, shown
 from qassay.assessors.llm.forms import MalformedError, Verdict
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
 
 # The most of an answer that is kept in a trace or a record of a failure, in characters.
 LONGEST_RAW = 20_000
+# Calls in a row without a usable answer, after which the others are not asked.
+MOST_UNUSABLE = 10
 _AGAIN = "Your answer cannot be used: {fault}. {form}"
 
 
@@ -33,6 +35,10 @@ class FailedError(Exception):
     def __init__(self, reason: str, raw: str = "") -> None:
         self.reason, self.raw = reason, raw
         super().__init__(reason)
+
+    def in_words(self) -> str:
+        """Why, with the beginning of what the model said."""
+        return shown(self.reason) + (f" (it said: {shown(self.raw)})" if shown(self.raw) else "")
 
 
 class LimitError(Exception):
@@ -78,10 +84,17 @@ class Asking:
     _under_way: dict[tuple[str, int], asyncio.Future[Asked]] = field(default_factory=dict)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _paying: int = 0
+    # The calls that were asked in their order; which of them failed, how many are under way, and whether one succeeded.
+    _number: int = 0
+    _failed: set[int] = field(default_factory=set)
+    _trying: int = 0
+    _succeeded: bool = False
+    _stopped: str | None = None
 
     @classmethod
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
         """Open the cache and get ready to call."""
+        model = replace(model, endpoint=model.endpoint.with_key())
         carrier = model.connect(model.endpoint)
         pace = Pace(carrier.places(model.parallel))
         client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
@@ -110,7 +123,7 @@ class Asking:
         mine: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
         self._under_way[key, repeat] = mine
         try:
-            asked = await self._asked(call)
+            asked = await self._counted(call)
             self._keep(key, repeat, asked.answer)
         except BaseException as error:
             if isinstance(error, Exception):
@@ -131,13 +144,50 @@ class Asking:
             asyncio.get_running_loop().call_soon(self.cache.commit)
         self.cache.put(key, repeat, answer)
 
+    async def _counted(self, call: Call) -> Asked:
+        """The answer to a call; an error that ends the job after too many calls in a row without a usable one.
+
+        Until there is one, no more calls than that are begun: what is useless is not paid for many times.
+        """
+        while self._trying + len(self._failed) >= MOST_UNUSABLE and not self._succeeded:
+            self._settled.clear()
+            await self._settled.wait()
+        number = self._number
+        self._number += 1
+        self._trying += 1
+        try:
+            asked = await self._asked(call)
+        except FailedError as failure:
+            self._failed.add(number)
+            if self._in_a_row(number) >= MOST_UNUSABLE or (len(self._failed) >= MOST_UNUSABLE and not self._succeeded):
+                self._stopped = f"{MOST_UNUSABLE} calls in a row have no usable answer; the last: {failure.in_words()}"
+                raise StoppedError(self._stopped) from None
+            raise
+        else:
+            self._succeeded = True
+            return asked
+        finally:
+            self._trying -= 1
+            self._settled.set()
+
+    def _in_a_row(self, number: int) -> int:
+        """How many calls around one failed without a gap, in the order in which they were asked."""
+        first = last = number
+        while first - 1 in self._failed:
+            first -= 1
+        while last + 1 in self._failed:
+            last += 1
+        return last - first + 1
+
     async def _asked(self, call: Call) -> Asked:
         """Ask until an answer can be used, a bounded number of times."""
         messages = list(call.messages)
         spent = [0, 0]
         fault, completion = MalformedError(""), Completion("", None, 0, 0)
         for attempts in range(1, self.model.asks + 1):
-            completion, unusable = await self._completed(messages, call)
+            if self._stopped:
+                raise StoppedError(self._stopped)
+            completion, unusable = await self._completed(messages, call, again=attempts > 1)
             spent[0] += completion.input_tokens
             spent[1] += completion.output_tokens
             try:
@@ -153,7 +203,10 @@ class Asking:
                 messages = [*call.messages, *answered, {"role": "user", "content": correction}]
                 continue
             return Asked(self._answer_of(call, completion, spent, attempts), verdicts)
-        raise FailedError(str(fault), self.model.endpoint.without_key(completion.content)[:LONGEST_RAW])
+        raise FailedError(
+            self.model.endpoint.without_key(str(fault)),
+            self.model.endpoint.without_key(completion.content)[:LONGEST_RAW],
+        )
 
     def _answer_of(self, call: Call, completion: Completion, spent: list[int], attempts: int) -> Answer:
         price = self.account.price
@@ -170,7 +223,7 @@ class Asking:
         )
 
     async def _completed(
-        self, messages: list[Mapping[str, str]], call: Call
+        self, messages: list[Mapping[str, str]], call: Call, *, again: bool
     ) -> tuple[Completion, MalformedError | None]:
         """One paid call, within the limit."""
         schema = call.form.schema()
@@ -187,7 +240,7 @@ class Asking:
         most = self.account.most(size, settings.max_tokens)
         await self._reserve(most)
         try:
-            completion, unusable = read_completion(await self.client.ask(request), size)
+            completion, unusable = read_completion(await self.client.ask(request, again=again), size)
             self.account.paid(completion.input_tokens, completion.output_tokens, estimated=completion.estimated)
             return completion, unusable
         except GivenUpError as error:

@@ -159,7 +159,7 @@ class LanguageModel:
             try:
                 opinions.append(self._opinion(place, case, work.calls, answered))
             except FailedError as failure:
-                self.account.failed += 1
+                self.account.fail(failure.in_words())
                 about = {name: value for name, value in case.part.row.items() if value is not None}
                 kind = {"assessor": self.name, "model": self.model.name, "kind": case.kind}
                 asking.cache.failed(as_row(failure, **kind, about=about))

@@ -22,8 +22,6 @@ from qassay.outgoing import PASSING
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 # An endpoint that refuses everything as too much for so long has no place for this job.
 PATIENCE = 900.0
-# Calls in a row that are given up before the job is.
-HOPELESS = 20
 
 
 class StoppedError(Exception):
@@ -43,24 +41,23 @@ class Client:
     # The dialect of the last answer: what it has taken once is not what it refuses.
     proven: Dialect | None = None
     answered: int = 0
-    given_up: int = 0
     _last_answer: float = field(default_factory=time.monotonic)
 
-    async def ask(self, request: Callable[[Dialect], bytes]) -> bytes:
+    async def ask(self, request: Callable[[Dialect], bytes], *, again: bool = False) -> bytes:
         """The body of the answer to a request; waits and asks again as long as there is hope.
 
-        The request is written when its turn comes, in the dialect that is known by then.
+        The request is written when its turn comes, in the dialect that is known by then. One that asks `again` comes
+        before those that wait for their first turn: what is begun is finished, or found to be hopeless, soon.
         """
         tried = 0
         while True:
-            started = await self.pace.enter()
+            started = await self.pace.enter(first=again)
             dialect = self.dialect
             try:
                 reply, fault = await self._try(request(dialect))
                 if reply is not None and reply.status == 200:
                     self.answered += 1
                     self.proven = dialect
-                    self.given_up = 0
                     self._last_answer = time.monotonic()
                     self.pace.succeeded(reply.headers)
                     return reply.body
@@ -121,9 +118,8 @@ class Client:
         return min(LONGEST_WAIT, FIRST_WAIT * 2.0**tried) * jitter
 
     def _hopeless(self, fault: str) -> Exception:
-        """The error to raise: for the call, or for the job where the endpoint never answered or stopped answering."""
-        self.given_up += 1
-        if self.given_up >= HOPELESS or not self.answered:
+        """The error to raise: for the call, or for the job where the endpoint never answered."""
+        if not self.answered:
             return StoppedError(f"{fault} ({self.attempts} attempts)")
         return GivenUpError(fault)
 

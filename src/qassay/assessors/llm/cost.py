@@ -66,8 +66,9 @@ class Account:
     # Calls that were answered, and answers that had been paid for before.
     calls: int = 0
     cached: int = 0
-    # Decisions without a usable answer, by reason.
+    # Decisions without a usable answer, and why the last has none.
     failed: int = 0
+    last_failure: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     # Whether any number of tokens is estimated.
@@ -84,6 +85,7 @@ class Account:
     def begin(self) -> None:
         """Start a new job: a limit is for each."""
         self.calls = self.cached = self.failed = self.input_tokens = self.output_tokens = 0
+        self.last_failure = ""
         self.estimated, self.stopped, self.reserved = False, None, 0.0
 
     def fits(self, most: float) -> bool:
@@ -100,6 +102,15 @@ class Account:
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
         self.estimated = self.estimated or estimated
+
+    def fail(self, reason: str) -> None:
+        """Count a decision without a usable answer."""
+        self.failed += 1
+        self.last_failure = reason
+
+    def unusable(self, name: str) -> str:
+        """The error where no answer could be used."""
+        return f"the model {name} gave no usable answer: {self.last_failure}"
 
     def as_json(self) -> dict[str, object]:
         """The part `model` of `judge --json`."""

@@ -13,7 +13,7 @@ import re
 import ssl
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
@@ -45,9 +45,13 @@ class Endpoint:
 
     url: str
     host: str
-    # The variable that the key came from; None where no key is sent.
+    # The variable that the key comes from; None where no key is sent.
     key_env: str | None = None
     _key: str | None = field(default=None, repr=False)
+
+    def with_key(self) -> Endpoint:
+        """The same endpoint with its key, which an estimate does without; an error where the variable has none."""
+        return replace(self, _key=_key_of(self.key_env))
 
     def headers(self) -> dict[str, str]:
         """The headers of every request."""
@@ -62,7 +66,7 @@ class Endpoint:
 
 
 def endpoint_at(address: str | None, key_env: str | None) -> Endpoint:
-    """The endpoint at an address, OpenAI's where none is given, with the key of an environment variable.
+    """The endpoint at an address, OpenAI's where none is given; its key comes from an environment variable.
 
     OPENAI_API_KEY goes to OpenAI alone: another endpoint gets a key only where `key_env` names its variable.
 
@@ -83,7 +87,7 @@ def endpoint_at(address: str | None, key_env: str | None) -> Endpoint:
     url = f"{parts.scheme}://{parts.netloc}{path if path.endswith(_PATH) else path + _PATH}"
     is_openai = host == urlsplit(OPENAI).hostname
     variable = key_env or (OPENAI_KEY if is_openai else None)
-    return Endpoint(url, host if port is None else f"{host}:{port}", variable, _key_of(variable))
+    return Endpoint(url, host if port is None else f"{host}:{port}", variable)
 
 
 def _key_of(variable: str | None) -> str | None:
@@ -117,8 +121,17 @@ class Reply:
     body: bytes
 
     def shown(self) -> str:
-        """The beginning of the body, on one line."""
-        return " ".join(self.body[: 4 * SHOWN].decode("utf-8", errors="replace").split())[:SHOWN]
+        """The beginning of the body, for a message."""
+        return shown(self.body[: 4 * SHOWN].decode("utf-8", errors="replace"))
+
+
+def shown(text: str) -> str:
+    """The beginning of a stranger's text, on one line and without control characters.
+
+    >>> shown("no \\x1b[31mmodel\\n loaded")
+    'no [31mmodel loaded'
+    """
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())[:SHOWN]
 
 
 class Carrier(Protocol):

@@ -24,7 +24,7 @@ from qassay.assessors.llm.cost import Account
 from qassay.assessors.llm.forms import Check, Field, Form, MalformedError, Verdict, decoded, described
 from qassay.assessors.llm.prompts import Prompt
 from qassay.display import one_line
-from qassay.errors import UsageError
+from qassay.errors import InputError, LimitReachedError, Problem, UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
@@ -120,7 +120,9 @@ def write_nuggets(
     rows, failed = _results_of(model, works)
     if model.account.stopped:
         message = f"{model.account.stopped}; the answers so far are kept, and no list is written yet"
-        raise UsageError(f"{message}; go on with a higher --limit")
+        raise LimitReachedError(f"{message}; go on with a higher --limit")
+    if failed and not rows:
+        raise InputError(Problem("configuration", model.account.unusable(model.name)))
     if rows:
         _import(evaluation, name, rows)
     vital = sum(bool(row["vital"]) for row in rows)
@@ -154,7 +156,7 @@ def _results_of(model: LanguageModel, works: Mapping[str, Callable[[Asking], Any
         for _ in works:
             question, result = loop.take()
             if isinstance(result, FailedError):
-                model.account.failed += 1
+                model.account.fail(result.in_words())
                 failed.append(question)
             elif model.is_result(result, "answers so far are kept"):
                 results[question] = result

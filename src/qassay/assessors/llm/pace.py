@@ -43,11 +43,11 @@ class Pace:
         # The first call goes alone: what it learns about the endpoint, the others need not.
         self.limit = 1.0
 
-    async def enter(self) -> float:
-        """Wait for a place; the time at which the call starts."""
+    async def enter(self, *, first: bool = False) -> float:
+        """Wait for a place, the `first` one if asked; the time at which the call starts."""
         if self._waiting or not self._open():
             place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
+            (self._waiting.appendleft if first else self._waiting.append)(place)
             self._wake()
             try:
                 await place

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 
@@ -28,12 +28,15 @@ from qassay.judging import digest
 # How messages are put together; it is part of the hash of every prompt.
 RENDERING = "1"
 MOST_IN_A_BATCH = 100
+_BETWEEN = re.compile(r"\n\s*\n")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # What may stand in a prompt: data of the evaluation, and what the program says about it.
 DATA = (
     *("question", "target", "definition", "hypothesis", "reference", "gold", "answer", "document", "contexts"),
     *("decisions", "listed", "responses"),
 )
+# Of these, what is judged: what a prompt of the package shows of them, another one of its kind shows too.
+ESSENTIAL = ("question", "answer", "hypothesis", "decisions", "responses")
 SAID = ("labels", "form", "mark", "most")
 _TYPES: Mapping[str, type] = {"batch": int, "reason": bool, "tokens": int, "system": str, "user": str, "labels": dict}
 
@@ -106,7 +109,7 @@ def harmless(text: str) -> str:
 def _filled(template: str, values: Mapping[str, str]) -> str:
     """The template with its values; a paragraph with a placeholder that has no value is left out."""
     paragraphs = []
-    for paragraph in re.split(r"\n\s*\n", template.strip()):
+    for paragraph in _BETWEEN.split(template.strip()):
         names = _PLACEHOLDER.findall(paragraph)
         if all(values.get(name) for name in names):
             paragraphs.append(_PLACEHOLDER.sub(lambda match: values[match[1]], paragraph))
@@ -128,10 +131,15 @@ def prompt_of(kind: str, places: Sequence[Path] = ()) -> Prompt | None:
         path = place / f"{kind}.toml" if place.is_dir() else place
         if path.is_file() and path.stem == kind:
             return read_prompt(kind, files.read_text(path), source=str(path))
-    if kind not in shipped():
-        return None
-    text = (resources.files(__package__) / "prompts" / f"{kind}.toml").read_text(encoding="utf-8")
-    return read_prompt(kind, text, source=f"{kind}.toml")
+    text = _shipped_text(kind)
+    return None if text is None else read_prompt(kind, text, source=f"{kind}.toml")
+
+
+@cache
+def _shipped_text(kind: str) -> str | None:
+    """The prompt of the package, as written."""
+    place = resources.files(__package__) / "prompts" / f"{kind}.toml"
+    return place.read_text(encoding="utf-8") if kind in shipped() else None
 
 
 def prompt_places(prompts: str | None, folder: Path) -> tuple[Path, ...]:
@@ -148,6 +156,14 @@ def prompt_places(prompts: str | None, folder: Path) -> tuple[Path, ...]:
     if not names:
         raise UsageError(f"llm: {prompts} has no prompt; a file has the name of its kind, such as label.toml")
     return (place, folder / "prompts")
+
+
+def _lost(kind: str, user: str) -> str | None:
+    """What a model has to see and this message does not always show it; None where nothing is lost."""
+    paragraphs = [set(_PLACEHOLDER.findall(paragraph)).intersection(DATA) for paragraph in _BETWEEN.split(user)]
+    always = {name for names in paragraphs if names.issubset(ESSENTIAL) for name in names}
+    needed = _PLACEHOLDER.findall(_shipped_text(kind) or "")
+    return next((name for name in needed if name in ESSENTIAL and name not in always), None)
 
 
 def read_prompt(kind: str, text: str, *, source: str) -> Prompt:
@@ -172,6 +188,11 @@ def read_prompt(kind: str, text: str, *, source: str) -> Prompt:
                 raise fault(f"{{{placeholder}}} is data of the evaluation and belongs into user, not into system")
     if "{form}" not in keys["system"] + keys["user"]:
         raise fault("{form} is missing: it tells the model the form of its answer")
+    if lost := _lost(kind, keys["user"]):
+        raise fault(
+            f"user shows no {{{lost}}} on its own: the model cannot judge without it. Give it a paragraph without "
+            "placeholders that may have nothing to show, because such a paragraph is left out"
+        )
     if not 1 <= keys.get("batch", 1) <= MOST_IN_A_BATCH or keys.get("tokens", 20) < 1:
         raise fault(f"batch is a number from 1 to {MOST_IN_A_BATCH}, and tokens a number from 1")
     if not all(isinstance(meaning, str) for meaning in keys.get("labels", {}).values()):

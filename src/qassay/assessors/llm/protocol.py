@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from qassay.assessors.llm.endpoint import SHOWN, shown
 from qassay.assessors.llm.forms import MalformedError
 
 AnswerForm = Literal["json_schema", "json_object", "text"]
@@ -109,7 +110,8 @@ def read_completion(body: bytes, sent: int) -> tuple[Completion, MalformedError 
         content = message.get("content")
     except _NO_COMPLETION:
         nothing = Completion("", None, 0, 0, estimated=True)
-        return nothing, MalformedError("the response of the endpoint is not a chat completion")
+        words = shown(body[: 4 * SHOWN].decode("utf-8", errors="replace"))
+        return nothing, MalformedError(f"the response of the endpoint is not a chat completion: {words}")
     usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}
     counts = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
     text = content if isinstance(content, str) else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from qassay.nuggets import known_by_text
 from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
@@ -29,6 +30,13 @@ class ListPair:
     both: int
     same_mark: int
 
+    def difference(self) -> str | None:
+        """How the lists differ; None where they have the same nuggets."""
+        if (self.both, self.both) == self.nuggets:
+            return None
+        numbers = f"{self.both:,} of {self.nuggets[0]:,} and {self.nuggets[1]:,} nuggets are in both"
+        return f"The nugget lists of {self.a} and {self.b} differ: {numbers}"
+
     def rows(self) -> list[tuple[Cell, ...]]:
         """One row per list."""
         mean = [count / self.questions if self.questions else None for count in self.nuggets]
@@ -43,7 +51,7 @@ class ListPair:
 class NuggetLists:
     """All pairs of the assessors' own nugget lists."""
 
-    pairs: tuple[ListPair, ...]
+    pairs: tuple[ListPair, ...] = ()
 
     def tables(self) -> list[Table]:
         """One table per pair."""
@@ -55,6 +63,14 @@ class NuggetLists:
             title = f"Nugget lists of {pair.a} and {pair.b}, on the questions of both"
             shown.append(table(title, columns, pair.rows(), [note]))
         return shown
+
+    def differing(self) -> NuggetLists:
+        """The pairs of lists that do not have the same nuggets."""
+        return NuggetLists(tuple(pair for pair in self.pairs if pair.difference()))
+
+    def differences(self) -> list[str]:
+        """How they differ and what is left out of comparisons, a note for each pair."""
+        return [f"{pair.difference()}. Judgments of the others are not compared." for pair in self.differing().pairs]
 
     def as_json(self) -> list[dict[str, object]]:
         """One object per pair."""
@@ -85,8 +101,6 @@ def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:
 
 
 def _marks(nuggets: pl.DataFrame) -> dict[tuple[str, str], bool]:
-    """Whether each text of each question is vital; nuggets without a text go by their id."""
-    return {
-        (question, " ".join((text or nugget).split()).casefold()): bool(vital)
-        for question, nugget, text, vital in nuggets.select("question", "nugget", "text", "vital").iter_rows()
-    }
+    """Whether each text of each question is vital."""
+    known = known_by_text(nuggets).with_columns(nuggets["vital"])
+    return {(question, text): bool(vital) for question, _, text, vital in known.iter_rows()}

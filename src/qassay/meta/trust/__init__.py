@@ -21,6 +21,7 @@ import numpy as np
 
 from qassay.arrays import Floats, defined
 from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
+from qassay.meta.agreement.nugget_lists import NuggetLists
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.trust.annotator import AlternativeAnnotator, alternative_annotator
 from qassay.meta.trust.bias import Bias, bias_of
@@ -77,9 +78,10 @@ def trust(
     copied: int = 0,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    lists: NuggetLists | None = None,
     notes: Sequence[str] = (),
 ) -> Trust:
-    """How far an assessor can be trusted, measured against people."""
+    """How far an assessor can be trusted, measured against people; `lists` are their nugget lists where they differ."""
     joint = _by_question(compared)
     values = estimate(np.ones(len(joint)), lambda weights: _statistics(weights, joint)) if len(joint) else {}
     intervals = (
@@ -111,6 +113,7 @@ def trust(
         alternative_annotator=alternative,
         intervals={name: interval for name, interval in intervals.items() if values.get(name) is not None},
         measure=scored.measure if scored is not None else None,
+        lists=lists or NuggetLists(),
         notes=tuple(notes),
     )
 

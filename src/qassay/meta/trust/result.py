@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from qassay.meta.agreement.nugget_lists import NuggetLists
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
 from qassay.results import Result, document
@@ -91,15 +92,21 @@ class Trust(Result):
     alternative_annotator: AlternativeAnnotator | None
     intervals: Mapping[str, tuple[float, float] | None]
     measure: str | None = None
+    # The nugget lists of the two, where they differ.
+    lists: NuggetLists = field(default_factory=NuggetLists)
     notes: tuple[str, ...] = ()
     manual: frozenset[str] = frozenset()
 
     def sentence(self) -> str:
         """The answer first: does it judge like people, and does it rank the runs like them?"""
-        if self.agreement is None:
-            return f"{self.assessor} and {self.against} have no judgment in common: nothing can be said."
-        judgments = f"{self.agreement:.1%} of {self.items:,} judgments"
-        agreement = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
+        agreement = f"{self.assessor} and {self.against} have no judgment in common"
+        if self.agreement is not None:
+            judgments = f"{self.agreement:.1%} of {self.items:,} judgments"
+            agreement = f"{self.assessor} gives the same verdict as {self.against} on {judgments}"
+        elif self.runs.tau is None:
+            return f"{agreement}: nothing can be said."
+        else:
+            agreement += f", and {self.assessor}"
         if self.runs.tau is None:
             return f"{agreement}; there are too few runs to compare rankings."
         order = "in nearly the same order" if self.runs.tau >= SAME else "in a similar order"
@@ -108,7 +115,8 @@ class Trust(Result):
         swaps = f"it reverses {self.runs.swaps:,} of {self.runs.pairs:,} pairs of runs"
         largest = self.runs.largest_swapped_difference
         width = f", differences of up to {largest:.3f}" if largest else ""
-        return f"{agreement} and puts the runs {order}: {swaps}{width}."
+        joint = " and" if self.agreement is not None else ""
+        return f"{agreement}{joint} puts the runs {order}: {swaps}{width}."
 
     def caution(self) -> str | None:
         """Which pair of runs it shifts most, where more pairs are shifted than chance alone would shift."""
@@ -137,7 +145,7 @@ class Trust(Result):
             tables.append(_biases("Bias by length of the response and by type of question", "responses", groups))
         if self.alternative_annotator is not None:
             tables.append(self._annotator_table(self.alternative_annotator))
-        return tables
+        return [*tables, *self.lists.tables()]
 
     def as_json(self) -> dict[str, Any]:
         """The document of `trust --json`."""
@@ -158,6 +166,7 @@ class Trust(Result):
             else self.alternative_annotator.as_json(),
             "intervals": {name: _listed(interval) for name, interval in self.intervals.items()},
             "measure": self.measure,
+            **({"nugget_lists": self.lists.as_json()} if self.lists.pairs else {}),
             "notes": [self.sentence(), *([caution] if (caution := self.caution()) else []), *self.notes],
         }
 
