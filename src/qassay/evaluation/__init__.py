@@ -25,7 +25,8 @@ from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import keys
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
+from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS

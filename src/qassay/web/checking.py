@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -54,14 +54,22 @@ class Checked:
 def check_upload(upload: Upload) -> Checked:
     """Read and check one run."""
     read = read_runs([upload.path], task=upload.task, questions=upload.questions, names={upload.path: upload.called})
-    lengths = None if upload.collection is None else open_collection(upload.collection).lengths()
-    problems = read.faults(lengths)
+    problems = read.faults(None if upload.collection is None else _lengths(upload.collection, upload.called))
     if not problems:
         # The warning that the file is not named after its run says nothing here: the store names it.
         return Checked(read.runs.tags[0])
     # By line; what is missing has none and comes last.
     problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
     return Checked(None, problems.kept(), problems.total)
+
+
+def _lengths(collection: Path, called: str) -> Mapping[str, int]:
+    """The lengths of the documents; their faults are the organiser's, and not shown to who sends a run."""
+    try:
+        return open_collection(collection).lengths()
+    except InputError:
+        message = "cannot be checked: documents of the evaluation have faults. Its organisers see them: qassay check"
+        raise InputError(Problem("configuration", message, called)) from None
 
 
 def refused(problem: Problem) -> Checked:
