@@ -124,8 +124,8 @@ def take_upload(
             if checked.tag is not None:
                 runs = checked.made or {checked.tag: data.read_bytes()}
                 with site.store.write() as connection:
-                    for tag, content in runs.items():
-                        keep(connection, tag, content, called)
+                    for tag, run in runs.items():
+                        keep(connection, tag, run, called)
                 tags = tuple(runs)
         except InputError as error:
             checked = Checked(None, error.problems, error.problems.total)
