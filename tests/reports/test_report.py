@@ -498,18 +498,6 @@ def test_a_result_page_says_how_each_answer_was_judged() -> None:
     assert page.html().count("<tr>") > len(lines), "the page has all rows"
 
 
-def test_a_result_page_names_no_other_run() -> None:
-    evaluation = qassay.open(qassay.demo_folder())
-    scores = evaluation.score()
-    gaps = replace(scores, missing=("zero", {"ibis": 3}))
-    answers = answers_by_run(evaluation, scores, scores.tags)
-    for organisation in organisations(scores):
-        page = organisation_page(gaps, organisation, answers).html()
-        others = [run for run in scores.tags if scores.information[run].organisation != organisation]
-        teams = [name for name in organisations(scores) if name != organisation]
-        assert not [name for name in (*others, *teams) if re.search(rf"\b{name}\b", page)]
-
-
 def test_organisations_without_a_name_have_no_page() -> None:
     scores = qassay.open(qassay.demo_folder()).score()
     nameless = dict.fromkeys(scores.information, RunInformation())

@@ -391,7 +391,7 @@ def test_the_command_submits_replaces_and_withdraws(
             return document
 
         done = submit("bridges", str(path), "--priority", "1", "--description", "första", "--manual")
-        assert done["files"] == [{"file": str(path), "run": "n1", "errors": [], "errors_total": 0}]
+        assert done["files"] == [{"file": str(path), "run": "n1", "runs": ["n1"], "errors": [], "errors_total": 0}]
         [run] = done["runs"]
         assert (run["run"], run["priority"], run["description"], run["manual"]) == ("n1", 1, "första", True)
         assert (done["organisation"], done["limit"], done["deadline"]) == ("North", 2, "2026-12-01T11:55:00.000Z")

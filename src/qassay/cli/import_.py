@@ -153,7 +153,8 @@ def _import(folder: Path, paths: Sequence[Path], kind: str | None, options: Opti
 @contextmanager
 def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterator[None]:
     """Make the evaluation where there is none and a task is named; it goes again where the import fails."""
-    from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+    from qassay.formats.folder import Folder, read_configuration
+    from qassay.formats.links import CONFIGURATION
 
     exists = (folder / CONFIGURATION).is_file()
     if exists and task is not None:

@@ -117,7 +117,11 @@ def _print(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Seq
             problems = [Problem(**problem) for problem in file["errors"]]
             for problem in first_few(problems):
                 print(visible(f"error: {problem}"), file=sys.stderr)
-            result = f"submitted as {file['run']}" if file["run"] else f"not submitted, {file['errors_total']:,} errors"
+            result = (
+                f"submitted as {', '.join(file['runs'])}"
+                if file["runs"]
+                else f"not submitted, {file['errors_total']:,} errors"
+            )
             print(visible(f"{file['file']}: {result.replace(' 1 errors', ' 1 error')}"))
         for tag in withdrawn:
             print(visible(f"{tag}: withdrawn"))
@@ -129,7 +133,13 @@ def _print(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Seq
 def _file(path: Path, report: dict[str, Any]) -> dict[str, Any]:
     """The server's answer about a file, for the output."""
     errors = [Problem(file=str(path), **fault).as_json() for fault in report["first"]]
-    return {"file": str(path), "run": report["tag"], "errors": errors, "errors_total": report["faults"]}
+    return {
+        "file": str(path),
+        "run": report["tag"],
+        "runs": report["tags"],
+        "errors": errors,
+        "errors_total": report["faults"],
+    }
 
 
 def _table(page: dict[str, Any]) -> Table:

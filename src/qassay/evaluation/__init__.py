@@ -27,7 +27,8 @@ from qassay.evaluation import keys
 from qassay.evaluation.learning import refuse_learned
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
+from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS

@@ -19,8 +19,9 @@ from qassay.errors import InputError, few
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, AnswerTable, read_answers
 from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
-from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.foreign import read_log
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import parse_questions
 from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.formats.records import Records, parse_records

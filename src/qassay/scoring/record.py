@@ -101,6 +101,8 @@ class Scores(Result):
     # Empty answers of each run, where answers have labels: nobody judges them, and they get the lowest value.
     empty: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    # Components of which less is better (-1), or neither more nor less (0): the shares of labels that are not the best.
+    better: Mapping[str, int] = field(default_factory=dict)
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("question", "questions")
     scale: tuple[float, float] = (0.0, 1.0)

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem, few
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
+from qassay.formats.links import refuse_way_out
 from qassay.formats.times import now
 from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
 from qassay.store.people import end
@@ -53,7 +54,7 @@ def back_up(store: Store, target: Path) -> None:
 
 def check_backup(path: Path) -> None:
     """Stop at a file that is not a sound backup."""
-    if not path.is_file():
+    if not refuse_way_out(path).is_file():
         raise InputError(Problem("configuration", "is not there", str(path)))
     try:
         with closing(sqlite3.connect(_read_only(path), uri=True)) as database:

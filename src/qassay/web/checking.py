@@ -10,8 +10,8 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 
 from qassay.collections import open_collection
 from qassay.errors import InputError, Problem
-from qassay.formats.runs import read_runs
+from qassay.formats.importing.as_runs import read_as_runs
 from qassay.questions import TestSet
 from qassay.tasks import Task
 
@@ -44,24 +44,38 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The tag of a faultless run, or the first faults of another one and how many there are."""
+    """The tag of a faultless run, or the first faults of another one and how many there are.
+
+    A table of answers has the runs of one system or more: `made` has their contents, by tag.
+    """
 
     tag: str | None
     problems: tuple[Problem, ...] = ()
     faults: int = 0
+    made: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def check_upload(upload: Upload) -> Checked:
-    """Read and check one run."""
-    read = read_runs([upload.path], task=upload.task, questions=upload.questions, names={upload.path: upload.called})
-    lengths = None if upload.collection is None else open_collection(upload.collection).lengths()
-    problems = read.faults(lengths)
+    """Read and check one file, by the code that imports it."""
+    names = {upload.path: upload.called}
+    answers = read_as_runs([upload.path], task=upload.task, questions=upload.questions, names=names)
+    read = answers.read
+    problems = read.faults(None if upload.collection is None else _lengths(upload.collection, upload.called))
     if not problems:
         # The warning that the file is not named after its run says nothing here: the store names it.
-        return Checked(read.runs.tags[0])
+        return Checked(read.runs.tags[0], made=answers.made)
     # By line; what is missing has none and comes last.
     problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
     return Checked(None, problems.kept(), problems.total)
+
+
+def _lengths(collection: Path, called: str) -> Mapping[str, int]:
+    """The lengths of the documents; their faults are the organiser's, and not shown to who sends a run."""
+    try:
+        return open_collection(collection).lengths()
+    except InputError:
+        message = "cannot be checked: documents of the evaluation have faults. Its organisers see them: qassay check"
+        raise InputError(Problem("configuration", message, called)) from None
 
 
 def refused(problem: Problem) -> Checked:

@@ -51,17 +51,22 @@ Keep = Callable[[Connection, str, bytes, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of one file: the run that is kept, or the first of its `faults`.
+    """The result of one file: the runs that are kept, or the first of its `faults`.
 
     `organisation` is that of the participant who sent it; only its members see the report then.
     """
 
     file: str
-    tag: str | None
+    tags: tuple[str, ...]
     problems: tuple[Problem, ...]
     faults: int
     organisation: str | None = None
     number: str = field(default_factory=lambda: token_hex(8))
+
+    @property
+    def tag(self) -> str | None:
+        """The tag of the run, or of the first."""
+        return self.tags[0] if self.tags else None
 
 
 class Fault(Context):
@@ -74,10 +79,11 @@ class Fault(Context):
 
 
 class FileReport(Context):
-    """The result of one uploaded file: a run, or the first of its faults."""
+    """The result of one uploaded file: its run, or `tags` where it has answers of several systems; or its faults."""
 
     file: str
     tag: str | None
+    tags: list[str]
     faults: int
     first: list[Fault]
     report: str | None
@@ -107,19 +113,23 @@ def take_upload(
     keep: Keep,
     organisation: str | None = None,
 ) -> Report:
-    """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
+    """Check one uploaded file and keep the runs in it; nothing of a faulty one stays."""
     called = clean_name(name)
     room = TemporaryFolder("qassay-upload-")
+    tags: tuple[str, ...] = ()
     with _turn:
         try:
             data, plain = _received(content, room.path, called, site.settings.upload_limit)
             checked = _checked(site, checker, plain, called, names_drafts=organisation is None)
             if checked.tag is not None:
+                runs = checked.made or {checked.tag: data.read_bytes()}
                 with site.store.write() as connection:
-                    keep(connection, checked.tag, data.read_bytes(), called)
+                    for tag, run in runs.items():
+                        keep(connection, tag, run, called)
+                tags = tuple(runs)
         except InputError as error:
             checked = Checked(None, error.problems, error.problems.total)
-    report = Report(called, checked.tag, checked.problems, checked.faults, organisation)
+    report = Report(called, tags, checked.problems, checked.faults, organisation)
     if report.problems:
         _remember(site, report)
     return report
@@ -128,7 +138,7 @@ def take_upload(
 def file_report(report: Report) -> FileReport:
     """The answer to the sender of a file."""
     number = report.number if report.problems else None
-    return FileReport.build(report, first=_faults(report.problems), report=number)
+    return FileReport.build(report, tags=list(report.tags), first=_faults(report.problems), report=number)
 
 
 def report_page(site: Site, number: str, page: int, *, organisation: str | None, back: str, label: str) -> ReportPage:

@@ -5,7 +5,7 @@ import { act, again, askReason, comeBack, onClick, until } from "./organise.js";
 
 comeBack();
 
-/** @typedef {{file: string, tag: string | null, faults: number, first: {line: number | null, message: string}[], report: string | null}} FileReport */
+/** @typedef {{file: string, tag: string | null, tags: string[], faults: number, first: {line: number | null, message: string}[], report: string | null}} FileReport */
 
 const SHOWN = 200;
 // After the deadline there is no form.
@@ -59,7 +59,7 @@ async function send(form, file) {
     return (await call("POST", path, data)).files[0];
   } catch (error) {
     const message = error instanceof ApiError ? error.message : String(error);
-    return { file: file.name, tag: null, faults: 1, first: [{ line: null, message }], report: null };
+    return { file: file.name, tag: null, tags: [], faults: 1, first: [{ line: null, message }], report: null };
   }
 }
 
@@ -69,7 +69,7 @@ async function send(form, file) {
  */
 function drawn(report) {
   const name = h("bdi", null, report.file);
-  if (report.tag) return [h("h3", null, name, h("span", { class: "badge good" }, "added as ", h("bdi", null, report.tag)))];
+  if (report.tag) return [h("h3", null, name, h("span", { class: "badge good" }, "added as ", report.tags.map((tag, place) => [place ? ", " : "", h("bdi", null, tag)]).flat()))];
   const many = `${plural(report.faults, "error")}, not kept`;
   const rows = report.first.slice(0, SHOWN).map((fault) =>
     h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
