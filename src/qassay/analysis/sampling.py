@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
@@ -113,7 +114,7 @@ def sample(
     questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
     in `Evaluation.score`.
     """
-    if judge not in evaluation.sets:
+    if judge not in need_evaluation(evaluation, "sample").sets:
         raise unknown("judgment set", judge, evaluation.sets)
     joined = evaluation.tally(judge, measure=measure)
     scores = evaluation.score(judge, measure=measure, component=component, unjudged=unjudged, missing=missing)

@@ -51,8 +51,9 @@ LABEL_RIGHT = 0.6
 
 def differences_by_unit(comparison: PairComparison) -> Figure:
     """The difference of two runs on each unit, largest first, with wins, ties and losses counted."""
+    better = comparison.direction.oriented
     rows = sorted(
-        ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -row[3]
+        ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -better(row[3])
     )
     noun, nouns = comparison.unit_name
     ties = comparison.units - comparison.units_better - comparison.units_worse
@@ -61,8 +62,11 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     a, b = (called(short_name(run, (comparison.a, comparison.b))) for run in (comparison.a, comparison.b))
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
-    cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    drawn = _named_bars(cells, a, b)
+    cells = [
+        {"place": place, "unit": row[0], "difference": row[3], "better": better(row[3]) > 0}
+        for place, row in enumerate(rows, start=1)
+    ]
+    drawn = _named_bars(cells, _sides(a, b) if comparison.direction.higher_is_better else _sides(b, a))
     if len(rows) > MOST_NAMED:
         drawn = _many_bars(cells, a, b, nouns)
     numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
@@ -77,13 +81,13 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     )
 
 
-def _named_bars(cells: list[dict[str, object]], a: str, b: str) -> Any:
+def _named_bars(cells: list[dict[str, object]], title: str) -> Any:
     alt = altair()
     order = [str(cell["unit"]) for cell in cells]
     base = chart(cells).encode(
-        x=alt.X("difference:Q", title=_sides(a, b)),
+        x=alt.X("difference:Q", title=title),
         y=names("unit", order),
-        color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+        color=alt.condition("datum.better", alt.value(ACCENT), alt.value(OTHER)),
     )
     bars = base.mark_bar(height={"band": 0.6})
     zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(x="difference:Q")
@@ -102,7 +106,7 @@ def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> An
         .encode(
             x=alt.X("place:Q", title=along, axis=axis),
             y=alt.Y("difference:Q", title=difference),
-            color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+            color=alt.condition("datum.better", alt.value(ACCENT), alt.value(OTHER)),
         )
     )
     zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(y="difference:Q")
