@@ -81,6 +81,7 @@ HARMLESS = {
         "math",
         "operator",
         "re",
+        "shlex",
         "string",
         "textwrap",
         "types",

@@ -89,7 +89,8 @@ def with_way_out(message: str, way_out: Iterable[Option], spelling: Spelling) ->
     'empty cell. To leave it out: --missing skip'
     """
     ways = "; ".join(f"{option.purpose}: {spelling(option)}" for option in way_out)
-    return f"{message}. {ways}" if ways else message
+    stop = "" if message.endswith("?") else "."
+    return f"{message}{stop} {ways}" if ways else message
 
 
 @dataclass(frozen=True, slots=True)

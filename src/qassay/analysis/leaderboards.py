@@ -9,7 +9,7 @@ from qassay.display import enumerated
 from qassay.frames import ends
 from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.scoring import Scores
 from qassay.tables import Table
 
@@ -91,7 +91,7 @@ class Leaderboard(Result):
         return {
             "task": self.scores.task,
             "key": self.scores.key,
-            "measure": self.scores.measure,
+            **document(self.scores, "measure"),
             "level": self.intervals.level,
             "runs": [
                 {

@@ -21,7 +21,7 @@ from qassay.meta.correction.joining import Decisions, equal_answers, judge_decis
 from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
 from qassay.meta.special import ndtri
 from qassay.questions import TestSet
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Unjudged
 from qassay.tables import Column, Table, counted, plural, table
@@ -76,7 +76,7 @@ class DrawnSample(Result):
             "name": self.sample.name,
             "for": self.sample.judge,
             "pair": None if self.sample.pair is None else list(self.sample.pair),
-            "measure": self.sample.measure,
+            **document(self.sample, "measure"),
             "size": len(self.sample.draws),
             "population": self.sample.population,
             "seed": self.sample.seed,

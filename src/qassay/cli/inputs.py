@@ -263,7 +263,7 @@ def warn(warning: Problem) -> None:
 
 def about(matrix: ScoreMatrix) -> dict[str, object]:
     """The part of every JSON document about the scores: what they are, and their repeats."""
-    facts: dict[str, object] = ({"read": matrix.read} if matrix.read else {}) | matrix.direction.as_json()
+    facts: dict[str, object] = {"read": matrix.read} if matrix.read else {}
     return facts if matrix.repeats is None else facts | {"repeats": matrix.repeats.as_json(matrix.runs)}
 
 

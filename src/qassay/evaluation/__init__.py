@@ -25,6 +25,7 @@ from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.evaluation import keys
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
+from qassay.formats.files import path_of
 from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
@@ -59,7 +60,7 @@ def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluati
 
     `store` is the evaluation's store, where the caller has it open already.
     """
-    folder = open_folder(path)
+    folder = open_folder(path_of(path, "open", "For scores in memory: qassay.scores(frame)"))
     configuration = read_configuration(folder)
     if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
         raise InputError(problems)

@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, UsageError
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -189,6 +189,14 @@ def refuse_odd_name(path: Path) -> Path:
 def stays_inside(path: Path, folder: Path) -> bool:
     """Whether a path in a folder leads out of it by no link: a stranger's folder may contain links to anything."""
     return path.resolve().is_relative_to(folder.resolve())
+
+
+def path_of(source: object, function: str, instead: str = "") -> Path:
+    """The path that a function takes; an error that says so for anything else."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    message = f"{function} takes the path of what it reads, not a {type(source).__name__}"
+    raise UsageError(". ".join(filter(None, (message, instead))))
 
 
 def refuse_way_out(path: Path) -> Path:

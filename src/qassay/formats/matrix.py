@@ -47,6 +47,7 @@ from qassay.formats.columns import (
     sums_up,
     unit_name,
 )
+from qassay.formats.files import path_of
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.metrics import is_cost
 from qassay.matrix import Repeats, ScoreMatrix
@@ -78,7 +79,8 @@ def read_matrix(
     matrix are then the series, each with the mean of its units. The notes of the matrix say what was applied.
     `qassay.scores` reads every other form as well.
     """
-    matrix = wide_matrix(read_grid(Path(path)), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    file = path_of(path, "read_matrix", "For scores in memory: qassay.scores(frame)")
+    matrix = wide_matrix(read_grid(file), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
     return matrix if series_from is None else average_series(matrix, series_from)
 
 

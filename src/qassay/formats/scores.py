@@ -92,8 +92,9 @@ def read_scores(
     listed = listed_sources(sources)
     chosen = columns if isinstance(columns, Columns) else _columns(columns or {})
     if len(listed) == 1 and isinstance(listed[0].content, ScoreMatrix):
-        tables = ScoreTables({listed[0].content.measure: _selected(listed[0].content, systems)})
-        check_stated(stated, [*tables.matrices])
+        matrix = _selected(listed[0].content, systems)
+        check_stated(stated, [matrix.measure])
+        tables = ScoreTables({matrix.measure: with_direction(matrix, stated) if stated else matrix})
     else:
         tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows, stated).read(listed)
     if series_from is not None:
@@ -306,7 +307,9 @@ def _only(part: Part, systems: Sequence[str]) -> Part:
 
 def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
     """A score matrix among other sources, as rows."""
-    rows = ScoreRows("score matrix", FILE, higher_is_better={"": matrix.direction.higher_is_better})
+    rows = ScoreRows("score matrix", FILE)
+    if not matrix.direction.higher_is_better:
+        rows.higher_is_better[""] = False
     for i, run in enumerate(matrix.runs):
         for j, unit in enumerate(matrix.units):
             scores = [matrix.values[i, j]] if matrix.repeats is None else matrix.repeats.values[i][j].tolist()

@@ -31,6 +31,7 @@ def build_report(material: Material) -> Report:
     """The report of these results."""
     matrix, scores = material.matrix, material.scores
     size = f"{plural(len(matrix.runs), 'run')} · {counted(len(matrix.units), matrix.unit_name)} · {matrix.measure}"
+    size += matrix.direction.words.replace(";", " ·")
     judged = "" if scores is None else f" · judgments: {called(scores.key)}"
     parts = (_best, _real, _where, _judges, _next)
     sections = [section for section in (part(material) for part in parts) if section is not None]
