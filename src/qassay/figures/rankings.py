@@ -83,6 +83,7 @@ def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Fig
 
 def _axis_title(pairs: AllPairs, level: str) -> str:
     interval = f", {level} interval" if level else ""
+    interval += "" if pairs.direction.higher_is_better else ", lower is better"
     return f"{pairs.measure}{interval}, {counted(pairs.units, pairs.unit_name)}"
 
 

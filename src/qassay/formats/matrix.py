@@ -49,7 +49,7 @@ from qassay.formats.columns import (
 )
 from qassay.formats.files import path_of
 from qassay.formats.grid import Grid, read_grid
-from qassay.formats.metrics import is_cost
+from qassay.formats.metrics import is_cost, with_direction
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
@@ -81,6 +81,7 @@ def read_matrix(
     """
     file = path_of(path, "read_matrix", "For scores in memory: qassay.scores(frame)")
     matrix = wide_matrix(read_grid(file), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    matrix = with_direction(matrix, ())
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
