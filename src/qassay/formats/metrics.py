@@ -117,7 +117,12 @@ def is_better_low(name: str) -> bool:
 
 def is_stated(metric: str, lower_is_better: Collection[str]) -> bool:
     """Whether these names of metrics, or "all", say that lower scores of a metric are better."""
-    return ALL in lower_is_better or _folded(metric) in map(_folded, lower_is_better)
+    return ALL in lower_is_better or _plain(metric) in map(_plain, lower_is_better)
+
+
+def _plain(name: str) -> str:
+    """The name without what people write in several ways: case, blanks, underscores, hyphens."""
+    return re.sub(r"[\s_-]+", "", name).casefold()
 
 
 def check_stated(lower_is_better: Collection[str], metrics: Collection[str]) -> None:

@@ -104,7 +104,9 @@ def read_scores(
 
 def _in_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
     averaged = average_series(matrix, pattern)
-    return replace(averaged, read=f"{matrix.read}, averaged into {plural_unit(averaged)}")
+    words = matrix.direction.words
+    read = f"{matrix.read.removesuffix(words)}, averaged into {plural_unit(averaged)}{words}"
+    return replace(averaged, read=read)
 
 
 def plural_unit(matrix: ScoreMatrix) -> str:
