@@ -48,7 +48,7 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A way out of an error: an option by its name in Python, the value to give it, and what it is for."""
+    """An option that helps: its name in Python, the value to give it, and what it is for."""
 
     name: str
     value: str | bool | tuple[str, ...]
@@ -83,7 +83,7 @@ Spelling: TypeAlias = Callable[[Option], str]
 
 
 def with_way_out(message: str, way_out: Iterable[Option], spelling: Spelling) -> str:
-    """A message and the options that are a way out.
+    """A message and the options that help.
 
     >>> with_way_out("empty cell", [Option("missing", "skip", "To leave it out")], Option.on_command_line)
     'empty cell. To leave it out: --missing skip'
@@ -95,7 +95,7 @@ def with_way_out(message: str, way_out: Iterable[Option], spelling: Spelling) ->
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of the input (or, as a warning, something odd), where it is, and the options that are a way out."""
+    """A fault of the input (or, as a warning, something odd), where it is, and the options that help."""
 
     rule: Rule
     message: str
@@ -108,7 +108,7 @@ class Problem:
         return self.spelt(Option.in_python)
 
     def spelt(self, spelling: Spelling) -> str:
-        """The place, the message and the way out."""
+        """The place, the message and the options that help."""
         place = self.file or ""
         if self.line is not None:
             place += f":{self.line}"
@@ -244,7 +244,7 @@ class UsageError(QassayError):
         return self.spelt(Option.in_python)
 
     def spelt(self, spelling: Spelling) -> str:
-        """The message and the way out."""
+        """The message and the options that help."""
         return with_way_out(self.message, self.way_out, spelling)
 
 

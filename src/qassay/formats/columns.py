@@ -81,7 +81,7 @@ def names_another(name: str) -> bool:
 
 
 def refuse_metrics(grid: Grid, names: Sequence[str]) -> None:
-    """Stop where all columns that would be systems are called like metrics: they are those of one system."""
+    """Stop where all columns that would be systems have names of metrics: they are those of one system."""
     if not names or not all(map(is_metric, names)):
         return
     one = len(names) == 1

@@ -377,7 +377,7 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
 
 
 def _not_scores(header: str) -> tuple[str, Option]:
-    """The message about a first column without a single number, and the way out."""
+    """The message about a first column without a single number, and the option that helps."""
     if header.lower() in RUN_HEADERS:
         message = f"column {header!r} has names of systems, not scores"
         return message, Option("runs_as_rows", True, "If each row is a system")

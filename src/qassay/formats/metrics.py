@@ -98,7 +98,7 @@ def is_cost(name: str) -> bool:
 
 
 def is_metric(name: str) -> bool:
-    """Whether a column is called like a known metric.
+    """Whether a column has the name of a known metric.
 
     >>> is_metric("nDCG@10"), is_metric("contextRecall"), is_metric("P@5"), is_metric("P"), is_metric("new")
     (True, True, True, False, False)

@@ -237,7 +237,7 @@ def cannot_be_written(error: Exception) -> bool:
 
 
 def for_page(problem: Problem) -> Problem:
-    """A problem with its way out in words of the page, and the name of its file alone: the path is the server's."""
+    """A problem in words of the page, and the name of its file alone: the path is the server's."""
     file = problem.file
     if file is not None and Path(file).is_absolute():
         file = Path(file).name
