@@ -19,7 +19,7 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *("errors", "spelling", "display", "frames", "tables", "results", "arrays", "summaries", "matrix"),
+    *("errors", "spelling", "display", "frames", "tables", "arrays", "directions", "results", "summaries", "matrix"),
     *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
     "schemas",
 )
@@ -81,6 +81,7 @@ HARMLESS = {
         "math",
         "operator",
         "re",
+        "shlex",
         "string",
         "textwrap",
         "types",

@@ -4,8 +4,9 @@ The map, in the order data flows; a module imports only modules above it:
 
     errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
     display       safe text, tables as HTML        frames      polars, pandas, Arrow
-    tables        results as tables of all forms   results     what every result offers
-    arrays        types of numbers, ties, sums     summaries   from unit scores to the score of a run
+    tables        results as tables of all forms   arrays      types of numbers, ties, sums
+    directions    which way a measure is better    results     what every result offers
+    summaries     from unit scores to the score of a run
     matrix        runs x units: the input of every analysis
     questions     the test set                     tasks/      the rules of one kind of evaluation, as data
     runs          responses of the systems         nuggets     atomic facts

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from qassay.directions import HIGHER, Direction
 from qassay.display import html_block, safe_text
 from qassay.frames import Framed
 from qassay.tables import Table
@@ -38,6 +39,11 @@ class Result(Framed, Figured):
     """
 
     __slots__ = ()
+
+    @property
+    def direction(self) -> Direction:
+        """Which way its measure is better; results about scores from elsewhere have a field of this name."""
+        return HIGHER
 
     def sentence(self) -> str:
         """The answer in one sentence."""
@@ -70,10 +76,15 @@ class Result(Framed, Figured):
 
 
 def document(record: object, *names: str) -> dict[str, object]:
-    """These fields and properties of a result as JSON has them, or all its fields; records within it likewise."""
+    """These fields and properties of a result as JSON has them, or all its fields; records within it likewise.
+
+    A measure comes with its direction.
+    """
     if not names and is_dataclass(record):
         names = tuple(field.name for field in fields(record))
-    return {name: _plain(getattr(record, name)) for name in names}
+    values = {name: _plain(getattr(record, name)) for name in names if name != "direction"}
+    direction: Direction = getattr(record, "direction", HIGHER)
+    return values | direction.as_json() if "measure" in names else values
 
 
 def _plain(value: Any) -> object:

@@ -62,7 +62,7 @@ def test_two_runs_for_people(call: Call, scores: str) -> None:
     status, out, _ = call(scores, "B", "A")
     assert status == 0
     lines = out.splitlines()
-    assert lines[0] == "Wide table: 3 systems x 80 questions."
+    assert lines[0] == "Wide table: 3 systems x 80 questions; higher is better (assumed)."
     assert lines[2] == "B is worse than A on these 80 questions: chance alone does not explain the difference."
     assert [line.split("  ")[0] for line in lines[4:9]] == [
         "B", "A", "B − A", "chance of a reversal", "questions needed",

@@ -51,7 +51,10 @@ WHERE_JUDGED = {
     "justification": {"accuracy"},
     "nuggets": {"citation_precision", "citation_recall"},
 }
-EVERY_DOCUMENT = {"task", "key", "measure", "runs", "units", "matrix", "questions", "dropped"}
+EVERY_DOCUMENT = {
+    *("task", "key", "measure", "higher_is_better", "direction_assumed"),
+    *("runs", "units", "matrix", "questions", "dropped"),
+}
 
 
 @pytest.fixture
@@ -157,6 +160,8 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
         "task": "series2004",
         "key": "adjudicated",
         "measure": "series_score",
+        "higher_is_better": True,
+        "direction_assumed": False,
         "runs": [
             {
                 "run": "a",

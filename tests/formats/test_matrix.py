@@ -16,10 +16,12 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qassay.errors import InputError, UsageError
+from qassay.errors import InputError, Option, UsageError, with_way_out
 from qassay.formats.columns import UNIT_HEADERS
 from qassay.formats.matrix import Missing, average_series, format_matrix, read_matrix, write_matrix
 from qassay.matrix import ScoreMatrix
+
+SKIP_OR_ZERO = '. To leave the question out: missing="skip"; to count 0: missing="zero"'
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 def messages(error: pytest.ExceptionInfo[InputError]) -> list[str]:
-    return [problem.message for problem in error.value.problems]
+    return [with_way_out(problem.message, problem.way_out, Option.in_python) for problem in error.value.problems]
 
 
 def test_unit_column(write: Callable[..., Path]) -> None:
@@ -76,7 +78,7 @@ def test_runs_as_rows_needs_a_column_of_tags(write: Callable[..., Path]) -> None
 
 
 def test_a_table_of_runs_as_rows_says_so(write: Callable[..., Path]) -> None:
-    with pytest.raises(InputError, match="--runs-as-rows"):
+    with pytest.raises(InputError, match="runs_as_rows=True"):
         read_matrix(write("system,q1,q2\nA,1,0\nB,0,1\n"), missing="zero")
 
 
@@ -144,9 +146,9 @@ def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path])
 @pytest.mark.parametrize(
     ("cell", "way_out"),
     [
-        ("NA", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
-        ("n/a", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
-        ("-", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
+        ("NA", SKIP_OR_ZERO),
+        ("n/a", SKIP_OR_ZERO),
+        ("-", SKIP_OR_ZERO),
         ("50%", " (write 0.5)"),
         ('"12,5 %"', " (write 0.125)"),
         ('"0,5"', " (write 0.5)"),
@@ -215,7 +217,7 @@ def test_duplicated_tags_name_their_columns(write: Callable[..., Path]) -> None:
 def test_duplicated_and_empty_units(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A\nq1,1\nq1,0\n,1\n"))
-    double = "question id 'q1' is there 2 times, in lines 2, 3. If these are repeats: --repeats rows"
+    double = "question id 'q1' is there 2 times, in lines 2, 3. If these are repeats: repeats=\"rows\""
     assert messages(error) == [double, "line 4: no question id"]
 
 
@@ -237,7 +239,7 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ("qid\nq1\n", "no systems: the table has only one column"),
         ("qid,A,\nq1,1,1\n", "no run tag"),
         ('qid,A\n"q1,1\n', "not CSV"),
-        ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*--question-column 'prompt'"),
+        ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*columns={.question.: .prompt.}"),
         ("qid\tA\nq1\t0,5\n", "'0,5' is not a number"),
     ],
 )

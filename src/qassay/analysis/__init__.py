@@ -17,7 +17,7 @@ Functions that also take scores from elsewhere are here: such scores load no mod
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
@@ -64,9 +64,12 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.meta.intervals import score_intervals
     from qassay.meta.significance import compare_all as all_pairs
+    from qassay.scoring import Scores
 
-    evaluation = as_evaluation(scores)
-    scored = cast("Scores", scores) if evaluation is None else evaluation.score()
+    scored = scores
+    if not isinstance(scored, Scores):
+        instead = "For scores from elsewhere: qassay.compare_all(scores)"
+        scored = need_evaluation(scores, "leaderboard", instead).score()
     intervals = score_intervals(scored.matrix, level=level, seed=seed)
     return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
 
@@ -83,6 +86,7 @@ def compare(
     top: int = 10,
     seed: int = 0,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: None = None,
 ) -> PairComparison: ...
 
@@ -111,21 +115,23 @@ def compare(
     top: int = 10,
     seed: int = 0,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: str | None = None,
     target: Target = "new",
     sample: str | Path | None = None,
 ) -> PairComparison | CorrectedPair:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
 
-    Where there are only two runs, their names may be left out: `a` is then the one with the higher score.
+    Where there are only two runs, their names may be left out: `a` is then the one with the better score.
 
     The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
     (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
     as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
     and the `top` units that make the difference.
 
-    `key` names the judgments that an evaluation is scored with. `correct_with` compares the scores of an automatic
-    assessor (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
+    `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. `key` names the judgments
+    that an evaluation is scored with. `correct_with` compares the scores of an automatic assessor (`key`) after
+    correction by these labels of people, on the `sample` they judged; the interval is about the
     `target`, "new" questions or "these".
 
     >>> import qassay
@@ -143,7 +149,7 @@ def compare(
             raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = as_matrix(scores, key=key)
+    matrix = as_matrix(scores, key=key, lower_is_better=lower_is_better)
     a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
@@ -159,6 +165,7 @@ def compare_all(
     seed: int = 0,
     progress: Progress | None = None,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: None = None,
 ) -> AllPairs: ...
 
@@ -179,6 +186,7 @@ def compare_all(
     seed: int = 0,
     progress: Progress | None = None,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: str | None = None,
     target: Target = "new",
     sample: str | Path | None = None,
@@ -203,7 +211,7 @@ def compare_all(
     if correct_with is not None:
         return _corrected_evaluation(scores).correction(key, correct_with, target=target, sample=sample).pairs()
     return all_pairs(
-        as_matrix(scores, key=key),
+        as_matrix(scores, key=key, lower_is_better=lower_is_better),
         method=method,
         alpha=alpha,
         permutations=permutations,
@@ -227,6 +235,7 @@ def sensitivity(
     floor: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> SensitivityCurves:
     """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
@@ -255,7 +264,7 @@ def sensitivity(
         floor = noise_floor(evaluation, None, component) if floor is None else floor
         scores = evaluation.score(component=component)
     return study(
-        as_matrix(scores),
+        as_matrix(scores, lower_is_better=lower_is_better),
         preset=preset,
         sizes=sizes,
         trials=trials,
@@ -278,6 +287,7 @@ def describe(
     component: str | None = None,
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
+    lower_is_better: Collection[str] = (),
 ) -> Description:
     """How do the scores spread over the units, and what does the ranking owe to weights?
 
@@ -298,7 +308,7 @@ def describe(
             evaluation, key, measure=measure, component=component, unjudged=unjudged, missing=missing
         )
     refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-    return Description(score_distributions(as_matrix(scores)))
+    return Description(score_distributions(as_matrix(scores, lower_is_better=lower_is_better)))
 
 
 def facts(evaluation: Evaluation, *, key: str | None = None) -> Facts:
@@ -313,7 +323,7 @@ def facts(evaluation: Evaluation, *, key: str | None = None) -> Facts:
     """
     from qassay.analysis.overview import facts_of
 
-    return facts_of(evaluation, key)
+    return facts_of(need_evaluation(evaluation, "facts"), key)
 
 
 def agreement(
@@ -336,7 +346,9 @@ def agreement(
     """
     from qassay.analysis.agreements import agreement_study
 
-    return agreement_study(evaluation, sets, resamples=resamples, seed=seed, progress=progress)
+    return agreement_study(
+        need_evaluation(evaluation, "agreement"), sets, resamples=resamples, seed=seed, progress=progress
+    )
 
 
 def people(
@@ -349,7 +361,7 @@ def people(
     """
     from qassay.analysis.by_person import people_study
 
-    return people_study(evaluation, sets, resamples=resamples, seed=seed)
+    return people_study(need_evaluation(evaluation, "people"), sets, resamples=resamples, seed=seed)
 
 
 def stability(
@@ -362,6 +374,7 @@ def stability(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     progress: Progress | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> Stability:
     """Would the ranking be the same under other judgments?
 
@@ -392,9 +405,9 @@ def stability(
     refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
     from qassay.meta.stability import stability as compare_rankings
 
-    matrices = {name: as_matrix(source) for name, source in cast("Mapping[str, ScoresLike]", scores).items()}
-    if len(matrices) < 2:
-        raise UsageError("stability compares the scores of two judges or more, or an evaluation")
+    if not isinstance(scores, Mapping) or len(scores) < 2:
+        raise UsageError("stability compares the scores of two judges or more, {name: scores, ...}, or an evaluation")
+    matrices = {name: as_matrix(source, lower_is_better=lower_is_better) for name, source in scores.items()}
     first = next(iter(matrices))
     return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
 
@@ -437,7 +450,9 @@ def reuse(
     )
 
 
-def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> ScoreMatrix:
+def as_matrix(
+    scores: ScoresLike | Evaluation, *, key: str | None = None, lower_is_better: Collection[str] = ()
+) -> ScoreMatrix:
     """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads.
 
     `key` names the judgments that an evaluation is scored with.
@@ -446,18 +461,31 @@ def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> Sco
     matrix = scores if isinstance(scores, ScoreMatrix) else getattr(scores, "matrix", None)
     if isinstance(matrix, ScoreMatrix):
         refuse_options(key=key)
-        return matrix
+        if not lower_is_better:
+            return matrix
+        scores = matrix
     evaluation = as_evaluation(scores)
     if evaluation is None and isinstance(scores, (str, Path)) and Path(scores).is_dir():
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(Path(scores))
     if evaluation is not None:
+        if lower_is_better:
+            raise UsageError("lower_is_better is for scores; the measures of an evaluation have their direction")
         return evaluation.score(key=key).matrix
     from qassay.formats.scores import read_scores
 
     refuse_options(key=key)
-    return read_scores(scores).matrix
+    return read_scores(scores, lower_is_better=lower_is_better).matrix
+
+
+def need_evaluation(source: object, function: str, instead: str = "") -> Evaluation:
+    """The evaluation that a function takes; an error that says so for anything else."""
+    evaluation = as_evaluation(source)
+    if evaluation is None:
+        message = f"{function} takes an evaluation, as qassay.open(folder) gives one, not a {type(source).__name__}"
+        raise UsageError(". ".join(filter(None, (message, instead))))
+    return evaluation
 
 
 def refuse_options(**options: object) -> None:
@@ -472,11 +500,11 @@ def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:
     """The two runs to compare: those that are named, or the only two, the better one first."""
     if a is not None and b is not None:
         return a, b
-    if a is not None or b is not None or len(matrix.runs) != 2:
+    pair = matrix.only_pair()
+    if a is not None or b is not None or pair is None:
         names = few(matrix.runs, 20)
         raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
-    first, second = matrix.scores().tolist()
-    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+    return pair
 
 
 def _corrected_evaluation(source: object) -> Evaluation:

@@ -185,7 +185,7 @@ class TargetTypes:
     def as_json(self) -> dict[str, Any]:
         """By type: how many units, the mean over the runs, and the score of every run."""
         return {
-            "measure": self.measure,
+            **document(self, "measure"),
             "types": {
                 kind: {"units": count, "mean": self.mean(kind), "runs": dict(self.scores[kind])}
                 for kind, count in self.units.items()

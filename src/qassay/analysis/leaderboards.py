@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from qassay.arrays import TIE
 from qassay.display import enumerated
 from qassay.frames import ends
 from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.scoring import Scores
 from qassay.tables import Table
 
@@ -41,9 +40,8 @@ class Leaderboard(Result):
         if len(runs) == 1:
             return f"{runs[0]} is the only run ({self.pairs.scores[0]:.3f})"
         best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})"
-        tied = [run for run, score in zip(runs, self.pairs.scores, strict=True) if self.pairs.scores[0] - score < TIE]
-        if len(tied) > 1:
-            return f"{enumerated(tied, 3)} share first place ({self.pairs.scores[0]:.3f})"
+        if len(self.pairs.leaders) > 1:
+            return f"{enumerated(self.pairs.leaders, 3)} share first place ({self.pairs.scores[0]:.3f})"
         alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
         if not alike:
             return f"{best}; chance alone does not explain its lead over any other run"
@@ -93,7 +91,7 @@ class Leaderboard(Result):
         return {
             "task": self.scores.task,
             "key": self.scores.key,
-            "measure": self.scores.measure,
+            **document(self.scores, "measure"),
             "level": self.intervals.level,
             "runs": [
                 {

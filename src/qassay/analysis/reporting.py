@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from qassay._version import __version__
 from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.analysis.descriptions import unit_titles
-from qassay.errors import QassayError
+from qassay.errors import Option, QassayError
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.nugget_lists import NuggetLists
@@ -47,6 +47,7 @@ def report(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     seed: int = 0,
+    lower_is_better: Collection[str] = (),
 ) -> Report:
     """One document: who is ahead, whether that is real, where runs differ, how far judges agree, and what is next.
 
@@ -66,7 +67,7 @@ def report(
         material = of_evaluation(evaluation, key, how, seed=seed)
         return build_report(material if name is None else replace(material, name=name))
     refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-    return build_report(of_matrix(as_matrix(scores), name=name or "scores", seed=seed))
+    return build_report(of_matrix(as_matrix(scores, lower_is_better=lower_is_better), name=name or "scores", seed=seed))
 
 
 def of_matrix(
@@ -179,7 +180,7 @@ def _tried(work: Callable[[], Study], lead: str, notes: list[str]) -> Study | No
     try:
         return work()
     except QassayError as error:
-        notes.append(f"{lead}: {str(error).rstrip('.')}.")
+        notes.append(f"{lead}: {error.spelt(Option.on_command_line).rstrip('.')}.")
         return None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.arrays import Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
@@ -21,7 +22,7 @@ from qassay.meta.correction.joining import Decisions, equal_answers, judge_decis
 from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
 from qassay.meta.special import ndtri
 from qassay.questions import TestSet
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Unjudged
 from qassay.tables import Column, Table, counted, plural, table
@@ -76,7 +77,7 @@ class DrawnSample(Result):
             "name": self.sample.name,
             "for": self.sample.judge,
             "pair": None if self.sample.pair is None else list(self.sample.pair),
-            "measure": self.sample.measure,
+            **document(self.sample, "measure"),
             "size": len(self.sample.draws),
             "population": self.sample.population,
             "seed": self.sample.seed,
@@ -114,7 +115,7 @@ def sample(
     questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
     in `Evaluation.score`.
     """
-    if judge not in evaluation.sets:
+    if judge not in need_evaluation(evaluation, "sample").sets:
         raise unknown("judgment set", judge, evaluation.sets)
     refuse_learned(evaluation, judge)
     joined = evaluation.tally(judge, measure=measure)

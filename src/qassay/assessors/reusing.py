@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.analysis import reuse as leave_out
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, documents_at
 from qassay.assessors.judging import close, shown_nuggets
@@ -54,6 +55,7 @@ def reuse(
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), "match(normalise=true)", component="factoid")
     Reuse: ...
     """
+    need_evaluation(evaluation, "reuse")
     rules: dict[str, Any] = {"by": by, "measure": measure, "component": component, "missing": missing}
     if assessor is None:
         return leave_out(evaluation, key=key, progress=progress, **rules)

@@ -11,7 +11,7 @@ import typer
 from qassay.checking import Checked, check_folder, check_run_files
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
-from qassay.errors import UsageError
+from qassay.errors import Option, UsageError
 from qassay.tables import plural
 
 
@@ -51,9 +51,9 @@ def command(
 
 def _print(checked: Checked) -> None:
     for problem in first_few(checked.warnings):
-        print(visible(f"warning: {problem}"), file=sys.stderr)
+        print(visible(f"warning: {problem.spelt(Option.on_command_line)}"), file=sys.stderr)
     for problem in first_few(checked.errors):
-        print(visible(f"error: {problem}"), file=sys.stderr)
+        print(visible(f"error: {problem.spelt(Option.on_command_line)}"), file=sys.stderr)
     counted = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
     in_series = f" in {checked.series} series" if checked.series else ""
     print(f"questions  {counted or 'none'}{in_series}")

@@ -251,11 +251,7 @@ def _pair(names: Sequence[str], scoring: ScoringOptions) -> tuple[str, str] | No
 def _only_two(tables: ScoreTables) -> tuple[str, str] | None:
     """The two systems of a table that has no others, the better one first."""
     systems = {frozenset(matrix.runs) for _, matrix in tables}
-    matrix = next(iter(tables.matrices.values()))
-    if len(systems) > 1 or len(matrix.runs) != 2:
-        return None
-    first, second = matrix.scores().tolist()
-    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+    return next(iter(tables.matrices.values())).only_pair() if len(systems) == 1 else None
 
 
 def _shown(result: PairComparison, *, details: bool, top: int | None) -> list[Table]:

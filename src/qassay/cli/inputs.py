@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from qassay.cli.output import visible
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Option, Problem, UsageError, unknown
 from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ MetricColumnOption: TypeAlias = Annotated[
 ]
 RunsAsRowsOption: TypeAlias = Annotated[
     bool, typer.Option("--runs-as-rows", help="The table has one row per system, its name in the first column.")
+]
+LowerIsBetterOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lower-is-better", metavar="METRIC", help="Lower scores of this metric are better (or all); repeated."
+    ),
 ]
 SeriesFromOption: TypeAlias = Annotated[
     str | None,
@@ -167,6 +173,7 @@ class TableOptions:
     metric_column: MetricColumnOption = None
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
+    lower_is_better: LowerIsBetterOption = None
 
     @property
     def system_names(self) -> list[str] | None:
@@ -201,6 +208,7 @@ class TableOptions:
             columns=columns,
             runs_as_rows=self.runs_as_rows,
             series_from=self.series_from,
+            lower_is_better=self.lower_is_better or (),
         )
 
 
@@ -250,7 +258,7 @@ def announce(tables: ScoreTables, *, as_json: bool) -> None:
 
 def warn(warning: Problem) -> None:
     """Print a warning for people on stderr."""
-    print(visible(f"warning: {warning}"), file=sys.stderr)
+    print(visible(f"warning: {warning.spelt(Option.on_command_line)}"), file=sys.stderr)
 
 
 def about(matrix: ScoreMatrix) -> dict[str, object]:

@@ -27,6 +27,7 @@ from qassay.evaluation import keys
 from qassay.evaluation.learning import refuse_learned
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
+from qassay.formats.files import path_of
 from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
@@ -62,7 +63,7 @@ def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluati
 
     `store` is the evaluation's store, where the caller has it open already.
     """
-    folder = open_folder(path)
+    folder = open_folder(path_of(path, "open", "For scores in memory: qassay.scores(frame)"))
     configuration = read_configuration(folder)
     if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
         raise InputError(problems)

@@ -26,7 +26,7 @@ from qassay.figures.drawing import (
     square,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.meta.ranking import mean_ranks, places
+from qassay.meta.ranking import places
 from qassay.tables import Cell, Column, counted, plural, table
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Fig
 
 def _axis_title(pairs: AllPairs, level: str) -> str:
     interval = f", {level} interval" if level else ""
+    interval += "" if pairs.direction.higher_is_better else ", lower is better"
     return f"{pairs.measure}{interval}, {counted(pairs.units, pairs.unit_name)}"
 
 
@@ -141,7 +142,7 @@ def _groups(groups: tuple[tuple[str, ...], ...], order: list[str]) -> Any:
 def ranks_by_set(measure: MeasureStability) -> Figure:
     """The rank of every run under each judgment set, joined by lines."""
     sets = [measure.reference, *(name for name in measure.sets if name != measure.reference)]
-    ranks = {name: mean_ranks(measure.scores[name]).tolist() for name in sets}
+    ranks = {name: measure.ranks[name].tolist() for name in sets}
     order = sorted(range(len(measure.runs)), key=lambda run: (ranks[sets[0]][run], measure.runs[run]))
     written = {name: places(ranks[name]) for name in sets}
     rows = [(measure.runs[run], *(written[name][run] for name in sets)) for run in order]

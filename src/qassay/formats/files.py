@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, UsageError
 from qassay.formats.links import open_inside, refuse_way_out
 
 GZIP = b"\x1f\x8b"
@@ -189,6 +189,14 @@ def refuse_odd_name(path: Path) -> Path:
     except UnicodeEncodeError:
         raise InputError(Problem("encoding", "the name of this file is not UTF-8; rename it", str(path))) from None
     return path
+
+
+def path_of(source: object, function: str, instead: str = "") -> Path:
+    """The path that a function takes; an error that says so for anything else."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    message = f"{function} takes the path of what it reads, not a {type(source).__name__}"
+    raise UsageError(". ".join(filter(None, (message, instead))))
 
 
 def is_bomb(packed: int, unpacked_size: int) -> bool:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Option, Problem, Problems
 from qassay.formats.binary import binary_grid
 from qassay.formats.cells import has_number
 from qassay.formats.files import decode, read_bytes
@@ -82,9 +82,10 @@ class Grid:
         """The line on which a row starts; its number from 1 where the source has no lines."""
         return row + 1 if self.lines is None else self.lines[row]
 
-    def problem(self, message: str, *, line: int | None = None) -> Problem:
+    def problem(self, message: str, *way_out: Option, line: int | None = None) -> Problem:
         """A problem of this table."""
-        return Problem("syntax", message, self.file, line if self.lines is not None else None)
+        place = line if self.lines is not None else None
+        return Problem("syntax", message, self.file, place, way_out=way_out)
 
     def column(self, place: int) -> list[str]:
         """The cells of one column."""

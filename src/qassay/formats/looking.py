@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qassay import tasks
-from qassay.errors import InputError, few
+from qassay.errors import InputError, Option, few, with_way_out
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, AnswerTable, read_answers
 from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
+from qassay.formats.columns import OneSystemError
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.foreign import read_log
 from qassay.formats.links import CONFIGURATION
@@ -154,6 +155,8 @@ def _scores(path: Path, data: bytes) -> Finding | None:
 
     try:
         tables = read_scores(path, metric="all")
+    except OneSystemError:
+        tables = read_scores([f"{path.name.split('.')[0]}={path}"], metric="all")
     except InputError:
         if data[:1] in (b"{", b"["):
             raise
@@ -165,7 +168,7 @@ def _scores(path: Path, data: bytes) -> Finding | None:
 def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
     """A table in which scores are missing: commands stop there without --missing."""
     finding = _table_of_scores(path, tables)
-    advice = f"{SKIP_OR_ZERO.capitalize()}."
+    advice = "; ".join(f"{option.purpose}: {option.on_command_line()}" for option in SKIP_OR_ZERO) + "."
     details = (
         f"{detail.replace(f' {COUNTED_AS_ZERO}', '')} {advice}" if COUNTED_AS_ZERO in detail else detail
         for detail in finding.details
@@ -352,7 +355,7 @@ def _not_scores(path: Path) -> str:
     try:
         read_scores(path, missing="zero")
     except InputError as error:
-        return error.problems[0].message
+        return with_way_out(error.problems[0].message, error.problems[0].way_out, Option.on_command_line)
     return ""
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
+from qassay.errors import MOST_KEPT, InputError, Option, Problem, Problems, UsageError, few
 from qassay.formats.cells import (
     COUNTED_AS_ZERO,
     GRADES,
@@ -29,6 +29,7 @@ from qassay.formats.cells import (
     complaint,
     is_absent,
     is_grades,
+    meant_number,
     number,
     read_numbers,
     text_among,
@@ -39,14 +40,16 @@ from qassay.formats.columns import (
     RUN_HEADERS,
     UNIT_HEADERS,
     id_column,
-    is_cost,
     is_index,
     left_out_note,
+    refuse_metrics,
     summaries,
     sums_up,
     unit_name,
 )
+from qassay.formats.files import path_of
 from qassay.formats.grid import Grid, read_grid
+from qassay.formats.metrics import is_cost, with_direction
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
@@ -76,7 +79,9 @@ def read_matrix(
     matrix are then the series, each with the mean of its units. The notes of the matrix say what was applied.
     `qassay.scores` reads every other form as well.
     """
-    matrix = wide_matrix(read_grid(Path(path)), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    file = path_of(path, "read_matrix", "For scores in memory: qassay.scores(frame)")
+    matrix = wide_matrix(read_grid(file), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    matrix = with_direction(matrix, ())
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
@@ -99,6 +104,8 @@ def wide_matrix(
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
     labelled, values, bad, texts = _without_text(grid, labelled, values, bad, runs_as_rows=runs_as_rows)
+    if systems is None and not runs_as_rows:
+        refuse_metrics(grid, labelled.names)
     _refuse(grid, labelled, bad, complaint, stop=missing == "stop")
     _refuse(grid, labelled, np.abs(values) > LARGEST_SCORE, too_large)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
@@ -204,7 +211,7 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
         scores = [header.index(name) for name in systems]
     else:
         costs = [header[place] for place in scores if is_cost(header[place])]
-        scores = [place for place in scores if not is_cost(header[place])]
+        scores = [place for place in scores if not is_cost(header[place])] or scores
     return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
 
 
@@ -266,9 +273,9 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
         if not name:
             yield grid.problem(f"{axis_word}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
-            advice = "" if runs or axis == "column" else ". If these are repeats: --repeats rows"
-            where_to_look = f"{axis_word}s {numbers}{advice}"
-            yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {where_to_look}", line=line)
+            repeats = () if runs or axis == "column" else (Option("repeats", "rows", "If these are repeats"),)
+            message = f"{kind} {name!r} is there {len(where)} times, in {axis_word}s {numbers}"
+            yield grid.problem(message, *repeats, line=line)
 
 
 def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
@@ -304,7 +311,8 @@ def _without_text(
     if not texts:
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:
-        raise InputError(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
+        message, option = _not_scores(grid.header[0].strip())
+        raise InputError(grid.problem(message, option, line=grid.header_line))
     columns = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]
     if not columns:
@@ -323,7 +331,7 @@ def _what_to_write(grid: Grid, labelled: _Labelled) -> str:
     """Advice on texts that may be meant as scores: percentages, decimal commas, and grades, of which there are few."""
     texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
     stated = [text for text in texts if not is_absent(text)]
-    if advice := way_out(stated[0]):
+    if advice := meant_number(stated[0]):
         return f". For {stated[0]!r} {advice}"
     if len(stated) > _MOST_GRADES or max(map(len, stated)) > _LONGEST_GRADE:
         return ""
@@ -346,9 +354,9 @@ def _refuse(
     problems = Problems()
     places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
     for i, j in places[:MOST_KEPT].tolist():
-        fault = fault_of(grid.columns[labelled.places[j]][i].strip())
-        place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
-        problems.append(grid.problem(f"{place}: {fault}", line=grid.line(i)))
+        cell = grid.columns[labelled.places[j]][i].strip()
+        message = f"row {labelled.rows[i]}, column {labelled.names[j]}: {fault_of(cell)}"
+        problems.append(grid.problem(message, *way_out(cell), line=grid.line(i)))
     problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
@@ -362,21 +370,20 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
     if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
         known = ", ".join(name for name in UNIT_HEADERS if name)
         message = (
-            f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Say --question-column "
-            f"{runs[0]!r}, or call it one of {known}"
+            f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Call it one of {known}"
         )
-        raise InputError(grid.problem(message, line=grid.header_line))
+        option = Option("question_column", runs[0], "Or say that it has the ids")
+        raise InputError(grid.problem(message, option, line=grid.header_line))
 
 
-def _not_scores(header: str) -> str:
-    """The message about a first column without a single number."""
+def _not_scores(header: str) -> tuple[str, Option]:
+    """The message about a first column without a single number, and the option that helps."""
     if header.lower() in RUN_HEADERS:
-        return f"column {header!r} has names of systems, not scores; systems as rows are read with --runs-as-rows"
+        message = f"column {header!r} has names of systems, not scores"
+        return message, Option("runs_as_rows", True, "If each row is a system")
     known = ", ".join(UNIT_HEADERS[1:])
-    return (
-        f"column {header!r} has no numbers. If it has the ids of the questions, say --question-column {header!r}; "
-        f"known names of such a column are {known}"
-    )
+    message = f"column {header!r} has no numbers. Known names of a column with the ids of the questions are {known}"
+    return message, Option("question_column", header, "If it has the ids")
 
 
 def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> ScoreMatrix:

@@ -6,26 +6,26 @@ as they are written; every other form becomes rows first (`ScoreRows`). One sent
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.errors import InputError, Option, Problem, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
 from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
 from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
 from qassay.formats.matrix import Missing, average_series, wide_matrix
+from qassay.formats.metrics import ALL, check_stated, is_cost, with_direction
 from qassay.formats.score_rows import ScoreRows
 from qassay.formats.sources import Source, listed_sources
 from qassay.matrix import ScoreMatrix
 from qassay.tables import plural
 
-ALL = "all"
 # Scores between 0 and 1 beside scores beyond this are not on one scale.
 FAR_BEYOND = 10.0
 
@@ -41,14 +41,21 @@ class ScoreTables:
     def matrix(self) -> ScoreMatrix:
         """The score matrix, where there is one metric."""
         if len(self.matrices) > 1:
-            raise UsageError(f"there are several metrics: {few(self.matrices, 20)}. Choose one: metric='NAME'")
+            option = Option("metric", "NAME", "Choose one")
+            raise UsageError(f"there are several metrics: {few(self.matrices, 20)}", option)
         return next(iter(self.matrices.values()))
 
     @property
     def read(self) -> str:
         """One sentence about what was read."""
         first = next(iter(self.matrices.values()))
-        return first.read if len(self.matrices) == 1 else f"{first.read} and {len(self.matrices) - 1} more"
+        if len(self.matrices) == 1:
+            return first.read
+        words: dict[str, list[str]] = {}
+        for name, matrix in self:
+            words.setdefault(matrix.direction.words, []).append(name)
+        directions = "".join(f"{said} for {few(names, 20)}" for said, names in words.items() if said)
+        return f"{first.read.removesuffix(first.direction.words)} and {len(self.matrices) - 1} more{directions}"
 
     def __iter__(self) -> Iterator[tuple[str, ScoreMatrix]]:
         return iter(self.matrices.items())
@@ -67,6 +74,7 @@ def read_scores(
     columns: Columns | Mapping[str, str] | None = None,
     runs_as_rows: bool = False,
     series_from: str | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> ScoreTables:
     """Read scores in any form: the systems, the questions, and one score matrix per metric.
 
@@ -78,22 +86,27 @@ def read_scores(
     for a question ("stop", "zero", "skip"); repeats: "rows" counts several rows of one question and system as
     repeats; columns: names of the columns `question`, `system`, `score`, `repeat`, `metric`; runs_as_rows: a wide
     table has one row per system; series_from: a regular expression whose first group, found in a question's id, names
-    its series.
+    its series; lower_is_better: the metrics whose lower scores are better, or "all".
     """
+    stated = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
     listed = listed_sources(sources)
     chosen = columns if isinstance(columns, Columns) else _columns(columns or {})
     if len(listed) == 1 and isinstance(listed[0].content, ScoreMatrix):
-        tables = ScoreTables({listed[0].content.measure: _selected(listed[0].content, systems)})
+        matrix = _selected(listed[0].content, systems)
+        check_stated(stated, [matrix.measure])
+        tables = ScoreTables({matrix.measure: with_direction(matrix, stated) if stated else matrix})
     else:
-        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows).read(listed)
+        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows, stated).read(listed)
     if series_from is not None:
-        return replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
+        tables = replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
     return tables
 
 
 def _in_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
     averaged = average_series(matrix, pattern)
-    return replace(averaged, read=f"{matrix.read}, averaged into {plural_unit(averaged)}")
+    words = matrix.direction.words
+    read = f"{matrix.read.removesuffix(words)}, averaged into {plural_unit(averaged)}{words}"
+    return replace(averaged, read=read)
 
 
 def plural_unit(matrix: ScoreMatrix) -> str:
@@ -132,17 +145,22 @@ class _Reader:
     repeats: RepeatsAre
     columns: Columns
     runs_as_rows: bool
+    lower_is_better: Collection[str]
 
     def read(self, sources: Sequence[Source]) -> ScoreTables:
         """The score matrices of the sources."""
         loaded = [self._load(source) for source in sources]
         wide = self._wide(loaded)
         if wide is not None:
-            return ScoreTables({wide.measure: wide})
+            check_stated(self.lower_is_better, [wide.measure])
+            return ScoreTables({wide.measure: with_direction(wide, self.lower_is_better)})
         if self.runs_as_rows:
-            raise UsageError("--runs-as-rows is for one wide table. Long tables and several files need no such option")
+            raise UsageError(
+                "systems as rows are read from one wide table, not from a long table or from several files"
+            )
         parts = match_ids(name_systems(self._parts(loaded)))
         metrics = self._metrics(parts)
+        check_stated(self.lower_is_better, {name or "score" for part in parts for name in part.rows.metrics})
         matrices = {name or "score": self._matrix(parts, name, _unit_name(loaded)) for name in metrics}
         warnings = tuple(warning for part in parts for warning in part.rows.warnings)
         return ScoreTables(matrices, warnings)
@@ -169,7 +187,8 @@ class _Reader:
         header = [name.strip() for name in grid.header]
         if self.metric is None or self.metric not in header or roles.metric is not None or self.columns.score:
             return roles
-        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if roles.names_scores else roles
+        chosen = roles.names_scores or is_cost(self.metric)
+        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if chosen else roles
 
     def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""
@@ -224,12 +243,16 @@ class _Reader:
         shared = [name for name in by_part[0] if all(name in names for names in by_part)]
         every = list(dict.fromkeys(name for names in by_part for name in names))
         if self.metric is None or self.metric == ALL:
+            if self.metric is None:
+                shared = [name for name in shared if not is_cost(name)] or shared
             if len(shared) == 1 or (shared and self.metric == ALL):
                 return shared
             first = {part.rows.default_metric for part in parts}
             if self.metric is None and len(first) == 1 and first <= set(shared):
                 return [str(first.pop())]
-            raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), file_names(parts)))
+            options = () if not shared else (Option("metric", "NAME", "Choose one"), Option("metric", ALL, "or all"))
+            message = _no_metric(parts, by_part, shared)
+            raise InputError(Problem("configuration", message, file_names(parts), way_out=options))
         if self.metric in shared or (self.metric == "score" and "" in shared):
             return ["" if self.metric not in shared else self.metric]
         if self.metric in every:
@@ -249,7 +272,9 @@ class _Reader:
                     raise unknown("system", system, known)
         matrix = assemble(chosen, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
         matrix = self._finished(_selected(matrix, self.systems), _form(parts), file_names(parts))
-        return replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
+        matrix = replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
+        says = [rows.higher_is_better[metric] for part in parts if metric in (rows := part.rows).higher_is_better]
+        return with_direction(matrix, self.lower_is_better, all(says) if says else None)
 
     def _finished(self, matrix: ScoreMatrix, form: str, file: str) -> ScoreMatrix:
         """The matrix with the sentence about it; an error where its systems are not on one scale."""
@@ -285,6 +310,8 @@ def _only(part: Part, systems: Sequence[str]) -> Part:
 def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
     """A score matrix among other sources, as rows."""
     rows = ScoreRows("score matrix", FILE)
+    if not matrix.direction.higher_is_better:
+        rows.higher_is_better[""] = False
     for i, run in enumerate(matrix.runs):
         for j, unit in enumerate(matrix.units):
             scores = [matrix.values[i, j]] if matrix.repeats is None else matrix.repeats.values[i][j].tolist()
@@ -309,16 +336,15 @@ def _refuse_scales(matrix: ScoreMatrix, file: str) -> None:
     if not within or not beyond:
         return
     small, large = [matrix.runs[i] for i in within], [matrix.runs[i] for i in beyond]
-    message = (
-        f"scores of {few(small)} lie between 0 and 1, those of {few(large)} go up to {float(high[beyond].max()):g}. "
-        f"Say which are systems: --systems {','.join(small[:5])}"
-    )
-    raise InputError(Problem("configuration", message, file))
+    most = float(high[beyond].max())
+    message = f"scores of {few(small)} lie between 0 and 1, those of {few(large)} go up to {most:g}"
+    option = Option("systems", tuple(small[:5]), "Say which are systems")
+    raise InputError(Problem("configuration", message, file, way_out=(option,)))
 
 
 def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
     if shared:
-        return f"there are several metrics: {_names(shared)}. Choose one: --metric NAME; or all: --metric all"
+        return f"there are several metrics: {_names(shared)}"
     listed = "; ".join(f"{part.rows.file}: {_names(names)}" for part, names in zip(parts, by_part, strict=True))
     return f"the files have no metric in common ({listed}). Give the same metric the same name in all files"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.arrays import TIE, Floats, Integers
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix, too_few_for_intervals
@@ -49,6 +50,7 @@ class ScoreIntervals:
     over: str
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    direction: Direction = HIGHER
 
     def interval(self, run: str) -> tuple[float, float] | None:
         """The interval of one run, or None where it is undefined."""
@@ -57,8 +59,8 @@ class ScoreIntervals:
         return None if low is None or high is None else (low, high)
 
     def table(self) -> Table:
-        """Runs by decreasing score with their limits."""
-        order = sorted(range(len(self.runs)), key=lambda i: (-self.scores[i], self.runs[i]))
+        """Runs with their limits, the best first."""
+        order = sorted(range(len(self.runs)), key=lambda i: (-self.direction.oriented(self.scores[i]), self.runs[i]))
         rows = [(self.runs[i], self.scores[i], self.low[i], self.high[i], self.methods[i]) for i in order]
         numbers = [Column(name, ".3f") for name in ("score", "from", "to")]
         title = f"Scores with {self.level:.0%} intervals over {self.over}"
@@ -110,7 +112,9 @@ def score_intervals(
     low, high, methods = zip(*limits, strict=True) if limits else ((), (), ())
     reasons = () if reason is None else (reason,)
     notes = (*matrix.notes, *reasons)
-    return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low, high, methods, level, over, notes, reasons)
+    return ScoreIntervals(
+        matrix.runs, tuple(scores.tolist()), low, high, methods, level, over, notes, reasons, matrix.direction
+    )
 
 
 def _limits(

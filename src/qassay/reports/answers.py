@@ -18,7 +18,7 @@ def headline(material: Material) -> str:
         return "There are no runs."
     if len(pairs.runs) == 1:
         return f"The only run, {called(pairs.runs[0])}, scores {score(pairs.scores[0])}; it is compared with nothing."
-    shared = [run for run, value in zip(pairs.runs, pairs.scores, strict=True) if pairs.scores[0] - value < TIE]
+    shared = pairs.leaders
     if len(shared) == len(pairs.runs):
         every = "Both runs" if len(shared) == 2 else f"All {len(shared)} runs"
         return f"{every} score {score(pairs.scores[0])}: none is ahead."

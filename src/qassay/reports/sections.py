@@ -13,7 +13,7 @@ from qassay.arrays import TIE
 from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
 from qassay.meta.distributions import NAMED
-from qassay.meta.ranking import mean_ranks, places
+from qassay.meta.ranking import places
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
@@ -31,6 +31,7 @@ def build_report(material: Material) -> Report:
     """The report of these results."""
     matrix, scores = material.matrix, material.scores
     size = f"{plural(len(matrix.runs), 'run')} · {counted(len(matrix.units), matrix.unit_name)} · {matrix.measure}"
+    size += matrix.direction.words.replace(";", " ·")
     judged = "" if scores is None else f" · judgments: {called(scores.key)}"
     parts = (_best, _real, _where, _judges, _next)
     sections = [section for section in (part(material) for part in parts) if section is not None]
@@ -73,7 +74,7 @@ def _board(material: Material) -> Exhibit:
     else:
         rows: list[tuple[Cell, ...]] = [
             (place, starred(run, manual), value, texts.get(run), letters[run])
-            for place, run, value in zip(places(mean_ranks(pairs.scores)), pairs.runs, pairs.scores, strict=True)
+            for place, run, value in zip(places(pairs.ranks), pairs.runs, pairs.scores, strict=True)
         ]
         columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
         shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
@@ -108,7 +109,7 @@ def _real(material: Material) -> Section | None:
 def _pairs(material: Material) -> Exhibit:
     """All pairs of runs, the clearest first."""
     pairs = sorted(
-        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference)
+        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
     )
     columns: list[Column | str] = [
         "run",

@@ -41,6 +41,8 @@ class CompareTwo(TypedDict):
     units_needed: int | None
     verdict: Literal["better", "worse", "cannot tell"]
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     score_a: float
     score_b: float
     alpha: float
@@ -89,6 +91,8 @@ class CompareAll(TypedDict):
     different: int
     groups: list[list[str]]
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     alpha: float
     margin: Number
     ranking: list[Ranked]
@@ -122,6 +126,8 @@ class Sensitivity(TypedDict):
 
     preset: str
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     units: int
     runs: int
     pairs: int
@@ -251,6 +257,8 @@ class SwappedPair(TypedDict):
 class MeasureStability(TypedDict):
     """Rankings under several sets, by one measure."""
 
+    higher_is_better: bool
+    direction_assumed: bool
     tau: list[list[Number]]
     tau_ap: list[list[Number]]
     tau_ap_a: list[list[Number]]
@@ -297,6 +305,8 @@ class Plan(TypedDict):
     """Questions, and assessors, for a wanted difference."""
 
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     runs: int
     units: int
     error: float
@@ -319,6 +329,8 @@ class Boxes(TypedDict):
     """Box statistics of units or questions."""
 
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     runs: int
     units: list[dict[str, Any]]
     zero_medians: dict[str, dict[str, Number]]
@@ -344,6 +356,8 @@ class DescribeQuestion(TypedDict):
     question: dict[str, str]
     key: str
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     sets: list[str]
     answers: dict[str, str]
     responses: list[QuestionResponse]
@@ -390,6 +404,8 @@ class Reuse(TypedDict):
 
     by: str
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     key: str
     assessor: NotRequired[str]
     unassessed: NotRequired[Order]
@@ -468,6 +484,8 @@ class Trust(TypedDict):
     intervals: dict[str, Interval]
     measure: str | None
     nugget_lists: NotRequired[list[NuggetListPair]]
+    higher_is_better: bool
+    direction_assumed: bool
     notes: Notes
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import TIE, Floats, defined
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
-from qassay.errors import UsageError
+from qassay.errors import Option, UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
@@ -88,6 +89,19 @@ class AllPairs(Result):
     # Where several metrics are corrected together: their number, and that of their pairs; 0: the pairs of this one.
     metrics: int = 1
     corrected_pairs: int = 0
+    direction: Direction = HIGHER
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first run, and those with the same score."""
+        return tuple(
+            run for run, score in zip(self.runs, self.scores, strict=True) if abs(self.scores[0] - score) < TIE
+        )
+
+    @property
+    def ranks(self) -> Floats:
+        """The rank of every run; ties share the mean of the ranks they cover."""
+        return mean_ranks(self.direction.oriented(np.array(self.scores)))
 
     @property
     def different(self) -> int:
@@ -122,9 +136,8 @@ class AllPairs(Result):
     def _lead(self) -> str:
         """Who leads, or shares the lead, and over whom that may be chance."""
         alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
-        tied = [run for run, score in zip(self.runs, self.scores, strict=True) if self.scores[0] - score < TIE]
-        if len(tied) > 1:
-            return f"{enumerated(tied, 3)} share first place with {show(self.scores[0], '.3f')}"
+        if len(self.leaders) > 1:
+            return f"{enumerated(self.leaders, 3)} share first place with {show(self.scores[0], '.3f')}"
         leads = f"{self.runs[0]} leads with {show(self.scores[0], '.3f')}"
         if not alike:
             return f"{leads}, and chance alone does not explain its lead over any other run"
@@ -145,7 +158,7 @@ class AllPairs(Result):
         return [self.table(), self.pair_table()] if len(self.runs) > 1 else [self.table()]
 
     def table(self) -> Table:
-        """The runs by decreasing score; runs that share a letter cannot be told apart."""
+        """The runs, the best first; runs that share a letter cannot be told apart."""
         reading = (
             "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
         )
@@ -159,13 +172,15 @@ class AllPairs(Result):
         if self.margin is not None:
             readings[0] += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
+        rows = zip(places(self.ranks), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (*readings, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""
-        pairs = sorted(self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference))
+        pairs = sorted(
+            self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
+        )
         rows = [
             (starred(x.a, self.manual), starred(x.b, self.manual), x.difference, x.p, x.p_adjusted, x.different)
             for x in pairs[:most]
@@ -230,12 +245,13 @@ def compare_all(
     if len(matrix.runs) > MOST_RUNS:
         pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
         raise UsageError(
-            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare. Choose some of them (--systems); a "
-            "table with one system per row is another form (--runs-as-rows)"
+            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare",
+            Option("systems", ("A", "B", "..."), "To choose some of them"),
+            Option("runs_as_rows", True, "if each row of the table is a system"),
         )
     method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
     tests = PairTests(method, alpha, permutations, test, seed, progress)
-    ranking = rank_runs(matrix.runs, matrix.scores())
+    ranking = rank_runs(matrix.runs, matrix.scores(), matrix.direction)
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)
     totals = parts.parts.sum(axis=1)
@@ -262,6 +278,7 @@ def compare_all(
         repeats={} if ordered.repeats is None else ordered.repeats.as_json(ordered.runs),
         unit_name=matrix.unit_name,
         manual=matrix.manual.intersection(matrix.runs),
+        direction=matrix.direction,
     )
 
 

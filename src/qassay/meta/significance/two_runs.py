@@ -59,6 +59,7 @@ def compare(
     p_t, effect = paired_t(parts)
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
+    lead = matrix.direction.oriented(difference)
     score_a, score_b = pair.scores().tolist()
     interval, verdict, p_repeats = _decision(pair, parts, test, alpha)
     needed = _units_needed(pair, parts, effect, power, alpha)
@@ -83,8 +84,8 @@ def compare(
         power=power,
         permutations=test.flips,
         exact=test.exact,
-        units_better=int((difference > TIE).sum()),
-        units_worse=int((difference < -TIE).sum()),
+        units_better=int((lead > TIE).sum()),
+        units_worse=int((lead < -TIE).sum()),
         deciding=_top(pair, difference, top),
         notes=(*matrix.notes, *_notes(matrix, test), *_repeat_notes(pair)),
         remarks=tuple(_remarks(matrix, parts, test, p_t, alpha)),
@@ -92,6 +93,7 @@ def compare(
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=matrix.unit_name,
         manual=matrix.manual.intersection(pair.runs),
+        direction=matrix.direction,
     )
 
 
@@ -99,7 +101,7 @@ def _decision(
     pair: ScoreMatrix, parts: Blocks, test: FlipTest, alpha: float
 ) -> tuple[tuple[float, float] | None, Verdict, float | None]:
     """Interval, verdict and, with repeats, the p-value that goes with them."""
-    ahead: Verdict = "better" if test.difference > 0 else "worse"
+    ahead: Verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
     if pair.repeats is None:
         return test.interval, ahead if test.rejects else "cannot tell", None
     if len(pair.units) < 2:

@@ -165,7 +165,7 @@ class Trust(Result):
             if self.alternative_annotator is None
             else self.alternative_annotator.as_json(),
             "intervals": {name: _listed(interval) for name, interval in self.intervals.items()},
-            "measure": self.measure,
+            **document(self, "measure"),
             **({"nugget_lists": self.lists.as_json()} if self.lists.pairs else {}),
             "notes": [self.sentence(), *([caution] if (caution := self.caution()) else []), *self.notes],
         }

@@ -178,12 +178,12 @@ class Worker:
 
 def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...]]:
     """An error as a sentence, and its first problems."""
-    from qassay.web.errors import without_path  # the framework, which nothing else here needs
+    from qassay.web.errors import for_page, sentence_of  # the framework, which nothing else here needs
 
     if isinstance(error, InputError):
-        problems = tuple(without_path(problem) for problem in error.problems[:PROBLEMS])
+        problems = tuple(map(for_page, error.problems[:PROBLEMS]))
         return str(problems[0]), problems
-    return str(error), ()
+    return sentence_of(error), ()
 
 
 def _write(finding: Finding, request: StudyRequest) -> None:
