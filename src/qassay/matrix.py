@@ -94,7 +94,8 @@ class ScoreMatrix(Result):
     every output repeats: which rule for missing or unjudged responses was applied, and to how many. `repeats` are
     there where runs answered the units several times. `unit_name` is what people call a unit and units. `read` says
     what was read, where the scores come from a table or a log; it is empty where they were computed. `scale` is the
-    lowest and highest score that the task allows, where it is known.
+    lowest and highest score that the task allows, where it is known, and `right_or_wrong` whether it allows no others;
+    where nobody says so, the scores decide. `others` counts the runs that were left out when these were selected.
     """
 
     runs: tuple[str, ...]
@@ -110,6 +111,8 @@ class ScoreMatrix(Result):
     unit_name: tuple[str, str] = ("question", "questions")
     read: str = ""
     scale: tuple[float, float] | None = None
+    right_or_wrong: bool | None = None
+    others: int = 0
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -183,6 +186,12 @@ class ScoreMatrix(Result):
         return float(np.ptp(self.values)) or float(np.abs(self.values).max())
 
     @property
+    def is_right_or_wrong(self) -> bool:
+        """Whether every score is 0 or 1, and could be nothing else."""
+        binary = bool(np.isin(self.values, (0.0, 1.0)).all())
+        return binary and self.right_or_wrong is not False
+
+    @property
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return len(self.runs) * (len(self.runs) - 1) // 2
@@ -212,5 +221,14 @@ class ScoreMatrix(Result):
         """The same matrix with these runs only, in this order."""
         rows = np.array([self.index(run) for run in runs], dtype=np.int64)
         repeats = None if self.repeats is None else self.repeats.for_runs(rows)
-        summary = self.summary.for_runs(rows)
-        return replace(self, runs=tuple(runs), values=self.values[rows], summary=summary, repeats=repeats)
+        if repeats is not None and max(repeats.numbers, default=1) == 1:
+            repeats = None
+        return replace(
+            self,
+            runs=tuple(runs),
+            values=self.values[rows],
+            summary=self.summary.for_runs(rows),
+            repeats=repeats,
+            right_or_wrong=self.is_right_or_wrong,
+            others=self.others + len(self.runs) - len(rows),
+        )

@@ -54,7 +54,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int = 0) -> Leaderboard:
-    """The runs by score, each with an interval and with letters: runs that share a letter cannot be told apart.
+    """The runs by score, each with an interval and with letters: runs that share a letter are not shown to differ.
 
     >>> import qassay
     >>> board = qassay.leaderboard(qassay.open(qassay.demo_folder()))
@@ -136,6 +136,7 @@ def compare(
     'cannot tell'
     """
     from qassay.meta.significance import compare as two_runs
+    from qassay.meta.significance import refuse_itself
 
     if correct_with is not None:
         evaluation = _corrected_evaluation(scores)
@@ -143,7 +144,11 @@ def compare(
             raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = as_matrix(scores, key=key)
+    pair = None
+    if a is not None and b is not None:
+        refuse_itself(a, b)
+        pair = a, b
+    matrix = as_matrix(scores, key=key, runs=pair)
     a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
@@ -437,27 +442,32 @@ def reuse(
     )
 
 
-def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> ScoreMatrix:
+def as_matrix(
+    scores: ScoresLike | Evaluation, *, key: str | None = None, runs: tuple[str, str] | None = None
+) -> ScoreMatrix:
     """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads.
 
-    `key` names the judgments that an evaluation is scored with.
+    `key` names the judgments that an evaluation is scored with. With `runs` nothing else is read or scored than these.
     """
+    evaluation = as_evaluation(scores)
+    if evaluation is None and runs is not None and hasattr(scores, "matrix_of"):
+        refuse_options(key=key)
+        return cast("Scores", scores).matrix_of(runs)
     # A matrix, or the scores of an evaluation or of tables.
     matrix = scores if isinstance(scores, ScoreMatrix) else getattr(scores, "matrix", None)
     if isinstance(matrix, ScoreMatrix):
         refuse_options(key=key)
         return matrix
-    evaluation = as_evaluation(scores)
     if evaluation is None and isinstance(scores, (str, Path)) and Path(scores).is_dir():
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(Path(scores))
     if evaluation is not None:
-        return evaluation.score(key=key).matrix
+        return evaluation.score(key=key).matrix if runs is None else evaluation.matrix_of(runs, key)
     from qassay.formats.scores import read_scores
 
     refuse_options(key=key)
-    return read_scores(scores).matrix
+    return read_scores(scores, systems=runs).matrix
 
 
 def refuse_options(**options: object) -> None:
@@ -475,8 +485,15 @@ def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:
     if a is not None or b is not None or len(matrix.runs) != 2:
         names = few(matrix.runs, 20)
         raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
-    first, second = matrix.scores().tolist()
-    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+    return the_two(matrix)
+
+
+def the_two(matrix: ScoreMatrix) -> tuple[str, str]:
+    """The runs of a matrix of two in the order of a leaderboard."""
+    from qassay.meta.ranking import rank_runs
+
+    first, second = rank_runs(matrix.runs, matrix.scores()).runs
+    return first, second
 
 
 def _corrected_evaluation(source: object) -> Evaluation:

@@ -35,6 +35,7 @@ from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, in_order
 from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule
+from qassay.matrix import ScoreMatrix
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
@@ -361,6 +362,16 @@ class Evaluation:
         if parse_rule(key) is not None:
             return replace(scores, vote=keys.voted_key(self, key)[1])
         return replace(scores, judged_by=self.judged_by(key)) if MIXED in key else scores
+
+    def matrix_of(self, runs: Sequence[str], key: str | None = None, **options: Unpack[HowScored]) -> ScoreMatrix:
+        """The score matrix of these runs alone: what others lack, or have unjudged, changes nothing."""
+        for tag in runs:
+            if tag not in self.runs.tags:
+                raise unknown("run", tag, self.runs.tags)
+        alone = copy(self)
+        object.__setattr__(alone, "run_files", replace(self.run_files, runs=self.runs.only(runs)))
+        matrix = alone.score(key, **options).matrix
+        return replace(matrix, others=len(self.runs.tags) - len(runs))
 
     def _score(self, joined: Tally, **options: Unpack[HowScored]) -> Scores:
         """The scores of a tally, with the decisions of the organiser."""

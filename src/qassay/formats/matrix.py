@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
+from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few, unknown
 from qassay.formats.cells import (
     COUNTED_AS_ZERO,
     GRADES,
@@ -149,6 +149,7 @@ def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
         denominator=denominator,
         notes=(*matrix.notes, note),
         clusters=None,
+        right_or_wrong=False,
         repeats=None if matrix.repeats is None else _series_repeats(matrix.repeats, which, sizes),
         unit_name=("series", "series"),
     )
@@ -197,10 +198,9 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
     scores = [place for place in range(len(header)) if place not in (ids, running)]
     costs: list[str] = []
     if systems is not None:
-        lacking = [name for name in systems if name not in header]
-        if lacking:
-            message = f"there is no column {lacking[0]!r}. The columns are {few(header, 20)}"
-            raise InputError(grid.problem(message, line=grid.header_line))
+        for name in systems:
+            if name not in header:
+                raise unknown("system", name, [header[place] for place in scores])
         scores = [header.index(name) for name in systems]
     else:
         costs = [header[place] for place in scores if is_cost(header[place])]
