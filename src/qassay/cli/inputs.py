@@ -217,7 +217,7 @@ class ScoringOptions(TableOptions, EvaluationOptions):
     """
 
     def read(self, sources: Sequence[str | Path], pair: tuple[str, str] | None = None) -> ScoreTables:
-        """The score matrices of an evaluation (a folder) or of files, one per metric; with `pair`, of two runs alone."""
+        """The score matrices of an evaluation (a folder) or of files, one per metric; those of a `pair` alone."""
         if is_evaluation(sources):
             refuse("a folder", self.given_options())
             from qassay.evaluation import open_evaluation

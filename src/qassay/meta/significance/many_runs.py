@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # How to read letters, wherever they are shown.
-SHARED_LETTER = "Runs in the same group (a shared letter) are not shown to differ: chance alone could explain it."
+SHARED_LETTER = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it."
 _SHOWN = 20
 # Pairs grow with the square: more runs than these take hours and fill memory.
 MOST_RUNS = 5_000
