@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
+from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.meta.significance import limit, percent, signed
 from qassay.reports.document import Fact, Material
@@ -43,8 +44,8 @@ def significance(material: Material) -> list[str]:
         sentences.append(f"{listed(behind)} {'is' if len(behind) == 1 else 'are'} significantly behind the first run.")
     sentences += _lead(material)
     if total > 1:
-        differ = "differs" if pairs.different == 1 else "differ"
-        sentences.append(f"{pairs.different:,} of {total:,} pairs of runs {differ} significantly.")
+        differ = "differ" if pairs.different > 1 else "differs"
+        sentences.append(as_sentence(f"{pairs_of_runs(pairs.different, total)} {differ} significantly"))
     return sentences
 
 

@@ -14,7 +14,7 @@ from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
 from qassay.meta.distributions import NAMED
 from qassay.meta.ranking import mean_ranks, places
-from qassay.meta.significance import SHARED_LETTER, limit, percent
+from qassay.meta.significance import SHARED_LETTER, limit, percent, signed
 from qassay.meta.significance.pair import READING
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
@@ -110,8 +110,9 @@ def _real(material: Material) -> Section | None:
 def _first_two(material: Material, first_two: PairComparison) -> Table:
     """The difference of the first two runs, its interval, and the chance that new questions reverse it."""
     shown = first_two.table()
-    scores, (name, difference, _), *others = shown.rows[:2], *shown.rows[2:]
-    rows = (*scores, (name, difference, answers.interval_of_lead(material)), *others)
+    scores, (name, _, _), *others = shown.rows[:2], *shown.rows[2:]
+    # The first is never behind: the difference needs no sign.
+    rows = (*scores, (name, signed(first_two.difference)[1:], answers.interval_of_lead(material)), *others)
     title = f"{called(first_two.a)} and {called(first_two.b)} in numbers"
     return replace(shown, title=title, rows=rows, notes=(READING, *_stars(shown)))
 

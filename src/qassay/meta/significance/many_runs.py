@@ -19,7 +19,7 @@ from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
-from qassay.meta.ranking import mean_ranks, places, rank_runs
+from qassay.meta.ranking import mean_ranks, pairs_of_runs, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.pair import PairComparison
@@ -133,10 +133,8 @@ class AllPairs(Result):
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}: a comparison needs two"
-        differ = "differs" if self.different == 1 else "differ"
-        pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
-        if not self.different:
-            pairs = "no pair of runs differs significantly"
+        differ = "differ" if self.different > 1 else "differs"
+        pairs = f"{pairs_of_runs(self.different, self._total)} {differ} significantly"
         on = f"this {self.unit_name[0]}" if self.units == 1 else f"these {counted(self.units, self.unit_name)}"
         return f"{self.lead()}; {pairs} on {on}"
 
