@@ -713,3 +713,14 @@ def test_the_number_of_labels_is_fixed_first(evaluation: Path, call: Call) -> No
     drawn = call("sample", evaluation, "--size", 60, "--for", JUDGE)
     assert "Fix the number of questions first" in drawn["notes"][0]
     assert "anywhere" not in " ".join(drawn["notes"])
+
+
+def test_a_third_run_without_a_response_does_not_block_a_corrected_pair(
+    labelled: Path, tmp_path: Path, call: Call
+) -> None:
+    folder = Path(shutil.copytree(labelled, tmp_path / "my-eval"))
+    pair = ("compare", folder, "new", "old", "--key", JUDGE, "--correct-with", "ada")
+    before = call(*pair)
+    run = folder / "runs" / "base.jsonl"
+    run.write_text("".join(run.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+    assert call(*pair) == before
