@@ -86,6 +86,11 @@ def test_a_table_of_two_has_one_answer_through_every_door(
         gated = printed(capsys, "compare", path, "A", "B", "--json", "--gate")
         assert (gated["gate"], gated["interval"]) == (expected.gate(), named["interval"])
         assert same(answer(qassay.compare(path, "A", "B")), answer(expected))
+    by_row = tmp_path / "rows.csv"
+    cells = zip(*(line.split(",") for line in three.read_text().splitlines()), strict=True)
+    by_row.write_text("\n".join(map(",".join, cells)))
+    by_row.write_text("run" + by_row.read_text().removeprefix("unit"))
+    assert same(printed(capsys, "compare", by_row, "A", "B", "--runs-as-rows", "--json")["interval"], named["interval"])
     (of_two,) = printed(capsys, "compare", two, "--json")["pairs"]
     (all_pairs,) = qassay.compare_all(two).pairs()
     (by_holm,) = compare_all(pair, method="holm").pairs()

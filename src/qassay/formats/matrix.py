@@ -91,10 +91,13 @@ def wide_matrix(
 ) -> ScoreMatrix:
     """The score matrix of a wide table.
 
-    `question` names the column of the units' ids; `systems` are the columns that are systems, where not all are.
+    `question` names the column of the units' ids; `systems` are the columns, or rows, that are systems, where not all are.
     """
     question = question or grid.ids
-    grid, costs = _chosen_columns(grid, question, systems) if not runs_as_rows else (grid, [])
+    if runs_as_rows:
+        grid, costs = _chosen_rows(grid, systems), []
+    else:
+        grid, costs = _chosen_columns(grid, question, systems)
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
@@ -206,6 +209,17 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
         costs = [header[place] for place in scores if is_cost(header[place])]
         scores = [place for place in scores if not is_cost(header[place])]
     return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
+
+
+def _chosen_rows(grid: Grid, systems: Sequence[str] | None) -> Grid:
+    """The table of one row per system with the chosen systems alone."""
+    if systems is None:
+        return grid
+    names = [name.strip() for name in grid.column(0)]
+    for name in systems:
+        if name not in names:
+            raise unknown("system", name, names)
+    return grid.with_rows([row for row, name in enumerate(names) if name in systems])
 
 
 def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:

@@ -188,9 +188,9 @@ class _Reader:
             runs_as_rows=self.runs_as_rows,
             missing=self.missing,
             question=self.columns.question,
-            systems=None if self.runs_as_rows else self.systems,
+            systems=self.systems,
         )
-        if self.systems is not None and not self.runs_as_rows:
+        if self.systems is not None:
             matrix = self._beside_others(matrix, table.grid)
         return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
 
@@ -200,7 +200,7 @@ class _Reader:
         Columns that go beyond 0 to 1 are not systems beside those that do not.
         """
         with suppress(InputError):
-            whole = wide_matrix(grid, missing="zero", question=self.columns.question)
+            whole = wide_matrix(grid, runs_as_rows=self.runs_as_rows, missing="zero", question=self.columns.question)
             within = (whole.values >= 0).all(axis=1) & (whole.values <= 1).all(axis=1)
             binary = bool(np.isin(whole.values[within], (0.0, 1.0)).all())
             return replace(chosen, right_or_wrong=binary, others=len(set(whole.runs) - set(chosen.runs)))
