@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import qassay
+from on_disk import write
 from qassay.analysis.reporting import of_matrix
 from qassay.cli import main
 from qassay.formats.matrix import write_matrix
@@ -140,7 +141,7 @@ def evaluation(tmp_path: Path) -> Path:
         (folder / name).mkdir(parents=True)
     (folder / "qassay.toml").write_text('task = "main2003"\n')
     ids = [str(number) for number in range(1, 31)]
-    write_rows(folder / "questions.jsonl", [{"id": name, "type": "factoid", "text": "Who?"} for name in ids])
+    write(folder / "questions.jsonl", [{"id": name, "type": "factoid", "text": "Who?"} for name in ids])
     for tag, every in (("a", 2), ("b", 3), ("c", 4)):
         lines = [f"{name} {tag} D1 {'x' if int(name) % every else 'y'}\n" for name in ids]
         if tag == "c":
@@ -150,12 +151,8 @@ def evaluation(tmp_path: Path) -> Path:
     rows = [
         {"question": name, "doc": "D1", "text": t, "judgment": label} for name in ids for t, label in labels.items()
     ]
-    write_rows(folder / "judgments" / "first.jsonl", rows)
+    write(folder / "judgments" / "first.jsonl", rows)
     return folder
-
-
-def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_what_a_third_run_lacks_changes_nothing(evaluation: Path, capsys: pytest.CaptureFixture[str]) -> None:

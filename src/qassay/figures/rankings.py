@@ -95,9 +95,9 @@ def _leader(pairs: AllPairs) -> str:
     """The figure in words, for people who do not see it."""
     if not pairs.runs:
         return "There are no runs."
-    best, worst = (f"with {pairs.scores[place]:.3f}" for place in (0, -1))
-    first = f"{called(pairs.runs[0])} is first {best}, {called(pairs.runs[-1])} last {worst}."
-    return first if len(pairs.runs) == 1 else f"{first} {pairs.lead(listed)}."
+    if len(pairs.runs) == 1:
+        return f"The only run, {called(pairs.runs[0])}, scores {pairs.scores[0]:.3f}."
+    return f"{pairs.lead(listed)}. {called(pairs.runs[-1])} is last with {pairs.scores[-1]:.3f}."
 
 
 def _dots(rows: list[dict[str, object]], order: list[str], title: str) -> Any:

@@ -91,7 +91,7 @@ def wide_matrix(
 ) -> ScoreMatrix:
     """The score matrix of a wide table.
 
-    `question` names the column of the units' ids; `systems` are the columns, or rows, that are systems, where not all are.
+    `question` names the column of the ids of the units; `systems` are the columns, or rows, to take, where not all are.
     """
     question = question or grid.ids
     if runs_as_rows:
