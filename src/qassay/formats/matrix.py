@@ -94,10 +94,7 @@ def wide_matrix(
     `question` names the column of the ids of the units; `systems` are the columns, or rows, to take, where not all are.
     """
     question = question or grid.ids
-    if runs_as_rows:
-        grid, costs = _chosen_rows(grid, systems), []
-    else:
-        grid, costs = _chosen_columns(grid, question, systems)
+    grid, costs = (_chosen_rows(grid, systems), []) if runs_as_rows else _chosen_columns(grid, question, systems)
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
