@@ -12,9 +12,10 @@ from qassay import figures
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
+from qassay.frames import ends
 from qassay.meta.distributions import NAMED
 from qassay.meta.ranking import mean_ranks, places
-from qassay.meta.significance import SHARED_LETTER, limit, percent, signed
+from qassay.meta.significance import SHARED_LETTER, percent, signed
 from qassay.meta.significance.pair import READING
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
@@ -126,19 +127,20 @@ def _pairs(material: Material) -> Exhibit:
         "run",
         "compared with",
         Column("difference", f"+.{decimals(pair.difference for pair in pairs)}f"),
-        f"{percent(1 - material.pairs.alpha)} interval",
+        *(Column(name, "+.3f") for name in ("from", "to")),
         Column("p, corrected", PROBABILITY),
     ]
     manual = material.pairs.manual
     rows = [
         (
             *(starred(pair.a, manual), starred(pair.b, manual), pair.difference),
-            *(pair.interval and f"{limit(pair.interval[0])} to {limit(pair.interval[1])}", pair.p_adjusted),
-            pair.different,
+            *(*ends(pair.interval), pair.p_adjusted, pair.different),
         )
         for pair in pairs
     ]
-    shown = table("Pairs of runs, the clearest first", [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
+    level = percent(1 - material.pairs.alpha)
+    title = f"Pairs of runs with {level} intervals of their difference, the clearest first"
+    shown = table(title, [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
     return Exhibit("pairs", shown, folded=True)
 
 
