@@ -95,7 +95,9 @@ class ScoreMatrix(Result):
     every output repeats: which rule for missing or unjudged responses was applied, and to how many. `repeats` are
     there where runs answered the units several times. `unit_name` is what people call a unit and units. `read` says
     what was read, where the scores come from a table or a log; it is empty where they were computed. `scale` is the
-    lowest and highest score that the task allows, where it is known. `direction` says which scores are better.
+    lowest and highest score that the task allows, where it is known, and `right_or_wrong` whether it allows no others;
+    where nobody says so, the scores decide. `direction` says which scores are better. `others` counts the runs that
+    were left out when these were selected.
     """
 
     runs: tuple[str, ...]
@@ -112,6 +114,8 @@ class ScoreMatrix(Result):
     read: str = ""
     scale: tuple[float, float] | None = None
     direction: Direction = HIGHER
+    right_or_wrong: bool | None = None
+    others: int = 0
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -185,6 +189,12 @@ class ScoreMatrix(Result):
         return float(np.ptp(self.values)) or float(np.abs(self.values).max())
 
     @property
+    def is_right_or_wrong(self) -> bool:
+        """Whether every score is 0 or 1, and could be nothing else."""
+        binary = bool(np.isin(self.values, (0.0, 1.0)).all())
+        return binary and self.right_or_wrong is not False
+
+    @property
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return len(self.runs) * (len(self.runs) - 1) // 2
@@ -196,13 +206,6 @@ class ScoreMatrix(Result):
     def oriented_scores(self) -> Floats:
         """The scores such that more is better: for orders and ranks, not for people."""
         return self.direction.oriented(self.scores())
-
-    def only_pair(self) -> tuple[str, str] | None:
-        """The only two runs, the better one first; None where there are more or fewer."""
-        if len(self.runs) != 2:
-            return None
-        (first, second), (a, b) = self.oriented_scores().tolist(), self.runs
-        return (a, b) if first >= second else (b, a)
 
     def scores_on(self, units: Integers) -> Floats:
         """The score of every run over the units with these indices (repeats allowed, for resampling)."""
@@ -225,5 +228,14 @@ class ScoreMatrix(Result):
         """The same matrix with these runs only, in this order."""
         rows = np.array([self.index(run) for run in runs], dtype=np.int64)
         repeats = None if self.repeats is None else self.repeats.for_runs(rows)
-        summary = self.summary.for_runs(rows)
-        return replace(self, runs=tuple(runs), values=self.values[rows], summary=summary, repeats=repeats)
+        if repeats is not None and max(repeats.numbers, default=1) == 1:
+            repeats = None
+        return replace(
+            self,
+            runs=tuple(runs),
+            values=self.values[rows],
+            summary=self.summary.for_runs(rows),
+            repeats=repeats,
+            right_or_wrong=self.is_right_or_wrong,
+            others=self.others + len(self.runs) - len(rows),
+        )

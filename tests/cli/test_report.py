@@ -51,7 +51,7 @@ def test_scores_become_a_page(place: Path, capsys: pytest.CaptureFixture[str]) -
     assert "<h1>Results: scores.csv</h1>" in page
     read, _, answer = printed.splitlines()[:3]
     assert read == "Wide table: 3 systems x 30 questions."
-    assert answer.startswith("C leads with 0.533, but 2 other runs could be as good: ")
+    assert answer.startswith("C leads with 0.533, but chance alone could explain its lead over ")
     assert "Wrote report.html" in printed
     assert "qassay compare scores.csv" in page
 

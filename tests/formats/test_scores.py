@@ -329,7 +329,7 @@ def test_two_scales_ask_which_are_systems(write: Write) -> None:
     with pytest.raises(InputError, match=r"A, B lie between 0 and 1, those of speed go up to 300.*systems=..A., .B.."):
         read_scores(path)
     assert read_scores(path, systems=["B", "A"]).matrix.runs == ("B", "A")
-    with pytest.raises(InputError, match=r"there is no column 'X'. The columns are qid, A, B, speed"):
+    with pytest.raises(UsageError, match=r"unknown system 'X'; there are A, B, speed"):
         read_scores(path, systems=["X", "A"])
     assert read_scores(write("r.csv", "qid,A,B\nq1,60,99\nq2,1,12\n")).matrix.runs == ("A", "B")
     with pytest.raises(InputError, match=r"systems=..A.."):

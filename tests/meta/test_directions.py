@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from qassay import figures
+from qassay.analysis import only_pair
 from qassay.analysis.plans import plan_from_pilot
 from qassay.directions import Direction
 from qassay.errors import UsageError
@@ -56,7 +57,7 @@ def test_two_runs(seed: int, repeats: int) -> None:
     assert [unit.part for unit in lower.deciding] == [-unit.part for unit in higher.deciding]
     assert [lower.gate(margin) for margin in (0.0, 2.0, 9.0)] == [higher.gate(margin) for margin in (0.0, 2.0, 9.0)]
     assert lower.sentence() == higher.sentence().replace("scores higher", "scores lower")
-    assert matrix.only_pair() == mirrored(matrix).only_pair()
+    assert only_pair(matrix) == only_pair(mirrored(matrix))
     drawn_pairs = [figures.differences_by_unit(result).table.rows for result in (higher, lower)]
     assert [row[0] for row in drawn_pairs[0]] == [row[0] for row in drawn_pairs[1]]
 

@@ -54,7 +54,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int = 0) -> Leaderboard:
-    """The runs by score, each with an interval and with letters: runs that share a letter cannot be told apart.
+    """The runs by score, each with an interval and with letters: runs that share a letter are not shown to differ.
 
     >>> import qassay
     >>> board = qassay.leaderboard(qassay.open(qassay.demo_folder()))
@@ -142,6 +142,7 @@ def compare(
     'cannot tell'
     """
     from qassay.meta.significance import compare as two_runs
+    from qassay.meta.significance import refuse_itself
 
     if correct_with is not None:
         evaluation = _corrected_evaluation(scores)
@@ -149,7 +150,11 @@ def compare(
             raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = as_matrix(scores, key=key, lower_is_better=lower_is_better)
+    pair = None
+    if a is not None and b is not None:
+        refuse_itself(a, b)
+        pair = a, b
+    matrix = as_matrix(scores, key=key, lower_is_better=lower_is_better, runs=pair)
     a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
@@ -451,12 +456,20 @@ def reuse(
 
 
 def as_matrix(
-    scores: ScoresLike | Evaluation, *, key: str | None = None, lower_is_better: Collection[str] = ()
+    scores: ScoresLike | Evaluation,
+    *,
+    key: str | None = None,
+    lower_is_better: Collection[str] = (),
+    runs: tuple[str, str] | None = None,
 ) -> ScoreMatrix:
     """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads.
 
-    `key` names the judgments that an evaluation is scored with.
+    `key` names the judgments that an evaluation is scored with. With `runs` nothing else is read or scored than these.
     """
+    evaluation = as_evaluation(scores)
+    if evaluation is None and runs is not None and hasattr(scores, "matrix_of"):
+        refuse_options(key=key)
+        return cast("Scores", scores).matrix_of(runs)
     # A matrix, or the scores of an evaluation or of tables.
     matrix = scores if isinstance(scores, ScoreMatrix) else getattr(scores, "matrix", None)
     if isinstance(matrix, ScoreMatrix):
@@ -472,11 +485,11 @@ def as_matrix(
     if evaluation is not None:
         if lower_is_better:
             raise UsageError("lower_is_better is for scores; the measures of an evaluation have their direction")
-        return evaluation.score(key=key).matrix
+        return evaluation.score(key=key).matrix if runs is None else evaluation.matrix_of(runs, key)
     from qassay.formats.scores import read_scores
 
     refuse_options(key=key)
-    return read_scores(scores, lower_is_better=lower_is_better).matrix
+    return read_scores(scores, systems=runs, lower_is_better=lower_is_better).matrix
 
 
 def need_evaluation(source: object, function: str, instead: str = "") -> Evaluation:
@@ -500,11 +513,21 @@ def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:
     """The two runs to compare: those that are named, or the only two, the better one first."""
     if a is not None and b is not None:
         return a, b
-    pair = matrix.only_pair()
+    pair = only_pair(matrix)
     if a is not None or b is not None or pair is None:
         names = few(matrix.runs, 20)
         raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
     return pair
+
+
+def only_pair(matrix: ScoreMatrix) -> tuple[str, str] | None:
+    """The only two runs in the order of a leaderboard; None where there are more or fewer."""
+    from qassay.meta.ranking import rank_runs
+
+    if len(matrix.runs) != 2:
+        return None
+    first, second = rank_runs(matrix.runs, matrix.scores(), matrix.direction).runs
+    return first, second
 
 
 def _corrected_evaluation(source: object) -> Evaluation:

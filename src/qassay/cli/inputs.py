@@ -191,8 +191,13 @@ class TableOptions:
         values = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
         return {**values, "--repeats": self.repeats != "column"}
 
-    def read_tables(self, sources: Sequence[str | Path], missing: Literal["stop", "zero", "skip"]) -> ScoreTables:
-        """The scores of files."""
+    def read_tables(
+        self,
+        sources: Sequence[str | Path],
+        missing: Literal["stop", "zero", "skip"],
+        systems: Sequence[str] | None = None,
+    ) -> ScoreTables:
+        """The scores of files, of these systems or of those that the option names."""
         from qassay.formats.columns import Columns
         from qassay.formats.scores import read_scores
 
@@ -202,7 +207,7 @@ class TableOptions:
         return read_scores(
             list(sources),
             metric=self.metric,
-            systems=self.system_names,
+            systems=systems or self.system_names,
             missing=missing,
             repeats=self.repeats,
             columns=columns,
@@ -219,20 +224,23 @@ class ScoringOptions(TableOptions, EvaluationOptions):
     Options that do not apply to the source are an error, not ignored.
     """
 
-    def read(self, sources: Sequence[str | Path]) -> ScoreTables:
-        """The score matrices of an evaluation (a folder) or of files, one per metric."""
+    def read(self, sources: Sequence[str | Path], pair: tuple[str, str] | None = None) -> ScoreTables:
+        """The score matrices of an evaluation (a folder) or of files, one per metric; those of a `pair` alone."""
         if is_evaluation(sources):
             refuse("a folder", self.given_options())
             from qassay.evaluation import open_evaluation
             from qassay.formats.scores import ScoreTables
 
-            matrix = self.scores(open_evaluation(Path(sources[0]))).matrix
+            evaluation = open_evaluation(Path(sources[0]))
+            matrix = (
+                self.scores(evaluation).matrix if pair is None else evaluation.matrix_of(pair, self.key, **self.how)
+            )
             return ScoreTables({matrix.measure: matrix})
         if self.measure is not None:
             raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
         options = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
-        return self.read_tables(sources, self.missing)
+        return self.read_tables(sources, self.missing, pair)
 
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""

@@ -98,6 +98,11 @@ class Grid:
         chosen = [self.columns[place] for place in places]
         return replace(self, header=[self.header[place] for place in places], columns=chosen)
 
+    def with_rows(self, rows: Sequence[int]) -> Grid:
+        """The table with these rows, in this order."""
+        lines = None if self.lines is None else [self.lines[row] for row in rows]
+        return replace(self, columns=[[column[row] for row in rows] for column in self.columns], lines=lines)
+
 
 @dataclass
 class _SharedCells:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import MOST_KEPT, InputError, Option, Problem, Problems, UsageError, few
+from qassay.errors import MOST_KEPT, InputError, Option, Problem, Problems, UsageError, few, unknown
 from qassay.formats.cells import (
     COUNTED_AS_ZERO,
     GRADES,
@@ -96,10 +96,10 @@ def wide_matrix(
 ) -> ScoreMatrix:
     """The score matrix of a wide table.
 
-    `question` names the column of the units' ids; `systems` are the columns that are systems, where not all are.
+    `question` names the column of the ids of the units; `systems` are the columns, or rows, to take, where not all are.
     """
     question = question or grid.ids
-    grid, costs = _chosen_columns(grid, question, systems) if not runs_as_rows else (grid, [])
+    grid, costs = (_chosen_rows(grid, systems), []) if runs_as_rows else _chosen_columns(grid, question, systems)
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
@@ -156,6 +156,7 @@ def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
         denominator=denominator,
         notes=(*matrix.notes, note),
         clusters=None,
+        right_or_wrong=False,
         repeats=None if matrix.repeats is None else _series_repeats(matrix.repeats, which, sizes),
         unit_name=("series", "series"),
     )
@@ -204,15 +205,25 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
     scores = [place for place in range(len(header)) if place not in (ids, running)]
     costs: list[str] = []
     if systems is not None:
-        lacking = [name for name in systems if name not in header]
-        if lacking:
-            message = f"there is no column {lacking[0]!r}. The columns are {few(header, 20)}"
-            raise InputError(grid.problem(message, line=grid.header_line))
+        for name in systems:
+            if name not in header:
+                raise unknown("system", name, [header[place] for place in scores])
         scores = [header.index(name) for name in systems]
     else:
         costs = [header[place] for place in scores if is_cost(header[place])]
         scores = [place for place in scores if not is_cost(header[place])] or scores
     return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
+
+
+def _chosen_rows(grid: Grid, systems: Sequence[str] | None) -> Grid:
+    """The table of one row per system with the chosen systems alone."""
+    if systems is None:
+        return grid
+    names = [name.strip() for name in grid.column(0)]
+    for name in systems:
+        if name not in names:
+            raise unknown("system", name, names)
+    return grid.with_rows([row for row, name in enumerate(names) if name in systems])
 
 
 def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:

@@ -6,7 +6,9 @@ as they are written; every other form becomes rows first (`ScoreRows`). One sent
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -205,9 +207,23 @@ class _Reader:
             runs_as_rows=self.runs_as_rows,
             missing=self.missing,
             question=self.columns.question,
-            systems=None if self.runs_as_rows else self.systems,
+            systems=self.systems,
         )
-        return self._finished(matrix, "wide table", table.grid.file)
+        if self.systems is not None:
+            matrix = self._beside_others(matrix, table.grid)
+        return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
+
+    def _beside_others(self, chosen: ScoreMatrix, grid: Grid) -> ScoreMatrix:
+        """The matrix of the chosen systems of a wide table, with what the others tell of it, where they are systems.
+
+        Columns that go beyond 0 to 1 are not systems beside those that do not.
+        """
+        with suppress(InputError):
+            whole = wide_matrix(grid, runs_as_rows=self.runs_as_rows, missing="zero", question=self.columns.question)
+            within = (whole.values >= 0).all(axis=1) & (whole.values <= 1).all(axis=1)
+            binary = bool(np.isin(whole.values[within], (0.0, 1.0)).all())
+            return replace(chosen, right_or_wrong=binary, others=len(set(whole.runs) - set(chosen.runs)))
+        return chosen
 
     def _parts(self, loaded: Sequence[_Table | Part]) -> list[Part]:
         """Every source as rows. Columns that several files share, or that a metric names, are metrics."""
@@ -271,6 +287,15 @@ class _Reader:
                 if system not in known:
                     raise unknown("system", system, known)
         matrix = assemble(chosen, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
+        if self.systems is not None:
+            values = {
+                value
+                for part in parts
+                for value, of in zip(part.rows.values, part.rows.metrics, strict=True)
+                if of == metric and not math.isnan(value)
+            }
+            others = len({system for part in parts for system in part.systems}) - len(matrix.runs)
+            matrix = replace(matrix, right_or_wrong=values <= {0.0, 1.0}, others=others)
         matrix = self._finished(_selected(matrix, self.systems), _form(parts), file_names(parts))
         matrix = replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
         says = [rows.higher_is_better[metric] for part in parts if metric in (rows := part.rows).higher_is_better]
@@ -280,7 +305,8 @@ class _Reader:
         """The matrix with the sentence about it; an error where its systems are not on one scale."""
         if self.systems is None:
             _refuse_scales(matrix, file)
-        read = f"{form}: {plural(len(matrix.runs), 'system')} x {plural_unit(matrix)}"
+        of = f"{len(matrix.runs):,} of " if matrix.others else ""
+        read = f"{form}: {of}{plural(len(matrix.runs) + matrix.others, 'system')} x {plural_unit(matrix)}"
         if matrix.repeats is not None:
             numbers = sorted(set(matrix.repeats.numbers))
             read += f", {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''} repeats"

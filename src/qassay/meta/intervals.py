@@ -85,8 +85,9 @@ def score_intervals(
 ) -> ScoreIntervals:
     """An interval for the score of every run.
 
-    BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores
-    are 0 or 1, run scores are their means and there are no series, Wilson's interval stands in for a run with
+    BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores can
+    only be 0 or 1 (`matrix.right_or_wrong`, whichever runs are shown), run scores are their means and there are no
+    series, Wilson's interval stands in for a run with
     few questions, or few right or few wrong answers. There is none for too few units (or series), and none for a run
     whose scores are all alike: a bootstrap would give an interval of no width, as if the score were known exactly.
     The score of a system that was run several times has a t interval that includes what running it again would change.
@@ -172,7 +173,7 @@ def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which runs have a proportion of few questions for a score."""
     units = len(matrix.units)
     proportions = matrix.summary.is_mean and matrix.clusters is None and units > 0
-    if not proportions or not np.isin(matrix.values, (0.0, 1.0)).all():
+    if not proportions or not matrix.is_right_or_wrong:
         return np.zeros(len(matrix.runs), dtype=np.bool_)
     right = matrix.values.sum(axis=1)
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))

@@ -109,6 +109,19 @@ class RankComparison:
         return document(self, "runs", "pairs", "concordant", "swaps", "tied", *taus, "notes")
 
 
+def pairs_of_runs(number: int, total: int) -> str:
+    """How many of the pairs of runs, in words.
+
+    >>> pairs_of_runs(0, 15), pairs_of_runs(1, 15), pairs_of_runs(15, 15), pairs_of_runs(1, 1)
+    ('no pair of runs', '1 of 15 pairs of runs', 'all 15 pairs of runs', 'the only pair of runs')
+    """
+    if not number:
+        return "no pair of runs"
+    if number == total:
+        return "the only pair of runs" if total == 1 else f"all {total:,} pairs of runs"
+    return f"{number:,} of {total:,} pairs of runs"
+
+
 def levels(scores: ArrayLike) -> Integers:
     """The place of each score among the distinct scores, 0 for the highest.
 

@@ -73,7 +73,7 @@ class Pair(TypedDict):
 
 
 class Ranked(TypedDict):
-    """One run, and the letters it shares with runs that cannot be told apart from it."""
+    """One run, and the letters it shares with runs from which it is not shown to differ."""
 
     run: str
     score: Number

@@ -326,7 +326,7 @@ class CorrectedPair(Result):
         if self.verdict != "cannot tell":
             return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
         if self.interval is None:
-            return f"{self.a} and {self.b} cannot be told apart yet: too few labels ({labels})"
+            return f"{self.a} and {self.b} cannot be compared yet: too few labels ({labels})"
         if abs(self.difference) <= TIE:
             return f"{self.a} and {self.b} have the same corrected score ({labels})"
         higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)

@@ -346,7 +346,7 @@ def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs 
 
 
 def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding:
-    matrix = scored(evaluation, choice).matrix
+    matrix = evaluation.matrix_of((a, b), choice.key, **choice.how)
     every = analysis.compare(matrix, a, b, top=len(matrix.units))
     # The figure has all units, the table those of the command.
     pair = replace(every, deciding=every.deciding[:DECIDING])
