@@ -179,7 +179,7 @@ class _Reader:
         header = [name.strip() for name in table.grid.header]
         names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
-        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric is not None):
+        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None
         matrix = wide_matrix(
             table.grid,
