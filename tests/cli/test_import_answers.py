@@ -196,7 +196,9 @@ def test_ids_of_the_file_alone_are_found_by_text(folder: Path, tmp_path: Path, c
     before = (folder / "questions.jsonl").read_bytes()
     renumbered = [{**row, "id": place} for place, row in enumerate(OLD)]
     assert run_import(folder, write(tmp_path / "new.jsonl", renumbered)) == 0
-    assert "3 ids are not in the evaluation; the questions were found by their texts (0 is q1" in capsys.readouterr().err
+    assert (
+        "3 ids are not in the evaluation; the questions were found by their texts (0 is q1" in capsys.readouterr().err
+    )
     assert [row["question"] for row in read(folder / "runs" / "new.jsonl")] == ["q1", "q2", "q3"]
     assert (folder / "questions.jsonl").read_bytes() == before
 

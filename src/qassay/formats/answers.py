@@ -201,6 +201,8 @@ def kind_of_columns(
             return "judgments"
     if free_text and not has_question and "type" not in names:
         return "responses" if has(ANSWER_KEYS, "id") and has(ANSWER_KEYS, "answer") else None
+    if "run" in names and not has(ANSWER_KEYS, "answer"):
+        return None
     return "responses" if has_question and has_answer else None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 
 QUESTION_ID = ("question_id", "qid", "query_id", "sample_id", "id")
 # What is asked, as a text.
@@ -27,8 +27,9 @@ CONTEXT_TEXT = ("text", "page_content", "content")
 CONTEXT_DOC = ("doc", "id", "doc_id", "source")
 
 _BLANKS = re.compile(r"[\s-]+")
-# Names are alike from this share of equal characters on.
-_ALIKE = 0.75
+# Names are alike from this share of equal characters on; short ones never.
+_ALIKE = 0.8
+_SHORT = 4
 
 
 def plain_name(key: str) -> str:
@@ -40,22 +41,19 @@ def plain_name(key: str) -> str:
     return _BLANKS.sub("_", key.strip().lower())
 
 
-def resembled(key: str, known: Collection[str], other_names: Iterable[Collection[str]] = ()) -> str | None:
-    """The known field that an unknown one is likely meant to be: by its spelling, or as another name of it.
+def resembled(key: str, known: Mapping[str, Iterable[str]]) -> str | None:
+    """The field that a key is likely meant to be, by its spelling, its plural, or another name of the field.
 
-    `other_names` are groups of names with one meaning.
+    `known` has the other names of each field.
 
-    >>> resembled("item", ["items", "nil"]), resembled("answers", ["items"], [("items", "answers")])
-    ('items', 'items')
-    >>> resembled("latency_ms", ["items", "nil"])
+    >>> known = {"items": ("answer", "output"), "nil": ()}
+    >>> resembled("item", known), resembled("answers", known), resembled("anwser", known), resembled("cost", known)
+    ('items', 'items', 'items', None)
     """
-    plain = {plain_name(name): name for name in known}
+    names = {plain_name(name): field for field, others in known.items() for name in (field, *others)}
     name = plain_name(key)
-    if name in plain:
-        return plain[name]
-    for group in other_names:
-        names = {plain_name(each) for each in group}
-        if {name, name.removesuffix("s"), f"{name}s"} & names and (meant := names & plain.keys()):
-            return plain[min(meant)]
-    close = difflib.get_close_matches(name, plain, 1, _ALIKE)
-    return plain[close[0]] if close else None
+    for spelling in (name, name.removesuffix("s"), f"{name}s"):
+        if spelling in names:
+            return names[spelling]
+    close = difflib.get_close_matches(name, names, 1, _ALIKE) if len(name) >= _SHORT else []
+    return names[close[0]] if close else None

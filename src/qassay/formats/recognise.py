@@ -185,6 +185,8 @@ def _json_kind(head: Sequence[str], setting: Setting) -> str | None:
         kind = row_kind(row)
         if kind is None or (kind in _PERHAPS_RESPONSES and setting.free_text):
             kind = _columns_kind(row, row, setting) or kind
+        if kind in (None, "answers") and {"run", "question"} <= row.keys():
+            kind = "run"  # whose answers are in a field that runs do not have
         if kind:
             return kind
     return None

@@ -177,6 +177,7 @@ class SubmittedFile(TypedDict):
     run: str | None
     errors: list[Problem]
     errors_total: int
+    warnings: NotRequired[list[Problem]]
 
 
 class SubmittedRun(TypedDict):

@@ -44,11 +44,12 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The tag of a faultless run, or the first faults of another one and how many there are."""
+    """The tag of a faultless run, or the first faults of another one and how many there are; and what is odd in it."""
 
     tag: str | None
     problems: tuple[Problem, ...] = ()
     faults: int = 0
+    warnings: tuple[Problem, ...] = ()
 
 
 def check_upload(upload: Upload) -> Checked:
@@ -58,7 +59,8 @@ def check_upload(upload: Upload) -> Checked:
     problems = read.faults(lengths)
     if not problems:
         # The warning that the file is not named after its run says nothing here: the store names it.
-        return Checked(read.runs.tags[0])
+        odd = tuple(warning for warning in read.warnings if warning.rule != "configuration")
+        return Checked(read.runs.tags[0], warnings=odd)
     # By line; what is missing has none and comes last.
     problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
     return Checked(None, problems.kept(), problems.total)

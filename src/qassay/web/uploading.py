@@ -60,6 +60,7 @@ class Report:
     tag: str | None
     problems: tuple[Problem, ...]
     faults: int
+    warnings: tuple[Problem, ...] = ()
     organisation: str | None = None
     number: str = field(default_factory=lambda: token_hex(8))
 
@@ -74,12 +75,13 @@ class Fault(Context):
 
 
 class FileReport(Context):
-    """The result of one uploaded file: a run, or the first of its faults."""
+    """The result of one uploaded file: a run and what is odd in it, or the first of its faults."""
 
     file: str
     tag: str | None
     faults: int
     first: list[Fault]
+    warnings: list[Fault]
     report: str | None
 
 
@@ -119,7 +121,7 @@ def take_upload(
                     keep(connection, checked.tag, data.read_bytes(), called)
         except InputError as error:
             checked = Checked(None, error.problems, error.problems.total)
-    report = Report(called, checked.tag, checked.problems, checked.faults, organisation)
+    report = Report(called, checked.tag, checked.problems, checked.faults, checked.warnings, organisation)
     if report.problems:
         _remember(site, report)
     return report
@@ -128,7 +130,8 @@ def take_upload(
 def file_report(report: Report) -> FileReport:
     """The answer to the sender of a file."""
     number = report.number if report.problems else None
-    return FileReport.build(report, first=_faults(report.problems), report=number)
+    warnings = _faults(report.warnings)
+    return FileReport.build(report, first=_faults(report.problems), warnings=warnings, report=number)
 
 
 def report_page(site: Site, number: str, page: int, *, organisation: str | None, back: str, label: str) -> ReportPage:

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.answers import Answer, AnswerTable, read_answers
+from qassay.formats.answers import ANSWER_KEYS, Answer, AnswerTable, read_answers
+from qassay.formats.fields import resembled
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.records import parse_records
+from qassay.formats.runs import empty_run
 from qassay.questions import Question
 from qassay.tables import plural
 from qassay.tasks import Task
@@ -317,6 +319,11 @@ def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Pro
 def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
     """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
     message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
+    absent = {name: names for name, names in ANSWER_KEYS.items() if name not in table.keys.of}
+    for key in table.keys.left_out:
+        if meant := resembled(key, absent):
+            resembles = f"{key!r} is not read; if it is the {meant}: --map {meant}={key}"
+            plan.warnings.append(Problem("syntax", resembles, source.name))
     keys = table.keys if plan.options.run is None else table.keys.without("system")
     if words := keys.in_words():
         message += f" ({words})"
@@ -339,6 +346,8 @@ def _import_runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[s
     for tag, rows in _runs(plan, source, table, ids).items():
         data = jsonl.dump_rows(rows).encode()
         keep_run(plan, source, tag, data, data)
+        if all(not row["items"] for row in rows):
+            plan.warnings.append(empty_run(source.name))
         if empty := sum(not row["items"] for row in rows):
             plan.report(source, f"{plural(empty, 'empty answer')} in it")
         answered = {row["question"] for row in rows}
