@@ -235,6 +235,9 @@ def is_evaluation(sources: Sequence[str | Path]) -> bool:
     """Whether the source is an evaluation; an error where it is one among others."""
     folders = [source for source in sources if Path(source).is_dir()]
     if folders and len(sources) > 1:
+        from qassay.formats.folder import open_folder
+
+        open_folder(folders[0])
         raise UsageError(f"{folders[0]} is an evaluation: it is analysed alone, without other sources")
     return bool(folders)
 

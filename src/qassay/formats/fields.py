@@ -26,6 +26,13 @@ UNIT = ("item", "unit", "topic", "series", "doc_id")
 CONTEXT_TEXT = ("text", "page_content", "content")
 CONTEXT_DOC = ("doc", "id", "doc_id", "source")
 
+# Rows of an evaluation: what they are, their keys, and keys of which they have one or more.
+_OWN_ROWS: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
+    ("questions", frozenset({"id", "type", "text"}), frozenset()),
+    ("judgments", frozenset({"question", "judgment"}), frozenset()),
+    ("a run", frozenset({"run", "question"}), frozenset({"items", "nil", "decision"})),
+    ("a nugget list", frozenset({"question", "nugget", "vital"}), frozenset()),
+)
 _BLANKS = re.compile(r"[\s-]+")
 # Names are alike from this share of equal characters on; short ones never.
 _ALIKE = 0.8
@@ -39,6 +46,19 @@ def plain_name(key: str) -> str:
     ('ground_truth', 'actualoutput')
     """
     return _BLANKS.sub("_", key.strip().lower())
+
+
+def own_rows(names: Iterable[str]) -> str | None:
+    """What rows with these keys are, where they are part of an evaluation and never scores.
+
+    >>> own_rows(["run", "question", "items"]), own_rows(["run", "question", "score"])
+    ('a run', None)
+    """
+    keys = set(names)
+    for contents, needed, one_of in _OWN_ROWS:
+        if needed <= keys and (not one_of or one_of & keys):
+            return contents
+    return None
 
 
 def resembled(key: str, known: Mapping[str, Iterable[str]]) -> str | None:

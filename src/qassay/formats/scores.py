@@ -16,6 +16,7 @@ import numpy as np
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
 from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
+from qassay.formats.fields import own_rows
 from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
@@ -155,12 +156,22 @@ class _Reader:
         if isinstance(content, Path):
             from qassay.formats.foreign import read_log
 
+            if content.is_dir():
+                from qassay.formats.folder import open_folder
+
+                open_folder(content)
+                message = "is an evaluation, not a file of scores; score it first"
+                raise InputError(Problem("configuration", message, str(content)))
             rows = read_log(content)
             if rows is not None:
                 return Part(rows, source.name, source.stem)
             grid = read_grid(content)
         else:
             grid = memory_grid(content)
+        kind = None if self.columns.are_given or self.systems else own_rows(grid.header)
+        if kind is not None:
+            message = f"contains {kind}, not scores: import it into an evaluation, and score that"
+            raise InputError(Problem("syntax", message, grid.file))
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
         return _Table(source, grid, self._for_metric(grid, roles))
 
