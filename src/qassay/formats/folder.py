@@ -176,7 +176,7 @@ def open_folder(path: Path | str) -> Folder:
             fault = f"is a file, not an evaluation ({takes}){advice}"
         raise InputError(Problem("configuration", fault, str(path)))
     if not folder.configuration.is_file():
-        message = f"{NOT_AN_EVALUATION}; make one with: qassay init FOLDER --task NAME. Logs and tables in it are files to name"
+        message = f"{NOT_AN_EVALUATION}; make one with: qassay init FOLDER --task NAME"
         raise InputError(Problem("configuration", message, str(path)))
     return folder
 

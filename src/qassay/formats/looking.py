@@ -329,8 +329,8 @@ def _folder(path: Path) -> Finding:
     """An evaluation, or any other folder."""
     where = shlex.quote(str(path))
     if not (path / CONFIGURATION).is_file():
-        steps = (Step(f"qassay look {where}/*", "look at the files in it"),)
-        return Finding(str(path), "folder", f"{NOT_AN_EVALUATION}.", (), steps)
+        step = Step(f"qassay look {where}/*", "look at the files in it")
+        return Finding(str(path), "folder", f"{NOT_AN_EVALUATION}.", (), (step,))
     task = read_configuration(Folder(path)).task
     steps = (
         Step(f"qassay check {where}", "what is in it, and what is wrong with it"),
