@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from qassay.errors import InputError, Option, UsageError, with_way_out
 from qassay.formats.columns import UNIT_HEADERS
 from qassay.formats.matrix import Missing, average_series, format_matrix, read_matrix, write_matrix
+from qassay.formats.scores import read_scores
 from qassay.matrix import ScoreMatrix
 
 SKIP_OR_ZERO = '. To leave the question out: missing="skip"; to count 0: missing="zero"'
@@ -52,7 +53,8 @@ def test_unit_column(write: Callable[..., Path]) -> None:
 )
 def test_unit_headers(write: Callable[..., Path], header: str) -> None:
     first = {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
-    assert set(UNIT_HEADERS) == first | {"question_id", "sample_id", "query", "doc_id"}  # FORMATS 7
+    others = {"question_id", "sample_id", "query", "doc_id", "item", "user_input", "input", "prompt"}  # FORMATS 7
+    assert set(UNIT_HEADERS) == first | others
     assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
 
 
@@ -177,6 +179,19 @@ def test_a_run_without_any_score_is_still_a_run(write: Callable[..., Path]) -> N
     assert read_matrix(write("qid,A,B\nq1,NA,1\nq2,,0\n"), missing="zero").values.tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.parametrize("missing", ["stop", "zero", "skip"])
+def test_a_blank_column_is_left_out_and_named(write: Callable[..., Path], missing: Missing) -> None:
+    path = write("qid,A,B,comment\nq1,1,0, \nq2,0,1,\n")
+    note = "Column 'comment' is not a score and was left out."
+    for metric in (None, "all"):
+        matrix = read_scores(path, metric=metric, missing=missing).matrix
+        assert (matrix.runs, matrix.notes) == (("A", "B"), (note,))
+    with pytest.raises(InputError, match="column comment: empty cell"):
+        read_scores(path, systems=["A", "comment"])
+    with pytest.raises(InputError):
+        read_scores(write("some prose\nin a file\n"), missing=missing)
+
+
 def test_a_tag_may_hold_a_semicolon(write: Callable[..., Path]) -> None:
     assert read_matrix(write("a;b\n1\n0\n")).runs == ("a;b",)
 
@@ -196,7 +211,7 @@ def test_missing_skip_drops_the_unit(write: Callable[..., Path]) -> None:
     assert matrix.values.tolist() == [[0], [1]]
     assert matrix.notes == ("1 of 2 questions left out: a run has no score for them (missing: skip).",)
     with pytest.raises(InputError, match="none is left"):
-        read_matrix(write("qid,A,B\nq1,1,\n"), missing="skip")
+        read_matrix(write("qid,A,B\nq1,1,NA\n"), missing="skip")
 
 
 def test_no_note_where_nothing_is_missing(write: Callable[..., Path]) -> None:
@@ -239,7 +254,7 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ("qid\nq1\n", "no systems: the table has only one column"),
         ("qid,A,\nq1,1,1\n", "no run tag"),
         ('qid,A\n"q1,1\n', "not CSV"),
-        ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*columns={.question.: .prompt.}"),
+        ("asked,A\nwhat?,1\nwho?,0\n", "column 'asked' has no numbers.*columns={.question.: .asked.}"),
         ("qid\tA\nq1\t0,5\n", "'0,5' is not a number"),
     ],
 )

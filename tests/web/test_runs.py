@@ -82,6 +82,18 @@ def test_all_errors_are_reported_with_their_lines_and_nothing_stays(organiser: A
     assert text.headers["content-disposition"].startswith("attachment")
 
 
+def test_a_run_whose_answers_are_in_another_field_is_pointed_out(organiser: Any, site: Any, good: bytes) -> None:
+    rows = [{"run": "odd", "question": line.split()[0], "nil": True} for line in good.decode().splitlines()]
+    content = "".join(
+        f"{json.dumps(row | {'answers': ['x']})}\n" for row in {row["question"]: row for row in rows}.values()
+    )
+    [odd, fine] = send(organiser, ("odd.jsonl", content.encode()), ("fresh.txt", good))
+    assert (odd["tag"], fine["tag"], fine["warnings"]) == ("odd", "fresh", [])
+    said = " ".join(warning["message"] for warning in odd["warnings"])
+    assert "is it meant as 'items'?" in said
+    assert "every answer is empty or NIL" in said
+
+
 def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "FAULTS_A_PAGE", 40)
     [report] = send(organiser, ("bad.txt", b"1.1 bad NIL\n"))

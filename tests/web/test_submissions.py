@@ -400,6 +400,12 @@ def test_the_command_submits_replaces_and_withdraws(
         assert "is here already" in refused["files"][0]["errors"][0]["message"]
         assert submit("bridges", str(path), "--replace")["files"][0]["run"] == "n1"
         assert submit("bridges", "n1", "--withdraw")["runs"][0]["withdrawn"] is True
+        odd = tmp_path / "odd.jsonl"
+        rows = [{"run": "odd", "question": number, "nil": True, "answers": ["x"]} for number in "123"]
+        odd.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        [file] = submit("bridges", str(odd))["files"]
+        assert "is it meant as 'items'?" in file["warnings"][0]["message"]
+        assert submit("bridges", "odd", "--withdraw")["withdrawn"] == ["odd"]
         path.write_text("1 n2 D1 x\n9 n2 D1 y\n")
         bad = submit("bridges", str(path), status=1)
         assert {error["rule"] for error in bad["files"][0]["errors"]} == {"unknown-question", "missing-question"}

@@ -251,6 +251,12 @@ def is_evaluation(sources: Sequence[str | Path]) -> bool:
     """Whether the source is an evaluation; an error where it is one among others."""
     folders = [source for source in sources if Path(source).is_dir()]
     if folders and len(sources) > 1:
+        from qassay.formats.folder import NOT_AN_EVALUATION
+        from qassay.formats.links import CONFIGURATION
+
+        if not (Path(folders[0]) / CONFIGURATION).is_file():
+            message = f"{NOT_AN_EVALUATION}. A folder is a source where it is an evaluation; name the files in this one"
+            raise InputError(Problem("configuration", message, str(folders[0])))
         raise UsageError(f"{folders[0]} is an evaluation: it is analysed alone, without other sources")
     return bool(folders)
 

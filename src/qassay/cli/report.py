@@ -143,6 +143,8 @@ def _material(sources: Sequence[str], tables: ScoreTables | None, scoring: Scori
         evaluation = open_evaluation(sources[0])
         return of_evaluation(evaluation, scoring.key, scoring.how, sources=list(sources), options=options, seed=seed)
     file_name = Path(sources[0].rpartition("=")[2]).name
+    if len(tables.matrices) > 1:
+        raise UsageError(f"a report is about one metric, and --metric all are {', '.join(tables.matrices)}; choose one")
     title = file_name if len(sources) == 1 else f"{file_name} and {len(sources) - 1} more"
     return of_matrix(tables.matrix, name=title, sources=list(sources), options=options, seed=seed)
 

@@ -8,7 +8,8 @@ What all of them share:
     files        bytes, encodings, compression         jsonl        JSON lines, as rows or as a table
     lines        lines of text and their fields        xml          XML from strangers
     binary       Parquet, Arrow, Excel                 workbook     formulas of Excel without a value
-    names, times names of files, and moments           links        those that lead out of an evaluation
+    fields       what people call their fields         names, times names of files, and moments
+    links        those that lead out of an evaluation
 
 An evaluation, from its folder to what others get of it:
 

@@ -5,30 +5,20 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from qassay.errors import InputError, Option, few
+from qassay.formats import fields
 from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
+from qassay.formats.fields import plain_name
 from qassay.formats.grid import Grid
 from qassay.formats.metrics import is_cost, is_metric
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
-UNIT_HEADERS = (
-    "", "unit", "id", "qid", "query_id", "question", "topic", "series", "question_id", "sample_id", "query", "doc_id",
-)  # fmt: skip
-RUN_HEADERS = ("", "run", "tag", "system")
-
-# Names of columns, the likeliest first.
-QUESTION = (
-    "question_id", "qid", "query_id", "sample_id", "id", "item", "unit", "topic", "series", "doc_id", "query",
-    "question",
-)  # fmt: skip
-SYSTEM = ("system", "run", "model", "experiment", "provider")
-SCORE = ("score", "value", "correct")
-REPEAT = ("epoch", "repeat", "seed", "trial", "run_index")
-METRIC = ("metric", "measure", "scorer")
-# Ids wherever they are in a table; other names may be those of systems.
-_ANYWHERE = ("question_id", "qid", "query_id", "sample_id", "id")
+UNIT_HEADERS = ("", *fields.QUESTION_ID, *fields.UNIT, *fields.QUESTION)
+RUN_HEADERS = ("", "tag", *fields.SYSTEM)
+# Columns that name the question of a row: ids are surer than texts.
+QUESTION = UNIT_HEADERS[1:]
 
 # Rows at the end of a table that sum it up, as spreadsheets and trec_eval write them; they are not questions.
 SUMMARIES = frozenset({
@@ -55,7 +45,7 @@ class Columns:
     @property
     def are_given(self) -> bool:
         """Whether any column besides the question's is named, which makes the table a long one."""
-        return any(getattr(self, field.name) is not None for field in fields(self) if field.name != "question")
+        return any(name is not None for name in (self.system, self.score, self.repeat, self.metric))
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,7 @@ class Roles:
 
 def names_another(name: str) -> bool:
     """Whether a column of this name has something else than questions: systems, scores, repeats or metrics."""
-    return name.strip().lower() in (*SYSTEM, *SCORE, *REPEAT, *METRIC)
+    return plain_name(name) in (*fields.SYSTEM, *fields.SCORE, *fields.REPEAT, *fields.METRIC)
 
 
 def refuse_metrics(grid: Grid, names: Sequence[str]) -> None:
@@ -150,8 +140,8 @@ def id_column(grid: Grid, name: str | None) -> int | None:
     header = [name.strip() for name in grid.header]
     if name is not None:
         return _place_of(grid, header, name)
-    lowered = [name.lower() for name in header]
-    elsewhere = next((lowered.index(name) for name in _ANYWHERE if name in lowered), None)
+    lowered = [plain_name(name) for name in header]
+    elsewhere = next((lowered.index(name) for name in fields.QUESTION_ID if name in lowered), None)
     if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
         return 0
     return elsewhere
@@ -159,13 +149,13 @@ def id_column(grid: Grid, name: str | None) -> int | None:
 
 def is_index(header: str) -> bool:
     """Whether a column may be the running number that pandas writes in front of a table."""
-    return header in ("", "unnamed: 0")
+    return header in ("", "unnamed:_0")
 
 
 def find_roles(grid: Grid, columns: Columns) -> Roles:
     """The role of every column of a table with one row per answer."""
     header = [name.strip() for name in grid.header]
-    lowered = [name.lower() for name in header]
+    lowered = [plain_name(name) for name in header]
     _refuse_doubles(grid, header)
     taken: set[int] = set()
 
@@ -179,13 +169,13 @@ def find_roles(grid: Grid, columns: Columns) -> Roles:
         return place
 
     question = role(columns.question or grid.ids, [*QUESTION, *([""] if lowered[0] == "" else [])])
-    system = role(columns.system, SYSTEM)
-    repeat = role(columns.repeat, REPEAT)
-    metric = role(columns.metric, METRIC)
+    system = role(columns.system, fields.SYSTEM)
+    repeat = role(columns.repeat, fields.REPEAT)
+    metric = role(columns.metric, fields.METRIC)
     if columns.score is not None:
         scores = [_place_of(grid, header, columns.score)]
     else:
-        scores = [lowered.index(name) for name in SCORE if name in lowered and lowered.index(name) not in taken]
+        scores = [lowered.index(name) for name in fields.SCORE if name in lowered and lowered.index(name) not in taken]
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
 
 
@@ -199,7 +189,7 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     others = {roles.question, roles.system, roles.repeat, roles.metric, *roles.scores}
     free = [place for place in range(len(grid.header)) if place not in others]
     names = [name.strip() for name in grid.header]
-    columns = {place: grid.column(place) for place in free if not is_index(names[place].lower())}
+    columns = {place: grid.column(place) for place in free if not is_index(plain_name(names[place]))}
     if roles.names_scores:
         scores = [place for place, cells in columns.items() if has_only_scores(cells) and not is_cost(names[place])]
     else:
@@ -214,9 +204,16 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
 def has_scores(cells: Sequence[str]) -> bool:
     """Whether a column has a number, or words that stand for one."""
     texts = set(cells)
+    if all(map(is_absent, texts)) and not is_blank(cells):
+        return True  # a system without scores, such as NA
     if any(number(text) == number(text) or text.strip().lower() in WORDS for text in texts):
         return True
     return not GRADES.keys().isdisjoint(texts) and is_grades(texts)
+
+
+def is_blank(cells: Sequence[str]) -> bool:
+    """Whether no cell of a column says anything."""
+    return not any(cell.strip() for cell in cells)
 
 
 def has_only_scores(cells: Sequence[str]) -> bool:

@@ -20,6 +20,8 @@ from qassay.formats.tracks import Track, track_faults, track_of
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.tasks import Task
 
+# What is said of a folder that is not an evaluation.
+NOT_AN_EVALUATION = f"is not an evaluation: it has no {CONFIGURATION}"
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic", "track")
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
@@ -174,7 +176,7 @@ def open_folder(path: Path | str) -> Folder:
             fault = f"is a file, not an evaluation ({takes}){advice}"
         raise InputError(Problem("configuration", fault, str(path)))
     if not folder.configuration.is_file():
-        message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
+        message = f"{NOT_AN_EVALUATION}; make one with: qassay init FOLDER --task NAME"
         raise InputError(Problem("configuration", message, str(path)))
     return folder
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Option, Problem, few
+from qassay.formats import fields
 from qassay.formats.cells import (
     are_meant_numbers,
     complaint,
@@ -20,7 +21,6 @@ from qassay.formats.cells import (
 )
 from qassay.formats.columns import (
     QUESTION,
-    SCORE,
     Columns,
     Roles,
     is_text,
@@ -30,6 +30,7 @@ from qassay.formats.columns import (
     summaries,
     sums_up,
 )
+from qassay.formats.fields import plain_name
 from qassay.formats.grid import Grid
 from qassay.formats.score_rows import ScoreRows
 
@@ -74,7 +75,7 @@ def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) 
         rows.questions += questions
         rows.repeats += repeats
         rows.systems += [name] * size if by_column else systems
-        unnamed = by_column or (roles.names_scores and len(roles.scores) == 1 and name.lower() in SCORE)
+        unnamed = by_column or (roles.names_scores and len(roles.scores) == 1 and plain_name(name) in fields.SCORE)
         rows.metrics += metrics if roles.metric is not None or unnamed else [name] * size
         assert rows.lines is not None
         rows.lines += [grid.line(i) for i in range(size)]

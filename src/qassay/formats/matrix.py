@@ -40,6 +40,7 @@ from qassay.formats.columns import (
     RUN_HEADERS,
     UNIT_HEADERS,
     id_column,
+    is_blank,
     is_index,
     left_out_note,
     refuse_metrics,
@@ -47,6 +48,7 @@ from qassay.formats.columns import (
     sums_up,
     unit_name,
 )
+from qassay.formats.fields import plain_name
 from qassay.formats.files import path_of
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.metrics import is_cost, with_direction
@@ -103,7 +105,10 @@ def wide_matrix(
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
-    labelled, values, bad, texts = _without_text(grid, labelled, values, bad, runs_as_rows=runs_as_rows)
+    keeps_empty = runs_as_rows or systems is not None
+    labelled, values, bad, texts = _without_text(
+        grid, labelled, values, bad, runs_as_rows=runs_as_rows, keeps_empty=keeps_empty
+    )
     if systems is None and not runs_as_rows:
         refuse_metrics(grid, labelled.names)
     _refuse(grid, labelled, bad, complaint, stop=missing == "stop")
@@ -201,7 +206,7 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
     header = [name.strip() for name in grid.header]
     ids = id_column(grid, question)
     # Beside a column of ids, a first column without a name is the running number that pandas writes.
-    running = 0 if ids not in (0, None) and is_index(header[0].lower()) else None
+    running = 0 if ids not in (0, None) and is_index(plain_name(header[0])) else None
     scores = [place for place in range(len(header)) if place not in (ids, running)]
     costs: list[str] = []
     if systems is not None:
@@ -231,7 +236,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
     header = [name.strip() for name in grid.header]
     if not runs_as_rows:
         _refuse_scores_as_names(grid, header)
-    has_names = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
+    has_names = plain_name(header[0]) in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
         question is not None and header[0] == question
     )
     if runs_as_rows and not has_names:
@@ -258,7 +263,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
 def _refuse_scores_as_names(grid: Grid, header: Sequence[str]) -> None:
     """Stop where the first line has scores in place of names: numbers, with decimals, and no known name of ids."""
     numbers = [name for name in header[1:] if not math.isnan(number(name))]
-    if header[0].lower() not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
+    if plain_name(header[0]) not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
         names = ["new", "old"] if len(header) == 2 else ["id", "new", "old"]
         example = ",".join([*names, "..."] if len(header) > len(names) else names)
         message = (
@@ -307,13 +312,18 @@ def _parse(grid: Grid, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, B
 
 
 def _without_text(
-    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool
+    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
 ) -> tuple[_Labelled, Floats, Booleans, list[str]]:
-    """The table without columns of text: those without a number in which two cells or more say something."""
+    """The table without columns of text: those without a number in which two cells or more say something.
+
+    A blank column goes too, unless it was named or no column has numbers; one of NA is a run without scores.
+    """
+    without = {j: grid.column(labelled.places[j]) for j in np.flatnonzero(bad.all(axis=0)).tolist()}
+    drops_blank = not keeps_empty and not bad.all()
     texts = [
         j
-        for j in np.flatnonzero(bad.all(axis=0)).tolist()
-        if sum(not is_absent(cell) for cell in grid.column(labelled.places[j])) > 1
+        for j, cells in without.items()
+        if sum(not is_absent(cell) for cell in cells) > 1 or (drops_blank and is_blank(cells))
     ]
     if len(texts) < len(labelled.names):
         # A system whose scores are written in another way is not a column of text, nor are its scores missing.
@@ -389,7 +399,7 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
 
 def _not_scores(header: str) -> tuple[str, Option]:
     """The message about a first column without a single number, and the option that helps."""
-    if header.lower() in RUN_HEADERS:
+    if plain_name(header) in RUN_HEADERS:
         message = f"column {header!r} has names of systems, not scores"
         return message, Option("runs_as_rows", True, "If each row is a system")
     known = ", ".join(UNIT_HEADERS[1:])
@@ -400,6 +410,8 @@ def _not_scores(header: str) -> tuple[str, Option]:
 def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> ScoreMatrix:
     """Apply the rule for missing cells, and say so."""
     cells = int(holes.sum())
+    if holes.all():
+        raise InputError(Problem("syntax", "no cell has a number, so there are no scores", file))
     if missing == "zero":
         note = f"{plural(cells, 'cell')} without a score {COUNTED_AS_ZERO}."
         return replace(matrix, notes=(*matrix.notes, note))

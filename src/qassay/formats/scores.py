@@ -17,7 +17,8 @@ import numpy as np
 
 from qassay.errors import InputError, Option, Problem, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
-from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
+from qassay.formats.columns import Columns, OneSystemError, Roles, find_roles, unit_name, with_scores
+from qassay.formats.fields import own_rows
 from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
@@ -175,12 +176,22 @@ class _Reader:
         if isinstance(content, Path):
             from qassay.formats.foreign import read_log
 
+            if content.is_dir():
+                from qassay.formats.folder import open_folder
+
+                open_folder(content)
+                message = "is an evaluation, not a file of scores; score it first"
+                raise InputError(Problem("configuration", message, str(content)))
             rows = read_log(content)
             if rows is not None:
                 return Part(rows, source.name, source.stem)
             grid = read_grid(content)
         else:
             grid = memory_grid(content)
+        kind = None if self.columns.are_given or self.systems else own_rows(grid.header)
+        if kind is not None:
+            message = f"contains {kind}, not scores: import it into an evaluation, and score that"
+            raise InputError(Problem("syntax", message, grid.file))
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
         return _Table(source, grid, self._for_metric(grid, roles))
 
@@ -200,15 +211,20 @@ class _Reader:
         header = [name.strip() for name in table.grid.header]
         names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
-        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric is not None):
+        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None
-        matrix = wide_matrix(
-            table.grid,
-            runs_as_rows=self.runs_as_rows,
-            missing=self.missing,
-            question=self.columns.question,
-            systems=self.systems,
-        )
+        try:
+            matrix = wide_matrix(
+                table.grid,
+                runs_as_rows=self.runs_as_rows,
+                missing=self.missing,
+                question=self.columns.question,
+                systems=self.systems,
+            )
+        except OneSystemError:
+            if self.metric == ALL:
+                return None
+            raise
         if self.systems is not None:
             matrix = self._beside_others(matrix, table.grid)
         return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
@@ -241,7 +257,7 @@ class _Reader:
                 continue
             has_name = table.source.name is not None
             header = [name.strip() for name in table.grid.header]
-            metrics = shared or has_name or (self.metric is not None and self.metric in header)
+            metrics = shared or has_name or self.metric == ALL or self.metric in header
             rows = long_rows(
                 table.grid,
                 table.roles,

@@ -181,6 +181,7 @@ class SubmittedFile(TypedDict):
     runs: list[str]
     errors: list[Problem]
     errors_total: int
+    warnings: NotRequired[list[Problem]]
 
 
 class SubmittedRun(TypedDict):

@@ -44,7 +44,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The tag of a faultless run, or the first faults of another one and how many there are.
+    """The tag of a faultless run and what is odd in it, or the first faults of another one and how many there are.
 
     A table of answers has the runs of one system or more: `made` has their contents, by tag.
     """
@@ -53,6 +53,7 @@ class Checked:
     problems: tuple[Problem, ...] = ()
     faults: int = 0
     made: Mapping[str, bytes] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
 
 
 def check_upload(upload: Upload) -> Checked:
@@ -63,7 +64,8 @@ def check_upload(upload: Upload) -> Checked:
     problems = read.faults(None if upload.collection is None else _lengths(upload.collection, upload.called))
     if not problems:
         # The warning that the file is not named after its run says nothing here: the store names it.
-        return Checked(read.runs.tags[0], made=answers.made)
+        odd = tuple(warning for warning in read.warnings if warning.rule != "configuration")
+        return Checked(read.runs.tags[0], made=answers.made, warnings=odd)
     # By line; what is missing has none and comes last.
     problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
     return Checked(None, problems.kept(), problems.total)

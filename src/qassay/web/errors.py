@@ -83,6 +83,7 @@ _WAYS = {
     "`qassay sensitivity`": "the page “How many more questions?”",
     # A run that is sent to the application has to be complete.
     " (to score it anyway: qassay score --missing zero or skip)": "",
+    "; to add these questions: --new-questions": "",
     ": --against SET": "",
     "; to compare whole sets, leave out --by person": "",
     "; let an assessor judge the run left out: --with ASSESSOR": "",

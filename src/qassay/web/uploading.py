@@ -60,6 +60,7 @@ class Report:
     tags: tuple[str, ...]
     problems: tuple[Problem, ...]
     faults: int
+    warnings: tuple[Problem, ...] = ()
     organisation: str | None = None
     number: str = field(default_factory=lambda: token_hex(8))
 
@@ -79,13 +80,14 @@ class Fault(Context):
 
 
 class FileReport(Context):
-    """The result of one uploaded file: its run, or `tags` where it has answers of several systems; or its faults."""
+    """The result of one uploaded file: its runs and what is odd in them, or the first of its faults."""
 
     file: str
     tag: str | None
     tags: list[str]
     faults: int
     first: list[Fault]
+    warnings: list[Fault]
     report: str | None
 
 
@@ -129,7 +131,7 @@ def take_upload(
                 tags = tuple(runs)
         except InputError as error:
             checked = Checked(None, error.problems, error.problems.total)
-    report = Report(called, tags, checked.problems, checked.faults, organisation)
+    report = Report(called, tags, checked.problems, checked.faults, checked.warnings, organisation)
     if report.problems:
         _remember(site, report)
     return report
@@ -138,7 +140,10 @@ def take_upload(
 def file_report(report: Report) -> FileReport:
     """The answer to the sender of a file."""
     number = report.number if report.problems else None
-    return FileReport.build(report, tags=list(report.tags), first=_faults(report.problems), report=number)
+    warnings = _faults(report.warnings)
+    return FileReport.build(
+        report, tags=list(report.tags), first=_faults(report.problems), warnings=warnings, report=number
+    )
 
 
 def report_page(site: Site, number: str, page: int, *, organisation: str | None, back: str, label: str) -> ReportPage:

@@ -105,6 +105,8 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
     problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None, missing=False)
     if problems:
         raise InputError(problems)
+    # Not those about the names of files, which change.
+    plan.warnings += [warning for warning in read.warnings if warning.rule != "configuration"]
     for tag, name in read.files.items():
         _import_run(plan, by_name[name], tag)
         warn_of_missing(plan, by_name[name], tag, [gap.question or "" for gap in read.missing if gap.file == name])
