@@ -178,7 +178,7 @@ async def _bare(port: int, number: int, parallel: int) -> float:
     """The same number of calls by a loop that does nothing else, over the same HTTP client."""
     import httpx
 
-    from qassay.assessors.llm.endpoint import LANE, settle_imports
+    from qassay.net import LANE, settle_imports
 
     settle_imports()
     left = iter(range(number))

@@ -28,7 +28,7 @@ ADAPTERS = (
         "extras",
         "plugins",
         "formats",
-        "outgoing",
+        "net",
         "collections",
         "demo",
         "store",

@@ -17,7 +17,7 @@ The map, in the order data flows; a module imports only modules above it:
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
     formats/      files read, recognised, imported, exported
-    outgoing      HTTP to one given address        collections/  documents, index and search
+    net           HTTP to one given address        collections/  documents, index and search
     demo/         the built-in evaluation          store/      the database of a served evaluation
     evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
     analysis/     meta on an opened evaluation     systems/    reference systems, the harness

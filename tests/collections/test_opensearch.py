@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from answering import answering
+from qassay import net
 from qassay.collections import open_collection, opensearch
 from qassay.collections.documents import Unit
 from qassay.collections.opensearch import OpenSearchEngine
@@ -154,7 +155,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts follow at once."""
-    monkeypatch.setattr(opensearch.time, "sleep", lambda _: None)
+    monkeypatch.setattr(net.time, "sleep", lambda _: None)
 
 
 def test_a_collection_searched_by_a_server(folder: Folder, server: Server) -> None:
@@ -225,13 +226,6 @@ def test_the_index_holds_words_as_queries_have_them(server: Server) -> None:
     assert second["title"] is None
 
 
-def test_a_busy_server_is_asked_again(server: Server) -> None:
-    engine = OpenSearchEngine(server.url, "x")
-    server.instead = [(429, b'{"error": {"type": "circuit_breaking_exception"}, "status": 429}'), (503, b"busy")]
-    assert engine.search(parse("cat", ANALYSER), 5) == []
-    assert not server.instead
-
-
 @pytest.mark.parametrize(
     ("status", "text", "message"),
     [
@@ -286,5 +280,5 @@ def test_a_redirect_is_not_followed(server: Server) -> None:
 
 def test_no_server_there(folder: Folder) -> None:
     collection = open_collection(folder({"a.jsonl": ROWS}), server="http://127.0.0.1:9")
-    with pytest.raises(InputError, match="does not answer"):
+    with pytest.raises(InputError, match="cannot be reached"):
         collection.search("cat")

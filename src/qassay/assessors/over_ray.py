@@ -13,7 +13,6 @@ in an actor that dies are sent again, like those of any broken connection; every
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,9 +22,10 @@ from typing import Any
 
 from qassay.assessors.base import BATCH, AutomaticAssessor, Case, Opinion, documents_at
 from qassay.assessors.llm.assessor import LanguageModel
-from qassay.assessors.llm.endpoint import Connections, Endpoint, GivenUpError, Reply, UnreachableError
+from qassay.assessors.llm.endpoint import Endpoint, connections
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.judging import Item, Part
+from qassay.net import NoReplyError, Reply
 from qassay.questions import Question
 from qassay.systems.harness.over_ray import STARTING, cluster, started
 
@@ -38,8 +38,6 @@ PLACES = 1_000
 
 # A case without the way to its documents, which each node has of its own.
 Sent = tuple[Question, Item, Part, Sequence[Any]]
-# What a worker sends back: a reply, why there is none, or why the reply cannot be used.
-Outcome = tuple[int, dict[str, str], bytes] | tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +184,13 @@ def _opinions(outcome: Sequence[Opinion | None] | dict[str, Any]) -> Sequence[Op
 
 def model_over_ray(assessor: LanguageModel, ray: Any, workers: int) -> LanguageModel:
     """The same assessor, its requests sent from the nodes of the cluster that `ray` is connected to."""
-    connect = partial(over_workers, ray=ray, workers=workers, timeout=assessor.model.timeout)
+    connect = partial(over_workers, ray=ray, workers=workers)
     return replace(assessor, model=replace(assessor.model, connect=connect))
 
 
-def over_workers(endpoint: Endpoint, *, ray: Any, workers: int, timeout: float) -> RayCarrier:
+def over_workers(endpoint: Endpoint, *, ray: Any, workers: int) -> RayCarrier:
     """A carrier with all its workers started."""
-    carrier = RayCarrier(ray, endpoint, timeout)
+    carrier = RayCarrier(ray, endpoint)
     carrier.workers += [carrier.started() for _ in range(workers)]
     try:
         ray.get([worker.actor.ready.remote() for worker in carrier.workers], timeout=STARTING)
@@ -220,7 +218,6 @@ class RayCarrier:
 
     ray: Any
     endpoint: Endpoint
-    timeout: float
     workers: list[Worker] = field(default_factory=list)
 
     def started(self) -> Worker:
@@ -228,27 +225,26 @@ class RayCarrier:
         remote_class = self.ray.remote(_Sender).options(
             num_cpus=0, max_concurrency=PLACES, scheduling_strategy="SPREAD"
         )
-        return Worker(remote_class.remote(self.endpoint, self.timeout))
+        return Worker(remote_class.remote(self.endpoint))
 
-    def places(self, parallel: int) -> int:
+    def room(self, parallel: int) -> int:
         """The wanted number, or the number that the workers have."""
         return min(parallel, PLACES * len(self.workers))
 
-    async def post(self, body: bytes) -> Reply:
+    async def post(self, body: bytes, seconds: float) -> Reply:
         """The reply to a request."""
         worker = min(self.workers, key=lambda worker: worker.busy)
         worker.busy += 1
         try:
-            outcome: Outcome = await worker.actor.post.remote(body)
+            outcome: Reply | NoReplyError = await worker.actor.post.remote(body, seconds)
         except self.ray.exceptions.RayError as error:
             self._replace(worker)
-            raise UnreachableError(f"a worker of the Ray cluster ended ({type(error).__name__})") from None
+            raise NoReplyError("broken", f"a worker of the Ray cluster ended ({type(error).__name__})") from None
         finally:
             worker.busy -= 1
-        if len(outcome) == 3:
-            return Reply(*outcome)
-        kind, message = outcome
-        raise UnreachableError(message) if kind == "unreachable" else GivenUpError(message)
+        if isinstance(outcome, NoReplyError):
+            raise outcome
+        return outcome
 
     async def close(self) -> None:
         """End the workers."""
@@ -269,24 +265,18 @@ class RayCarrier:
 class _Sender:
     """The part that runs on a node. Errors go back as values, because exceptions lose their fields on the way."""
 
-    def __init__(self, endpoint: Endpoint, timeout: float) -> None:
-        self._connections = Connections(endpoint)
-        self._connections.places(PLACES)
-        self._timeout = timeout
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._connections = connections(endpoint)
+        self._connections.room(PLACES)
 
     async def ready(self) -> bool:
         """Answer when the actor is ready."""
         return True
 
-    async def post(self, body: bytes) -> Outcome:
+    async def post(self, body: bytes, seconds: float) -> Reply | NoReplyError:
         """The reply to a request, or what happened in its place."""
         try:
-            async with asyncio.timeout(self._timeout):
-                reply = await self._connections.post(body)
-        except TimeoutError:
-            return "unreachable", f"no answer within {self._timeout:g} s"
-        except UnreachableError as error:
-            return "unreachable", str(error)
-        except GivenUpError as error:
-            return "given up", str(error)
-        return reply.status, dict(reply.headers), reply.body
+            reply = await self._connections.post(body, seconds)
+        except NoReplyError as error:
+            return error
+        return replace(reply, headers=dict(reply.headers))

@@ -15,9 +15,9 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client
+from qassay.assessors.llm.client import Client, GivenUpError
 from qassay.assessors.llm.cost import Account
-from qassay.assessors.llm.endpoint import Carrier, Connections, Endpoint, GivenUpError
+from qassay.assessors.llm.endpoint import Carrier, Endpoint, connections
 from qassay.assessors.llm.forms import MalformedError, Verdict
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
@@ -60,7 +60,7 @@ class Model:
     timeout: float = 120.0
     parallel: int = 256
     # What carries requests there: connections of this process, unless a cluster has them.
-    connect: Callable[[Endpoint], Carrier] = field(default=Connections, compare=False, repr=False)
+    connect: Callable[[Endpoint], Carrier] = field(default=connections, compare=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """The part of a trace under which answers are kept."""
@@ -83,7 +83,7 @@ class Asking:
     def of(cls, model: Model, folder: Path, account: Account) -> Asking:
         """Open the cache and get ready to call."""
         carrier = model.connect(model.endpoint)
-        pace = Pace(carrier.places(model.parallel))
+        pace = Pace(carrier.room(model.parallel))
         client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 
