@@ -27,8 +27,9 @@ ADAPTERS = (
     *(
         "extras",
         "plugins",
-        "formats",
         "net",
+        "child",
+        "formats",
         "collections",
         "demo",
         "store",

@@ -23,11 +23,10 @@ from typing import Any, ClassVar
 import msgspec
 
 from qassay.assessors.base import AutomaticAssessor, Case, Opinion
+from qassay.child import ChildError, Command
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.questions import question_row
 from qassay.judging import KINDS
-from qassay.systems.harness.callers import RunningCommand
-from qassay.systems.harness.wire import CallError
 from qassay.tasks import Task
 
 TIMEOUT = 120.0
@@ -65,20 +64,18 @@ class CommandAssessor:
     timeout: float = TIMEOUT
     learns: ClassVar[bool] = False
     _local: threading.local = field(default_factory=threading.local, repr=False, compare=False)
-    _running: list[RunningCommand] = field(default_factory=list, repr=False, compare=False)
+    _started: list[Command] = field(default_factory=list, repr=False, compare=False)
 
     def judge(self, case: Case) -> Opinion | None:
         """One line out, one line back."""
-        process = getattr(self._local, "process", None)
-        if process is None:
-            process = self._local.process = RunningCommand(list(self.arguments))
-            self._running.append(process)
+        command = getattr(self._local, "command", None)
+        if command is None:
+            command = self._local.command = Command(self.arguments)
+            self._started.append(command)
         line = msgspec.json.encode(as_request(case, self.task)) + b"\n"
         try:
-            answer = process.exchange(line, self.timeout)
-        except CallError as error:
-            process.kill()
-            self._local.process = None
+            answer = command.exchange(line, self.timeout)
+        except ChildError as error:
             message = f"the assessor {self.name}: {error}"
             raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
         try:
@@ -95,8 +92,8 @@ class CommandAssessor:
 
     def close(self) -> None:
         """End the commands."""
-        while self._running:
-            self._running.pop().kill()
+        while self._started:
+            self._started.pop().end()
 
 
 def as_request(case: Case, task: Task) -> dict[str, Any]:

@@ -19,12 +19,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from qassay import child
 from qassay.errors import InputError, Rule
 from qassay.formats.questions import question_row
 from qassay.questions import Question
 from qassay.systems import Answer, Asked, Item
 
-Kind = Literal["crash", "timeout", "twice", "form", "unreachable", "refused"]
+Kind = Literal[child.Kind, "unreachable", "refused"]
 
 
 @dataclass(eq=False)
