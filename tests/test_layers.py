@@ -29,6 +29,7 @@ ADAPTERS = (
         "plugins",
         "net",
         "child",
+        "cluster",
         "formats",
         "collections",
         "demo",

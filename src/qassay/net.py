@@ -271,7 +271,7 @@ class Connections:
                         size += len(piece)
                         if size > self.most:
                             raise NoReplyError("long", f"answers with more than {self.most >> 20} MiB")
-                    return Reply(response.status_code, response.headers, b"".join(pieces))
+                    return Reply(response.status_code, dict(response.headers), b"".join(pieces))
                 finally:
                     await response.aclose()
         except TimeoutError:

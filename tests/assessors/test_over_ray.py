@@ -110,7 +110,7 @@ def own_workers() -> list[int]:
     results = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Sender") and _is_ours(int(place.name)):
+            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_AsyncHost") and _is_ours(int(place.name)):
                 results.append(int(place.name))
         except OSError:
             continue
@@ -174,7 +174,9 @@ def test_a_batch_that_ends_every_worker_stops_the_job(cluster: str, folder: Path
 
 def test_an_assessor_that_cannot_travel_is_refused(cluster: str, folder: Path) -> None:
     lock = threading.Lock()
-    with pytest.raises(UsageError, match=r"cannot be sent to a Ray cluster: .*; judge without --ray"):
+    with pytest.raises(
+        UsageError, match=r"the assessor stays cannot be sent to a Ray cluster: .*; go on without --ray"
+    ):
         qassay.judge(qassay.open(folder), lambda _: str(lock), set_name="stays", ray=cluster)
 
 

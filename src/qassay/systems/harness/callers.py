@@ -1,4 +1,4 @@
-"""The ways to put a question to a system, behind one small interface: here a Python function and a command.
+"""The ways to put a question to a system, behind one small interface: a function, a command, one of them on a cluster.
 
 A caller serves one worker: it is asked one question after the other and never two at a time.
 
@@ -15,8 +15,10 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from qassay.child import ChildError, Command
+from qassay.child import CLOSING, ChildError, Command
+from qassay.cluster import Actor, Cluster, GoneError
 from qassay.errors import QassayError
 from qassay.systems import Answer, Asked, System
 from qassay.systems.harness.wire import CallError, read_answer, request
@@ -99,3 +101,42 @@ def _as_call_error() -> Iterator[None]:
     except ChildError as error:
         is_twice = error.kind == "twice"
         raise CallError(error.kind, str(error), again=not is_twice, fatal=is_twice) from None
+
+
+class RayCaller(Caller):
+    """A connection on a node of a cluster; a node that dies is a crash, and the next attempt starts on another."""
+
+    def __init__(self, cluster: Cluster, packed: Any) -> None:
+        self._cluster = cluster
+        # What makes the connection there.
+        self._packed = packed
+        self._actor: Actor | None = None
+
+    def ask(self, asked: Asked, timeout: float) -> Answer:
+        """Ask there."""
+        try:
+            if self._actor is None:
+                # Two calls at a time: one asks, the other one may abort it.
+                self._actor = self._cluster.start(self._packed, at_once=2)[0]
+            answer: Answer = self._actor.call("ask", asked, timeout, seconds=timeout + CLOSING)
+        except GoneError as error:
+            self.abort()
+            if error.is_late:
+                raise CallError("timeout", str(error)) from None
+            raise CallError("crash", f"its node failed: {error}") from None
+        return answer
+
+    def close(self) -> None:
+        """End the connection on its node."""
+        actor, self._actor = self._actor, None
+        if actor is not None:
+            try:
+                actor.close()
+            except GoneError as error:
+                raise CallError("crash", f"its node failed: {error}") from None
+
+    def abort(self) -> None:
+        """End the actor, and with it what it has started."""
+        actor, self._actor = self._actor, None
+        if actor is not None:
+            actor.abort()

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from qassay.cluster import Cluster
 from qassay.errors import UsageError, unknown
 from qassay.extras import require
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.spelling import Spelled, arguments
 from qassay.systems import SYSTEMS, Documents, System, make_reference, spelled
-from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller
+from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller, RayCaller
 from qassay.systems.harness.http import ChatCaller, HttpCaller
 from qassay.tasks import Task
 
@@ -67,6 +68,16 @@ def open_system(
     if _NAME.fullmatch(text) and text.split("(")[0] in plugins("system"):
         return _plugged_in(spelled(text, parameters), collection)
     return _command(text, parameters)
+
+
+def over_ray(system: UnderTest, address: str) -> UnderTest:
+    """The same system with connections on the nodes of the Ray cluster at this address, one for each worker.
+
+    There the program is started, or the reference system answers. Order, time limits, retries and the log stay here.
+    """
+    cluster = Cluster(address)
+    packed = cluster.packed(system.connect, f"the system {system.spelling}")
+    return replace(system, connect=lambda: RayCaller(cluster, packed))
 
 
 def default_tag(spelling: str) -> str:

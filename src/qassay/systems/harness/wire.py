@@ -14,7 +14,7 @@ A DriveError is about the whole run: what the user reads after all attempts (exi
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -47,10 +47,6 @@ class CallError(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-    def fields(self) -> dict[str, Any]:
-        """Everything that it takes to make the same failure again, elsewhere."""
-        return asdict(self)
 
 
 class DriveError(InputError):
