@@ -1,14 +1,12 @@
-"""Parts on a Ray cluster: what they raise comes back, one that ends is replaced, and nothing is tried where none is."""
+"""Parts on a Ray cluster: what they raise comes back. (What is judged and asked there is in the folders of these.)"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from qassay.cluster import Cluster, GoneError, Pool
+from qassay.cluster import Cluster, Pool
 from qassay.errors import InputError, Problem, UsageError
 from qassay.systems.harness.wire import CallError
 
@@ -32,36 +30,17 @@ class OddError(Exception):
 class Part:
     """A part that does as it is told."""
 
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
     def fail(self, error: Exception | None) -> int:
         if error is None:
             raise OddError(1, 2)
         raise error
 
-    def end_once(self) -> int:
-        if not self.mark.exists():
-            self.mark.write_text(str(os.getpid()))
-            os._exit(1)
-        return os.getpid()
-
-    def end(self) -> None:
-        os._exit(1)
-
     def close(self) -> None:
         pass
 
 
-@pytest.fixture
-def pool(cluster: Cluster, tmp_path: Path) -> Iterator[Pool]:
-    mark = tmp_path / "mark"
-    pool = Pool(cluster, cluster.packed(lambda: Part(mark), "the part"))
-    yield pool
-    pool.close()
-
-
-def test_what_a_part_raises_is_raised_here(pool: Pool) -> None:
+def test_what_a_part_raises_is_raised_here(cluster: Cluster) -> None:
+    pool = Pool(cluster, cluster.packed(Part, "the part"))
     problem = Problem("bad-label", "no label", "a.jsonl", 3)
     with pytest.raises(InputError) as refused:
         pool.call("fail", InputError([problem] * 300))
@@ -72,22 +51,4 @@ def test_what_a_part_raises_is_raised_here(pool: Pool) -> None:
     assert vars(failed.value) == vars(failure)
     with pytest.raises(UsageError, match="OddError: 1 and 2"):
         pool.call("fail", None)
-
-
-def test_a_part_that_ends_is_replaced(pool: Pool, tmp_path: Path) -> None:
-    assert pool.call("end_once") != int((tmp_path / "mark").read_text())
-
-
-@pytest.mark.slow
-def test_a_call_that_ends_every_actor_fails(pool: Pool) -> None:
-    with pytest.raises(GoneError):
-        pool.call("end")
-
-
-@pytest.mark.parametrize(
-    ("address", "message"), [("127.0.0.1:9", "no Ray cluster at"), ("nonsense", "takes HOST:PORT, auto or local")]
-)
-def test_addresses_where_nobody_is(monkeypatch: pytest.MonkeyPatch, address: str, message: str) -> None:
-    monkeypatch.setattr("qassay.cluster.require", lambda extra, what: None)
-    with pytest.raises(UsageError, match=message):
-        Cluster(address)
+    pool.close()

@@ -62,155 +62,144 @@ class Command:
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self._arguments = list(arguments)
-        self._running: _RunningCommand | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._is_over = False
 
     def exchange(self, line: bytes, timeout: float) -> bytes:
         """Write a line and read one."""
-        if self._running is None:
-            self._running = _RunningCommand(self._arguments)
-        running = self._running
-        if self._is_over or running is None:  # ended from another thread, perhaps just before it was started
-            self._kill()
-            raise ChildError("stopped", "it was ended")
+        deadline = time.monotonic() + timeout
+        process = self._process or self._started()
         try:
-            return running.exchange(line, timeout)
+            if self._is_over:  # ended from another thread, perhaps just before it was started
+                raise ChildError("stopped", "it was ended")
+            self._refuse_more()
+            # A command that does not read would block a long line for ever, so it is written aside.
+            threading.Thread(target=_write, args=(process, line), daemon=True).start()
+            try:
+                answer = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise ChildError("timeout", f"no answer within {timeout:g} s{self._last_words()}") from None
+            if answer is None:
+                raise self._ended(process)
+            if len(answer) >= LONGEST_LINE:
+                raise ChildError("form", f"its answer has more than {LONGEST_LINE >> 20} MiB and no end of line")
         except ChildError:
             self._kill()
             raise
+        return answer
 
     def finish(self) -> None:
         """End the input, wait for the command to end, and see whether it wrote more than its answers."""
-        running, self._running = self._running, None
-        if running is not None:
-            running.finish()
+        if self._process is None:
+            return
+        _close_input(self._process)
+        try:
+            self._process.wait(CLOSING)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        self._process = None
+        for reader in self._readers:
+            reader.join(CLOSING)
+        self._refuse_more()
 
     def end(self) -> None:
         """End the command at once and for good; also from another thread."""
         self._is_over = True
         self._kill()
 
-    def _kill(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.kill()
-
-
-class _RunningCommand:
-    """A started command with threads that read what it writes."""
-
-    def __init__(self, arguments: list[str]) -> None:
+    def _started(self) -> subprocess.Popen[bytes]:
         try:
-            self._process = subprocess.Popen(  # noqa: S603  # the user's own command, without a shell
-                arguments,
+            process = subprocess.Popen(  # noqa: S603  # the user's own command, without a shell
+                self._arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=sys.platform != "win32",
             )
         except OSError as error:
-            raise UsageError(f"cannot start {arguments[0]}: {error.strerror or error}") from None
-        process = self._process
-        assert process.stdin and process.stdout and process.stderr  # noqa: PT018  # all three are pipes
-        self._input = process.stdin
+            raise UsageError(f"cannot start {self._arguments[0]}: {error.strerror or error}") from None
+        self._process = process
         self._lines: queue.Queue[bytes | None] = queue.Queue(_MOST_WAITING)
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._readers = [
-            threading.Thread(target=self._read_lines, args=(process.stdout,), daemon=True),
-            threading.Thread(target=self._read_errors, args=(process.stderr,), daemon=True),
+            threading.Thread(target=_read_lines, args=(process.stdout, self._lines), daemon=True),
+            threading.Thread(target=_read_errors, args=(process.stderr, self._stderr), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
+        return process
 
-    def exchange(self, line: bytes, timeout: float) -> bytes:
-        deadline = time.monotonic() + timeout
-        self._refuse_more()
-        # A command that does not read would block a long line for ever, so it is written aside.
-        writer = threading.Thread(target=self._write, args=(line,), daemon=True)
-        writer.start()
-        try:
-            answer = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise ChildError("timeout", f"no answer within {timeout:g} s{self._last_words()}") from None
-        if answer is None:
-            raise self._ended()
-        if len(answer) >= LONGEST_LINE:
-            raise ChildError("form", f"its answer has more than {LONGEST_LINE >> 20} MiB and no end of line")
-        return answer
-
-    def finish(self) -> None:
-        self._close_input()
-        try:
-            self._process.wait(CLOSING)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        for reader in self._readers:
-            reader.join(CLOSING)
-        self._refuse_more()
-
-    def kill(self) -> None:
+    def _kill(self) -> None:
+        """End the command and whatever it has started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if sys.platform == "win32":
-                self._process.kill()
+                process.kill()
             else:
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._close_input()
-
-    def _close_input(self) -> None:
-        with contextlib.suppress(OSError):
-            self._input.close()
-
-    def _write(self, line: bytes) -> None:
-        # A command that has ended is noticed by reading, which knows how it ended.
-        with contextlib.suppress(OSError, ValueError):
-            self._input.write(line)
-            self._input.flush()
-
-    def _read_lines(self, stream: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError, queue.Full):
-            while line := stream.readline(LONGEST_LINE):
-                if line.strip():
-                    self._lines.put_nowait(line)
-        stream.close()
-        with contextlib.suppress(queue.Full):
-            self._lines.put_nowait(None)
-
-    def _read_errors(self, stream: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while line := stream.readline(4096):
-                self._stderr.append(line.decode("utf-8", errors="replace").rstrip())
-        stream.close()
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        _close_input(process)
 
     def _refuse_more(self) -> None:
         """Stop where a line is waiting that nobody has asked for."""
         with contextlib.suppress(queue.Empty):
-            while True:
-                line = self._lines.get_nowait()
-                if line is None:
-                    self._lines.put(None)
-                    return
-                shown = line[:80].decode("utf-8", errors="replace").strip()
-                raise ChildError(
-                    "twice",
-                    f"it wrote a line that answers no question ({shown!r}); one question takes one line"
-                    " (write diagnostics to standard error)",
-                )
+            line = self._lines.get_nowait()
+            if line is None:
+                self._lines.put(None)
+                return
+            shown = line[:80].decode("utf-8", errors="replace").strip()
+            raise ChildError(
+                "twice",
+                f"it wrote a line that answers no question ({shown!r}); one question takes one line"
+                " (write diagnostics to standard error)",
+            )
 
-    def _ended(self) -> ChildError:
+    def _ended(self, process: subprocess.Popen[bytes]) -> ChildError:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(CLOSING)
+            process.wait(CLOSING)
         self._readers[1].join(1.0)
-        status = self._process.returncode
-        ending = (
-            f"was ended by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
-        )
+        status = process.returncode
+        is_signal = status is not None and status < 0
+        ending = f"was ended by signal {-status}" if is_signal else f"ended with status {status}"
         return ChildError("crash", f"it {ending} before it answered{self._last_words()}", status)
 
     def _last_words(self) -> str:
         """The end of what the command wrote to standard error."""
         last = [line for line in self._stderr if line.strip()][-1:]
         return f"; it last said: {last[0][:300]}" if last else ""
+
+
+def _write(process: subprocess.Popen[bytes], line: bytes) -> None:
+    # A command that has ended is noticed by reading, which knows how it ended.
+    with contextlib.suppress(OSError, ValueError):
+        if process.stdin is not None:
+            process.stdin.write(line)
+            process.stdin.flush()
+
+
+def _close_input(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+
+
+def _read_lines(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
+    with contextlib.suppress(OSError, ValueError, queue.Full):
+        while line := stream.readline(LONGEST_LINE):
+            if line.strip():
+                lines.put_nowait(line)
+    stream.close()
+    with contextlib.suppress(queue.Full):
+        lines.put_nowait(None)
+
+
+def _read_errors(stream: IO[bytes], last: deque[str]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while line := stream.readline(4096):
+            last.append(line.decode("utf-8", errors="replace").rstrip())
+    stream.close()
 
 
 # ---- a function of Qassay: messages ---------------------------------------------------------------------------------
@@ -225,9 +214,7 @@ class PythonProcess:
 
     def __init__(self, work: Callable[[Any, Report], Any], *, name: str, niceness: int = 0) -> None:
         self._work, self._name, self._niceness = work, name, niceness
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._running: tuple[BaseProcess, Connection, tempfile.TemporaryDirectory[str]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -246,15 +233,15 @@ class PythonProcess:
     ) -> Any:
         """The answer to a message, within these seconds and bytes of memory; a ChildError says what the work does."""
         until = time.monotonic() + seconds
+        process, pipe = self._started()
         try:
-            pipe = self._started()
             pipe.send(message)
             while True:
                 if is_stopped():
                     raise ChildError("stopped", "is stopped")
                 if time.monotonic() > until:
                     raise ChildError("timeout", f"takes longer than {_spoken(seconds)}")
-                if memory is not None and self._memory() > memory:
+                if memory is not None and _memory_of(process) > memory:
                     raise ChildError("memory", f"takes more than {memory >> 20:,} MiB of memory")
                 if not pipe.poll(_LOOK_SECONDS):
                     continue
@@ -265,49 +252,48 @@ class PythonProcess:
                     return content
                 progress(*content)
         except (EOFError, OSError):
-            raise ChildError("crash", "ends the program that does it", self.end(5.0)) from None
+            process.join(CLOSING)
+            status = process.exitcode
+            self.end()
+            raise ChildError("crash", "ends the program that does it", status) from None
         except BaseException:
             self.end()
             raise
 
-    def end(self, patience: float = 0.0) -> int | None:
-        """End the process, whatever it is doing; its exit status, where it ended by itself within the patience."""
-        status = None
-        if self._pipe is not None:
-            self._pipe.close()
-        if self._process is not None:
-            if patience:
-                self._process.join(patience)
-                status = self._process.exitcode
-            self._process.kill()
-            self._process.join(10)
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._process = self._pipe = self._folder = None
-        return status
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._running is not None:
+            process, pipe, folder = self._running
+            self._running = None
+            pipe.close()
+            process.kill()
+            process.join(10)
+            folder.cleanup()
 
-    def _started(self) -> Connection:
-        if self._pipe is None or self._process is None or not self._process.is_alive():
+    def _started(self) -> tuple[BaseProcess, Connection]:
+        if self._running is None or not self._running[0].is_alive():
             import multiprocessing
 
             self.end()
             # Spawned: a forked copy of a process with threads may hang.
             context = multiprocessing.get_context("spawn")
-            self._pipe, other = context.Pipe()
-            self._folder = tempfile.TemporaryDirectory(prefix="qassay-", ignore_cleanup_errors=True)
-            arguments = (other, self._work, self._folder.name, self._niceness)
-            self._process = context.Process(target=_serve, args=arguments, name=self._name, daemon=True)
-            self._process.start()
+            pipe, other = context.Pipe()
+            folder = tempfile.TemporaryDirectory(prefix="qassay-", ignore_cleanup_errors=True)
+            arguments = (other, self._work, folder.name, self._niceness)
+            process = context.Process(target=_serve, args=arguments, name=self._name, daemon=True)
+            process.start()
             other.close()
-        return self._pipe
+            self._running = process, pipe, folder
+        return self._running[:2]
 
-    def _memory(self) -> int:
-        """Bytes of memory that the process has; 0 where the system does not say."""
-        try:
-            pages = Path(f"/proc/{self._process and self._process.pid}/statm").read_text(encoding="ascii").split()[1]
-        except (OSError, IndexError):
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+def _memory_of(process: BaseProcess) -> int:
+    """Bytes of memory that a process has; 0 where the system does not say."""
+    try:
+        pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _serve(pipe: Connection, work: Callable[[Any, Report], Any], folder: str, niceness: int) -> None:

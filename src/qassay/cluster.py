@@ -15,7 +15,6 @@ import os
 import pickle
 import re
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -143,41 +142,39 @@ class Pool:
     cluster: Cluster
     packed: Any
     _free: list[Actor] = field(default_factory=list, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def call(self, method: str, *arguments: Any) -> Any:
         """What a method of the part returns, or raises; a GoneError where it has ended three actors."""
         gone = GoneError("")
         for _ in range(ATTEMPTS):
-            with self._lock:
-                actor = self._free.pop() if self._free else None
+            actor = None
             try:
-                actor = actor or self.cluster.start(self.packed)[0]
+                actor = self._actor()
                 result = actor.call(method, *arguments)
             except GoneError as error:
                 gone = error
                 if actor is not None:
                     actor.end()
-                continue
             except Exception:
-                self._give_back(actor)
+                if actor is not None:
+                    self._free.append(actor)
                 raise
-            self._give_back(actor)
-            return result
+            else:
+                self._free.append(actor)
+                return result
         raise gone
+
+    def _actor(self) -> Actor:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self.cluster.start(self.packed)[0]
 
     def close(self) -> None:
         """End the actors, and what they started."""
-        with self._lock:
-            actors, self._free[:] = list(self._free), []
-        for actor in actors:
+        while self._free:
             with suppress(GoneError):
-                actor.close()
-
-    def _give_back(self, actor: Actor | None) -> None:
-        if actor is not None:
-            with self._lock:
-                self._free.append(actor)
+                self._free.pop().close()
 
 
 def _knock(address: str) -> None:

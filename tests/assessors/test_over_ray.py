@@ -184,8 +184,9 @@ def test_without_a_cluster_or_ray_it_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = ["judge", str(folder), "--with", "match", "--ray"]
-    assert main([*call, "127.0.0.1:9"]) == 2
-    assert "no Ray cluster at 127.0.0.1:9" in capsys.readouterr().err
+    for address, message in {"127.0.0.1:9": "no Ray cluster at 127.0.0.1:9", "odd": "takes HOST:PORT, auto"}.items():
+        assert main([*call, address]) == 2
+        assert message in capsys.readouterr().err
     monkeypatch.setattr("qassay.extras.find_spec", lambda _: None)
     assert main([*call, "local"]) == 2
     assert "pip install 'qassay[ray]'" in capsys.readouterr().err
