@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,13 @@ class Cluster:
         except Exception as error:  # noqa: BLE001  # other people's objects refuse in their own ways
             raise UsageError(f"{name} cannot be sent to a Ray cluster: {error}; go on without --ray") from None
 
-    def start(self, packed: Any, number: int = 1, *, at_once: int = 1, is_async: bool = False) -> list[Actor]:
+    def start(self, packed: Any, number: int = 1, *, at_once: int = 1) -> list[Actor]:
         """Actors with this part, spread over the nodes, when they are ready.
 
         There are as many as there are workers: the user says how many are good. An actor has to be placed and started
         before it can answer; that is not part of the time of an answer.
         """
-        actors = [self.placed(packed, at_once=at_once, is_async=is_async) for _ in range(number)]
+        actors = [self.placed(packed, at_once=at_once) for _ in range(number)]
         try:
             with _gone(self.ray, STARTING):
                 self.ray.get([actor.handle.ready.remote() for actor in actors], timeout=STARTING)
@@ -89,11 +90,10 @@ class Cluster:
             raise UsageError("the Ray cluster has no place for so many workers; lower --workers") from None
         return actors
 
-    def placed(self, packed: Any, *, at_once: int = 1, is_async: bool = False) -> Actor:
+    def placed(self, packed: Any, *, at_once: int = 1) -> Actor:
         """An actor with this part on one of the nodes; calls wait in it until it is ready."""
-        host = self.ray.remote(_AsyncHost if is_async else _Host)
-        options = host.options(num_cpus=0, max_concurrency=at_once, scheduling_strategy="SPREAD")
-        return Actor(self.ray, options.remote(packed, str(Path.cwd())))
+        options = {"num_cpus": 0, "max_concurrency": at_once, "scheduling_strategy": "SPREAD"}
+        return Actor(self.ray, self.ray.remote(_Host).options(**options).remote(packed, str(Path.cwd())))
 
 
 @dataclass(eq=False)
@@ -241,20 +241,10 @@ class _Host:
         """Answer when the actor is ready."""
         return True
 
-    def call(self, method: str, *arguments: Any) -> Any:
-        """The result of a method."""
-        try:
-            return getattr(self._part, method)(*arguments)
-        except Exception as error:  # noqa: BLE001  # it is raised where the method was called
-            return _failure(error)
-
-
-class _AsyncHost(_Host):
-    """The same for asynchronous methods, many of which may be under way."""
-
     async def call(self, method: str, *arguments: Any) -> Any:
-        """The result of a method."""
+        """The result of a method; one that is not asynchronous runs in a thread, beside the others."""
+        work = getattr(self._part, method)
         try:
-            return await getattr(self._part, method)(*arguments)
+            return await (work(*arguments) if iscoroutinefunction(work) else asyncio.to_thread(work, *arguments))
         except Exception as error:  # noqa: BLE001  # it is raised where the method was called
             return _failure(error)

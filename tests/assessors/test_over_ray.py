@@ -110,7 +110,7 @@ def own_workers() -> list[int]:
     results = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_AsyncHost") and _is_ours(int(place.name)):
+            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Host") and _is_ours(int(place.name)):
                 results.append(int(place.name))
         except OSError:
             continue

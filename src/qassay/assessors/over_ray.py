@@ -130,7 +130,7 @@ class RayCarrier:
         """A carrier with all its workers started."""
         carrier = cls(cluster, cluster.packed(partial(_connected, endpoint), "the endpoint"))
         try:
-            carrier.actors = cluster.start(carrier.packed, workers, at_once=ROOM, is_async=True)
+            carrier.actors = cluster.start(carrier.packed, workers, at_once=ROOM)
         except GoneError as error:
             raise UsageError(f"a worker of the Ray cluster cannot start: {error}") from None
         return carrier
@@ -163,7 +163,7 @@ class RayCarrier:
     def _replace(self, actor: Actor) -> None:
         """Start another worker in place of one that died; the first of its requests to fail does so."""
         if actor in self.actors:
-            self.actors[self.actors.index(actor)] = self.cluster.placed(self.packed, at_once=ROOM, is_async=True)
+            self.actors[self.actors.index(actor)] = self.cluster.placed(self.packed, at_once=ROOM)
 
 
 def _connected(endpoint: Endpoint) -> Connections:
