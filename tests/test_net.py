@@ -209,3 +209,10 @@ def test_an_answer_is_not_longer_than_it_may_be() -> None:
 def test_other_addresses_are_not_asked(url: str) -> None:
     with pytest.raises(net.NoReplyError, match="not an address"):
         net.exchange("GET", url, headers={}, seconds=5, most=10)
+
+
+def test_no_redirect_is_followed_and_no_proxy_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    for address in serving(lambda: body(HEAD % 302 + b"Location: http://127.0.0.1:9/\r\n", b"")):
+        reply = net.exchange("GET", f"http://{address}/", headers={}, seconds=5, most=10)
+        assert (reply.status, reply.headers["location"]) == (302, "http://127.0.0.1:9/")
