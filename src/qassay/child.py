@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +52,15 @@ class ChildError(Exception):
 
 
 # ---- a program of the user: lines -----------------------------------------------------------------------------------
+
+
+def program(text: str) -> list[str] | None:
+    """The words of a command line; None where there is no such program."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"cannot read the command {text!r}: {error}") from None
+    return words if words and shutil.which(words[0]) else None
 
 
 class Command:
@@ -161,8 +172,7 @@ class Command:
             process.wait(CLOSING)
         self._readers[1].join(1.0)
         status = process.returncode
-        is_signal = status is not None and status < 0
-        ending = f"was ended by signal {-status}" if is_signal else f"ended with status {status}"
+        ending = f"was ended by signal {-status}" if (status or 0) < 0 else f"ended with status {status}"
         return ChildError("crash", f"it {ending} before it answered{self._last_words()}", status)
 
     def _last_words(self) -> str:

@@ -87,7 +87,7 @@ class Cluster:
                 actor.end()
             if not error.is_late:
                 raise
-            raise UsageError("the Ray cluster has no place for so many workers; lower --workers") from None
+            raise UsageError("the Ray cluster has no place for more workers; lower --workers") from None
         return actors
 
     def placed(self, packed: Any, *, at_once: int = 1) -> Actor:

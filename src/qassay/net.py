@@ -56,10 +56,10 @@ class NoReplyError(Exception):
 
     def __init__(self, cause: Cause, message: str) -> None:
         super().__init__(cause, message)
-        self.cause, self.message = cause, message
+        self.cause = cause
 
     def __str__(self) -> str:
-        return self.message
+        return str(self.args[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def address(text: str) -> SplitResult | None:
     """
     try:
         parts = urlsplit(text.strip())
-        parts.port  # noqa: B018  # a port that is no number is an error when it is asked for
+        parts.port  # noqa: B018  # a port that is not a number raises when it is read
     except ValueError:
         return None
     return parts if parts.scheme in ("http", "https") and parts.hostname else None

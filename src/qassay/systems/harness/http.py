@@ -61,7 +61,7 @@ class HttpCaller(Caller):
 
 
 def _refused(reply: net.Reply) -> CallError:
-    """The error that a status which is no success means."""
+    """The error that a status from 300 on means."""
     status = f"status {reply.status} {reply.reason}".strip()
     if reply.status < 400:
         message = f"{status}: it points to {reply.headers.get('location')}, which was not named; name it to use it"

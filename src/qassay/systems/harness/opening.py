@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from qassay.child import program
 from qassay.cluster import Cluster
 from qassay.errors import UsageError, unknown
 from qassay.extras import require
@@ -126,16 +125,13 @@ def _address(
 
 
 def _command(text: str, settings: Mapping[str, str]) -> UnderTest:
-    try:
-        arguments = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read the command {text!r}: {error}") from None
-    if not arguments:
+    if not text:
         raise UsageError("no system is named; --system takes a reference system, module:callable, a command or a URL")
-    if shutil.which(arguments[0]) is None:
+    arguments = program(text)
+    if arguments is None:
         if _NAME.fullmatch(text):
             raise unknown("system", text.split("(")[0], [*SYSTEMS, *plugins("system")])
-        raise UsageError(f"there is no program {arguments[0]!r} to run as a system")
+        raise UsageError(f"there is no program {text.split()[0]!r} to run as a system")
     if settings:
         raise UsageError("--set does not apply to a command; write its options into the command")
     return UnderTest(text, lambda: CommandCaller(arguments), remembers=True)
