@@ -18,14 +18,12 @@ import json
 import re
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -291,7 +289,6 @@ class Connections:
         import httpx
 
         if self._address is None:
-            settle_imports()
             self._address = httpx.URL(self.url)
             usual = {"Host": self._address.netloc.decode("ascii"), "Connection": "keep-alive", "User-Agent": AGENT}
             self._sent = [(n.encode("ascii"), v.encode("latin-1")) for n, v in {**usual, **self.headers}.items()]
@@ -300,9 +297,3 @@ class Connections:
         self._pools.append(pool)
         self._free += [pool] * (LANE - 1)
         return pool
-
-
-def settle_imports() -> None:
-    """Answer once and for all the library's question of every call: is an optional module installed?"""
-    if "sniffio" not in sys.modules and find_spec("sniffio") is None:
-        sys.modules["sniffio"] = None  # type: ignore[assignment]
