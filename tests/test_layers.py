@@ -27,8 +27,10 @@ ADAPTERS = (
     *(
         "extras",
         "plugins",
+        "net",
+        "child",
+        "cluster",
         "formats",
-        "outgoing",
         "collections",
         "demo",
         "store",

@@ -17,13 +17,14 @@ The map, in the order data flows; a module imports only modules above it:
     reports/      results as documents              schemas/   the form of rows and outputs, as JSON Schema
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
-    formats/      files read, recognised, imported, exported
-    outgoing      HTTP to one given address        collections/  documents, index and search
-    demo/         the built-in evaluation          store/      the database of a served evaluation
-    evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
-    analysis/     meta on an opened evaluation     systems/    reference systems, the harness
-    client        to use a served evaluation       assessors/  automatic assessors
-    web/          the assessors' application       cli/        one file per command
+    net           HTTP to one given address        child       programs in processes of their own
+    cluster       parts on the nodes of Ray        formats/    files read, recognised, imported, exported
+    collections/  documents, index and search      demo/       the built-in evaluation
+    store/        the database of a served evaluation  evaluation/  an opened folder, and its keys
+    checking      all errors of an evaluation      analysis/   meta on an opened evaluation
+    systems/      reference systems, the harness   client      to use a served evaluation
+    assessors/    automatic assessors              web/        the assessors' application
+    cli/          one file per command
 
 Start with `qassay.open(folder).score()`, or `qassay.scores(source)` for scores from elsewhere.
 """
