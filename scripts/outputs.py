@@ -344,8 +344,12 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+# Ids of items and passwords are drawn by `secrets`; with this they are the same each time.
+DRAWN_ALIKE = "import random; random._urandom = random.Random(1).randbytes"
 # What differs from one time to the next: places, ports, moments, random names.
 VARYING = (
+    (r"qassay-demo-\w+", "DEMO"),
+    (r"\b[0-9a-f]{32}\b", "DIGEST"),
     (r"http://(127\.0\.0\.1|localhost):\d+", "http://HOST"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "MOMENT"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?( UTC)?", "MOMENT"),
@@ -433,7 +437,7 @@ def _finished(person: served.Person, address: str) -> Any:
 def half_way(work: Path) -> Iterator[tuple[str, str]]:
     """Serve the built-in evaluation as `demo` does: its address, and the password of everybody."""
     log = work / "demo.log"
-    run = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
+    run = f"{DRAWN_ALIKE}; import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
     with log.open("wb") as output:
         command = [sys.executable, "-u", "-c", run, "demo", "--serve", "--to", "half-way", "--port", "0"]
         server = subprocess.Popen(command, stdout=output, stderr=output, cwd=work)
@@ -508,6 +512,7 @@ def main(arguments: Sequence[str]) -> int:
     for variable in ("QASSAY_DATABASE", "GITHUB_STEP_SUMMARY"):
         os.environ.pop(variable, None)
     for part in ("text", "json", "pages"):
+        exec(DRAWN_ALIKE, {})
         with tempfile.TemporaryDirectory() as name:
             work, started = Path(name).resolve(), time.monotonic()
             if part == "pages":
