@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import csv
 import difflib
-import importlib
 import io
 import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,12 +33,8 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 import served
+from release_sample import TASKS, random_evaluation
 
-ROOT = Path(__file__).resolve().parent.parent
-TASKS = (
-    *("ranked5", "confidence", "passages", "main2003", "series2004", "definition", "qaciad"),
-    *("entailment2", "entailment3", "justification", "nuggets"),
-)
 LENIENT = "--unjudged wrong --missing zero"
 # Commands in the order in which they run; {task} stands for every task. What is written goes to `out`.
 COMMANDS = f"""
@@ -199,16 +193,10 @@ JUDGED = {
 
 def make_inputs(work: Path) -> None:
     """Write every input into a folder."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    make = importlib.import_module("random_evaluations").make
     for name, which in (("series", "series"), ("rag", "rag"), ("pairs", "entailment")):
         run_command(work, ["demo", "--to", name, "--which", which])
     for task in TASKS:
-        for seed in range(1, 60):  # the first that has runs, and the sets of two assessors
-            folder = make(work / f"random-{task}", task, seed)
-            if (folder / "judgments" / "first.jsonl").exists() and len(list((folder / "runs").iterdir())) > 1:
-                break
-            shutil.rmtree(folder)
+        random_evaluation(work / f"random-{task}", task)
     (work / "out").mkdir()
     _free_answers(work)
     _tables(work)
