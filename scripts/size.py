@@ -3,10 +3,10 @@
     PYTHONPATH=src python scripts/size.py          lines and files
     PYTHONPATH=src python scripts/size.py walks    files and temporary files of four uses
 
-Lines are all lines of a file, blank ones and comments too, below `src` and `tests`: of Python (.py), and of every other
-kind of text that could hide code (JavaScript, CSS, HTML, SQL, TOML; JSON, JSONL and CSV as data). A small module has
-fewer than 60 lines; `__init__.py` counts too. A class name is repeated if two modules of `src` or more define it at
-their top level.
+Lines are all lines of a file, blank ones and comments too, below `src` and `tests`: of Python (.py) first, and of every
+other kind of file, so that nothing is hidden in data (of files that are no text, the number says nothing). A small
+module has fewer than 60 lines; `__init__.py` counts too. A class name is repeated if two modules of `src` or more define
+it at their top level.
 
 A file is touched by a use if one of its functions runs from the first word of the command to its end, in a process that
 has imported nothing of the package before; a file of which only the module runs is imported. For a judgment the server
@@ -33,7 +33,6 @@ from types import CodeType, FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = 60
-KINDS = ("py", "js", "css", "html", "sql", "toml", "json", "jsonl", "csv")
 WALKS = ("score", "report", "compare", "decision", "judgment")
 
 
@@ -42,9 +41,10 @@ def show_size() -> None:
     for top in ("src", "tests"):
         files = [path for path in (ROOT / top).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         print(top)
-        for kind in KINDS:
-            lines = [len(path.read_bytes().splitlines()) for path in files if path.suffix == f".{kind}"]
-            print(f"  {kind:5} {sum(lines):8,} lines {len(lines):5,} files")
+        kinds = Counter(path.suffix for path in files)
+        for kind in sorted(kinds, key=lambda kind: (kind != ".py", kind)):
+            lines = sum(len(path.read_bytes().splitlines()) for path in files if path.suffix == kind)
+            print(f"  {kind:9} {lines:8,} lines {kinds[kind]:5,} files")
     modules = sorted((ROOT / "src").rglob("*.py"))
     small = [path for path in modules if len(path.read_bytes().splitlines()) < SMALL]
     packages = sum(path.name == "__init__.py" for path in small)
