@@ -5,8 +5,8 @@
 
 Lines are all lines of a file, blank ones and comments too, below `src` and `tests`: of Python (.py) first, and of every
 other kind of file, so that nothing is hidden in data (of files that are no text, the number says nothing). A small
-module has fewer than 60 lines; `__init__.py` counts too. A class name is repeated if two modules of `src` or more define
-it at their top level.
+module has fewer than 60 lines; `__init__.py` counts too. A class name is repeated if two modules of `src` or more
+define it at their top level.
 
 A file is touched by a use if one of its functions runs from the first word of the command to its end, in a process that
 has imported nothing of the package before; a file of which only the module runs is imported. For a judgment the server

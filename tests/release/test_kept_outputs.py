@@ -52,7 +52,7 @@ def script(name: str) -> ModuleType:
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """What the release said."""
+    """What was kept."""
     sample: dict[str, Any] = json.loads(gzip.decompress((HERE / "samples" / f"{name}.json.gz").read_bytes()))
     return sample
 
