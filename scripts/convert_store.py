@@ -37,7 +37,7 @@ from qassay.store.versions import VERSION_TABLE, migrate
 
 ROOT = Path(__file__).resolve().parent.parent
 # The last commit with the versions before the first release, and the last of these versions.
-LAST_COMMIT = "09c26800"
+LAST_COMMIT = "09c2680007b1b5a8d453ed8ed6a0c597c2125e62"
 LAST_VERSION = "0005"
 RUN = "import sys; from qassay.cli import main; sys.exit(main(sys.argv[1:]))"
 UPGRADE = """
