@@ -518,14 +518,13 @@ def try_broken(folder: Path, task: str, seed: int, capsys: pytest.CaptureFixture
     return refused
 
 
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(100, 160), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("task", evaluations.TASKS)
-def test_broken_evaluations_are_refused_in_words(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sum(try_broken(tmp_path / str(seed), task, seed, capsys) for seed in range(4)) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", evaluations.TASKS)
-def test_many_more_broken_evaluations(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for seed in range(100, 160):
-        try_broken(tmp_path / str(seed), task, seed, capsys)
+def test_broken_evaluations_are_refused_in_words(
+    task: str, seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = 0
+    for seed in seeds:
+        refused += try_broken(tmp_path / str(seed), task, seed, capsys)
         shutil.rmtree(tmp_path / str(seed))
+    assert refused > 0

@@ -344,9 +344,6 @@ def test_another_process_that_holds_the_database_gets_a_clear_message(
             assert "Traceback" not in shown
 
 
-RELEASES = sorted((Path(__file__).parent / "releases").glob("*.sql"))
-
-
 # ---- a backup of somebody else's making -----------------------------------------------------------------------------
 
 
@@ -371,15 +368,6 @@ def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path
     with pytest.raises(InputError, match="not a backup that Qassay made"):
         restore(Folder(small), tmp_path / "backup.db")
     assert (small / "qassay.db").read_bytes() == before
-
-
-@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.stem)
-def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: Path) -> None:
-    path = tmp_path / "backup.db"
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(release.read_text())
-    restore(Folder(small), path)
-    open_store(small).close()
 
 
 # ---- a full or read-only disk ---------------------------------------------------------------------------------------

@@ -195,14 +195,6 @@ def test_a_token_ends_no_session_and_revokes_no_token(site, accounts) -> None:
     assert browser.get("/api/account").status_code == 200
 
 
-def test_a_changed_password_ends_tokens(site) -> None:
-    program, browser = program_of(site, "assessor"), site.client("assessor")
-    assert program.get("/api/account").status_code == 200
-    assert browser.put("/api/account/password", json={"current": PASSWORD, "new": NEW}).status_code == 200
-    assert program.get("/api/account").status_code == 401
-    assert browser.get("/api/account").json()["tokens"] == []
-
-
 @pytest.mark.parametrize("password", ["aaaaaaaaaaaa", "AaAaAaAaAaAa", " " * 12, "1" * 200])
 def test_a_password_of_one_repeated_character_is_refused(site, accounts, password: str) -> None:
     with pytest.raises(UsageError, match="one character repeated"):

@@ -257,14 +257,16 @@ class _Reader:
                 continue
             has_name = table.source.name is not None
             header = [name.strip() for name in table.grid.header]
-            metrics = shared or has_name or self.metric == ALL or self.metric in header
+            is_wide = not is_long(table.grid, table.roles, self.columns)
+            # A wide table of metrics comes here only where all of them are asked for.
+            metrics = shared or has_name or self.metric in header or (self.metric == ALL and is_wide)
             rows = long_rows(
                 table.grid,
                 table.roles,
                 columns_are="metrics" if metrics else "systems",
                 stop=self.missing == "stop",
             )
-            if not is_long(table.grid, table.roles, self.columns):
+            if is_wide:
                 rows.form = "table" if metrics else "wide table"
             parts.append(Part(rows, table.source.name, table.source.stem))
         return parts

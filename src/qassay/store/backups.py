@@ -72,7 +72,7 @@ def check_backup(path: Path) -> None:
 def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None:
     """Put a backup in the place of the store and return where the store that was there is kept, if there was one.
 
-    Nobody may be using the store. A backup of an earlier release is brought up to date. All sessions and tokens are
+    Nobody may be using the store. A backup of an earlier version is brought up to date. All sessions and tokens are
     ended, and invitations that were open expire: some may have been ended, or used, since. A database server's store is
     replaced only where it is empty, or with `force`.
     """
@@ -104,7 +104,7 @@ def _refuse_foreign(engine: Engine, backup: Path) -> None:
     """Stop at a backup with tables, views or triggers that Qassay did not make: they would act in the store."""
     try:
         with engine.connect() as connection:
-            version = store_version(connection)
+            version = store_version(connection, str(backup))
             foreign = foreign_objects(connection, version) if version is not None else []
     except DBAPIError as error:
         raise InputError(Problem("configuration", f"is a damaged backup: {error.orig}", str(backup))) from None
