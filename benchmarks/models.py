@@ -178,9 +178,8 @@ async def _bare(port: int, number: int, parallel: int) -> float:
     """The same number of calls by a loop that does nothing else, over the same HTTP client."""
     import httpx
 
-    from qassay.assessors.llm.endpoint import LANE, settle_imports
+    from qassay.net import LANE
 
-    settle_imports()
     left = iter(range(number))
     context = ssl.create_default_context()
     sent = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x" * 2000}]}).encode()

@@ -484,7 +484,7 @@ def file_door(house: House, kind: str, cases: Sequence[Verdict]) -> Outcomes:
     assert status == (1 if wrong else 0)
     outcomes = [REFUSED if name in wrong else ACCEPTED for name in names_of(cases)]
     if kind != "rating":  # ratings of all sets are scored together
-        # What an earlier release let in is scored, though `check` refuses it; what `check` accepts is scored anyway.
+        # What a file of an evaluation has is scored, though `check` refuses it; what `check` accepts is scored anyway.
         name = names_of(cases)[outcomes.index(ACCEPTED)]
         status, document = run("score", folder, "--key", name, "--unjudged", "wrong")
         messages = by_file(document.get("errors", ()))

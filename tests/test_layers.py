@@ -19,27 +19,18 @@ PACKAGE = Path(qassay.__file__).parent
 # Top to bottom, in the order data flows; everything from `formats` on is an adapter. Floors that are planned stand here
 # too: the order is settled before they are built.
 PURE = (
-    *(
-        "errors",
-        "spelling",
-        "options",
-        "display",
-        "frames",
-        "tables",
-        "pages",
-        "results",
-        "arrays",
-        "summaries",
-        "matrix",
-    ),
+    *("errors", "spelling", "options", "display", "frames", "tables", "pages", "arrays", "directions", "results"),
+    *("summaries", "matrix"),
     *("questions", "tasks", "runs", "nuggets", "judging", "tally", "measures", "scoring", "meta", "figures", "reports"),
 )
 ADAPTERS = (
     *(
         "extras",
         "plugins",
+        "net",
+        "child",
+        "cluster",
         "formats",
-        "outgoing",
         "collections",
         "demo",
         "store",
@@ -92,6 +83,7 @@ HARMLESS = {
         "math",
         "operator",
         "re",
+        "shlex",
         "string",
         "textwrap",
         "types",

@@ -456,7 +456,7 @@ def test_one_of_several_is_singular() -> None:
     tags = ("a", "b", "c")
     matrix = ScoreMatrix(tags, tuple(map(str, range(40))), values, denominator=1)
     result = compare_all(matrix.select(tags[:2]), permutations=500)
-    assert "1 of 1 pair of runs differs significantly" in result.sentence()
+    assert "the only pair of runs differs significantly" in result.sentence()
     different = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
     some = replace(compare_all(matrix, permutations=500), is_different=different)
     assert "; 1 of 3 pairs of runs differs significantly" in some.sentence()

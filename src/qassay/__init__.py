@@ -4,8 +4,9 @@ The map, in the order data flows; a module imports only modules above it:
 
     errors        faults of the input, with place  spelling    names with parameters: nugget_f(beta=3)
     display       safe text, tables as HTML        frames      polars, pandas, Arrow
-    tables        results as tables of all forms   results     what every result offers
-    arrays        types of numbers, ties, sums     summaries   from unit scores to the score of a run
+    tables        results as tables of all forms   arrays      types of numbers, ties, sums
+    directions    which way a measure is better    results     what every result offers
+    summaries     from unit scores to the score of a run
     matrix        runs x units: the input of every analysis
     questions     the test set                     tasks/      the rules of one kind of evaluation, as data
     runs          responses of the systems         nuggets     atomic facts
@@ -17,14 +18,15 @@ The map, in the order data flows; a module imports only modules above it:
     pages         what a study shows, for every door
     ---- above: no files, no network, no clock, no hidden randomness; below: adapters ----
     extras        packages of the extras           plugins     entry points of other packages
-    formats/      files read, recognised, imported, exported
-    outgoing      HTTP to one given address        collections/  documents, index and search
-    demo/         the built-in evaluation          store/      the database of a served evaluation
-    evaluation/   an opened folder, and its keys   checking    all errors of an evaluation at once
-    analysis/     meta on an opened evaluation     studies/    one file per question that people ask
-    schemas/      rows and outputs as JSON Schema  systems/    reference systems, the harness
-    client        to use a served evaluation       assessors/  automatic assessors
-    web/          the assessors' application       cli/        one file per command
+    net           HTTP to one given address        child        programs in processes of their own
+    cluster       parts on the nodes of Ray        formats/    files read, recognised, imported, exported
+    collections/  documents, index and search      demo/       the built-in evaluation
+    store/        the database of a served evaluation  evaluation/  an opened folder, and its keys
+    checking      all errors of an evaluation      analysis/   meta on an opened evaluation
+    systems/      reference systems, the harness   client      to use a served evaluation
+    assessors/    automatic assessors              studies/    one file per question that people ask
+    schemas/      rows and outputs as JSON Schema  web/        the assessors' application
+    cli/          one file per command
 
 Start with `qassay.open(folder).score()`, or `qassay.scores(source)` for scores from elsewhere.
 """

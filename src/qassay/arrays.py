@@ -35,4 +35,4 @@ def whole_numbers(values: Floats, denominator: int | None = None) -> tuple[Float
         return np.rint(values * denominator), float(denominator)
     largest = max(float(np.abs(values).max(initial=0.0)), 1.0)
     scale = 2.0 ** np.floor(np.log2(2.0**52 / (largest * max(values.shape[1], 1))))
-    return np.rint(values * scale), scale
+    return np.rint(values * scale), float(scale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,9 @@ from qassay.collections import open_collection
 from qassay.errors import InputError, KeptProblems, Problem, Problems
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.folder import Folder
-from qassay.formats.runs import RunFiles, read_runs
+from qassay.formats.importing import Options
+from qassay.formats.importing.as_runs import read_as_runs
+from qassay.formats.runs import RunFiles
 from qassay.judging.keys import Key, check_known_answers, no_nuggets
 from qassay.judging.sets import check_nuggets
 
@@ -95,12 +97,21 @@ def check_folder(path: Path) -> Checked:
     return checked.in_order()
 
 
-def check_run_files(paths: list[Path], folder: Path, *, form: str | None, encoding: str) -> Checked:
-    """Check files of runs against the questions, and the collection, of an evaluation."""
+def check_run_files(
+    paths: list[Path],
+    folder: Path,
+    *,
+    form: str | None = None,
+    encoding: str = "utf-8",
+    run: str | None = None,
+    keys: Mapping[str, str] | None = None,
+) -> Checked:
+    """Check files of runs, or of answers, against the questions, and the collection, of an evaluation."""
     evaluation = open_evaluation(folder)
     checked = Checked(questions=evaluation.questions.counts(), series=len(evaluation.questions.series))
-    runs = read_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, encoding=encoding)
-    _check_runs(checked, evaluation, runs)
+    options = Options(encoding=encoding, run=run, keys=keys or {})
+    runs = read_as_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, options=options)
+    _check_runs(checked, evaluation, runs.read)
     return checked.in_order()
 
 

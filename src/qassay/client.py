@@ -14,37 +14,34 @@ the set already has are skipped, so nothing is doubled.
 
 from __future__ import annotations
 
-import http.client
 import json
 import secrets
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
-from qassay import tasks
+from qassay import net, tasks
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.formats.questions import question_of_row
 from qassay.judging import Item
-from qassay.outgoing import PASSING, direct, refusal_text
 from qassay.questions import TestSet
 from qassay.tasks import Task
 
 # Rows and characters sent at once, well below what the server takes.
 BATCH = 500
 LONGEST_BATCH = 400_000
-ATTEMPTS = 5
+# Seconds before a request is sent again, and again.
+WAITS = (0.25, 0.5, 1.0, 2.0)
 TIMEOUT = 60.0
 # The server checks a run before it answers; it gives up after five minutes.
 UPLOAD_TIMEOUT = 600.0
 # Bytes that are read of an answer: far more than a part of a pool has.
 LONGEST_ANSWER = 256 << 20
-LONGEST_REFUSAL = 1 << 20
+NOT_OURS = "answers in a form that is not Qassay's; name a served evaluation"
 HALF_CHARACTER = "a text has half a character (a lone surrogate), which no file can contain; correct it"
 
 
@@ -67,19 +64,17 @@ def understanding(server: str) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError):
-        raise ServerError(f"{server} answers in a form that is not Qassay's; name a served evaluation") from None
+        raise ServerError(f"{server} {NOT_OURS}") from None
 
 
 class Client:
     """Speaks to one server as the account of one token."""
 
-    def __init__(self, url: str, *, token: str, pause: Callable[[float], None] = time.sleep) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+    def __init__(self, url: str, *, token: str) -> None:
+        if net.address(url) is None:
             raise UsageError(f"{url} is not the address of a server, such as http://127.0.0.1:8000")
         self._url = url.rstrip("/")
         self._token = token
-        self._pause = pause
 
     def evaluation(self) -> Served:
         """The task and the questions."""
@@ -149,32 +144,42 @@ class Client:
 
         The body is sent as JSON; a `Form`, as it is.
         """
-        for attempt in range(ATTEMPTS):
-            try:
-                return self._once(method, path, body)
-            except _PassingError as error:
-                if attempt == ATTEMPTS - 1:
-                    raise ServerError(f"{self._url} {error}") from None
-                self._pause(min(2.0**attempt * 0.25, 5.0))
-        raise ServerError(f"{self._url} does not answer")
-
-    def _once(self, method: str, path: str, body: Any) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
-        data, wait = None, TIMEOUT
+        data, seconds = None, TIMEOUT
         if isinstance(body, Form):
-            data, wait = body.data, UPLOAD_TIMEOUT
+            data, seconds = body.data, UPLOAD_TIMEOUT
             headers["Content-Type"] = body.type
         elif body is not None:
             data = _json(body)
             headers["Content-Type"] = "application/json"
-        request = urllib.request.Request(f"{self._url}/api{path}", data, headers, method=method)  # noqa: S310  # checked
+        url = f"{self._url}/api{path}"
+        send = partial(net.exchange, method, url, headers=headers, body=data, seconds=seconds, most=LONGEST_ANSWER)
         try:
-            with direct().open(request, timeout=wait) as response:
-                return json.loads(response.read(LONGEST_ANSWER))
-        except urllib.error.HTTPError as error:
-            _raise(error)
-        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            raise _PassingError(f"cannot be reached: {getattr(error, 'reason', error)}") from None
+            reply = net.send_again(send, WAITS)
+            answer = reply.json()
+        except net.NoReplyError as error:
+            raise ServerError(f"{self._url} {error}") from None
+        except ValueError:
+            answer = None
+        if reply.status < 300 and answer is not None:
+            return answer
+        raise self._refusal(reply, answer)
+
+    def _refusal(self, reply: net.Reply, answer: Any) -> QassayError:
+        """What a reply without an answer means."""
+        if reply.status < 300:
+            return ServerError(f"{self._url} {NOT_OURS}")
+        message = answer.get("message") if isinstance(answer, dict) else None
+        if reply.status in net.PASSING:
+            return ServerError(f"{self._url} answered {reply.status}" + (f": {message}" if message else ""))
+        problems = answer.get("problems") if isinstance(answer, dict) else None
+        if reply.status == 422 and isinstance(problems, list) and problems:
+            rows = [row for row in problems if isinstance(row, dict)]
+            return InputError(
+                Problem("syntax", str(row.get("message")), row.get("file"), row.get("line"), row.get("question"))
+                for row in rows
+            )
+        return ServerError(f"the server refused ({reply.status}): {message or reply.reason}")
 
 
 @dataclass(frozen=True)
@@ -209,29 +214,6 @@ def _json(body: Any) -> bytes:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise InputError(Problem("encoding", HALF_CHARACTER)) from None
-
-
-class _PassingError(Exception):
-    """Something that another attempt may get past."""
-
-
-def _raise(error: urllib.error.HTTPError) -> None:
-    try:
-        answer = json.loads(refusal_text(error, LONGEST_REFUSAL))
-    except (ValueError, RecursionError):
-        answer = {}
-    if error.code in PASSING:
-        message = answer.get("message") if isinstance(answer, dict) else None
-        raise _PassingError(f"answered {error.code}" + (f": {message}" if message else ""))
-    problems = answer.get("problems") if isinstance(answer, dict) else None
-    if error.code == 422 and isinstance(problems, list) and problems:
-        rows = [row for row in problems if isinstance(row, dict)]
-        raise InputError(
-            Problem("syntax", str(row.get("message")), row.get("file"), row.get("line"), row.get("question"))
-            for row in rows
-        )
-    message = answer.get("message", "") if isinstance(answer, dict) else ""
-    raise ServerError(f"the server refused ({error.code}): {message or error.reason}")
 
 
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

@@ -5,17 +5,20 @@
     ├── UsageError           the call has errors: an unknown measure, task, run or option value (exit status 2)
     └── LimitReachedError    the limit that the caller set was reached before the end (exit status 5)
 
-A message names what is wrong, the place, the rule and the remedy. Nothing here is raised for a result that is
-merely undefined: results say so themselves.
+A message names what is wrong, the place, the rule and the remedy. A remedy that is an option is a `Remedy`: Python
+spells it as an argument, the command line as an option, the application in its own words. Nothing here is raised for
+a result that is merely undefined: results say so themselves.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 # Problems of one file that are kept, and characters of each: a few kilobytes can unpack to a million faulty
 # lines, and a message quotes its line, which may be as long as the file.
@@ -45,20 +48,73 @@ Rule = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """An option that helps: its name in Python, the value to give it, and what it is for."""
+
+    name: str
+    value: str | bool | tuple[str, ...]
+    purpose: str
+
+    def in_python(self) -> str:
+        """The argument of a function.
+
+        >>> Remedy("missing", "skip", "").in_python(), Remedy("question_column", "qid", "").in_python()
+        ('missing="skip"', 'columns={"question": "qid"}')
+        """
+        value = str(self.value) if isinstance(self.value, bool) else json.dumps(self.value, ensure_ascii=False)
+        role = self.name.removesuffix("_column")
+        if role != self.name:
+            return f"columns={{{json.dumps(role)}: {value}}}"
+        return f"{self.name}={value}"
+
+    def on_command_line(self) -> str:
+        """The option of a command.
+
+        >>> Remedy("missing", "skip", "").on_command_line(), Remedy("runs_as_rows", True, "").on_command_line()
+        ('--missing skip', '--runs-as-rows')
+        """
+        option = f"--{self.name.replace('_', '-')}"
+        if isinstance(self.value, bool):
+            return option
+        return f"{option} {shlex.quote(self.value if isinstance(self.value, str) else ','.join(self.value))}"
+
+
+# How a door spells an option.
+Spelling: TypeAlias = Callable[[Remedy], str]
+
+
+def with_way_out(message: str, way_out: Iterable[Remedy], spelling: Spelling) -> str:
+    """A message and the options that help.
+
+    >>> with_way_out("empty cell", [Remedy("missing", "skip", "To leave it out")], Remedy.on_command_line)
+    'empty cell. To leave it out: --missing skip'
+    """
+    ways = "; ".join(f"{option.purpose}: {spelling(option)}" for option in way_out)
+    stop = "" if message.endswith("?") else "."
+    return f"{message}{stop} {ways}" if ways else message
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of the input (or, as a warning, something odd), and where it is."""
+    """A fault of the input (or, as a warning, something odd), where it is, and the options that help."""
 
     rule: Rule
     message: str
     file: str | None = None
     line: int | None = None
     question: str | None = None
+    way_out: tuple[Remedy, ...] = ()
 
     def __str__(self) -> str:
+        return self.spelt(Remedy.in_python)
+
+    def spelt(self, spelling: Spelling) -> str:
+        """The place, the message and the options that help."""
         place = self.file or ""
         if self.line is not None:
             place += f":{self.line}"
-        return f"{place}: {self.message}" if place else self.message
+        message = with_way_out(self.message, self.way_out, spelling)
+        return f"{place}: {message}" if place else message
 
     def as_json(self) -> dict[str, object]:
         """The row of `check --json`."""
@@ -67,7 +123,7 @@ class Problem:
             "line": self.line,
             "question": self.question,
             "rule": self.rule,
-            "message": self.message,
+            "message": with_way_out(self.message, self.way_out, Remedy.on_command_line),
         }
 
 
@@ -156,6 +212,10 @@ def _shortened(problem: Problem) -> Problem:
 class QassayError(Exception):
     """Everything Qassay raises on purpose."""
 
+    def spelt(self, spelling: Spelling) -> str:
+        """The message, with its options as a door spells them."""
+        return str(self)
+
 
 class InputError(QassayError):
     """The input has errors: `problems` has the first 200 of each file, `problems.total` is the number of all."""
@@ -163,14 +223,30 @@ class InputError(QassayError):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         listed = Problems((problems,) if isinstance(problems, Problem) else problems)
         self.problems: Final = listed.kept()
-        super().__init__("\n".join(map(str, [*listed, *more_problems(listed.beyond)])))
+        super().__init__(self.spelt(Remedy.in_python))
+
+    def spelt(self, spelling: Spelling) -> str:
+        """All problems that are kept, a line each."""
+        return "\n".join(problem.spelt(spelling) for problem in [*self.problems, *more_problems(self.problems.beyond)])
 
     def __reduce__(self) -> tuple[type[InputError], tuple[KeptProblems]]:
         return type(self), (self.problems,)
 
 
 class UsageError(QassayError):
-    """The call itself is wrong."""
+    """The call itself is wrong; `way_out` are options that help."""
+
+    def __init__(self, message: str = "", *way_out: Remedy) -> None:
+        super().__init__(message, *way_out)
+        self.message: Final = message
+        self.way_out: Final = way_out
+
+    def __str__(self) -> str:
+        return self.spelt(Remedy.in_python)
+
+    def spelt(self, spelling: Spelling) -> str:
+        """The message and the options that help."""
+        return with_way_out(self.message, self.way_out, spelling)
 
 
 class LimitReachedError(QassayError):

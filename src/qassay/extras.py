@@ -35,7 +35,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "nlp": ("spacy",),
     "postgres": ("psycopg",),
     "ray": ("ray",),
-    "sso": ("httpx", "joserfc"),
+    "sso": ("joserfc",),
     "llm": ("genai_prices", "httpx"),
 }
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qassay.arrays import TIE, Floats, Integers, defined
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
 from qassay.errors import UsageError, unknown
 from qassay.frames import frame
@@ -94,7 +95,9 @@ class ScoreMatrix(Result):
     every output repeats: which rule for missing or unjudged responses was applied, and to how many. `repeats` are
     there where runs answered the units several times. `unit_name` is what people call a unit and units. `read` says
     what was read, where the scores come from a table or a log; it is empty where they were computed. `scale` is the
-    lowest and highest score that the task allows, where it is known.
+    lowest and highest score that the task allows, where it is known, and `right_or_wrong` whether it allows no others;
+    where nobody says so, the scores decide. `direction` says which scores are better. `others` counts the runs that
+    were left out when these were selected.
     """
 
     runs: tuple[str, ...]
@@ -110,6 +113,9 @@ class ScoreMatrix(Result):
     unit_name: tuple[str, str] = ("question", "questions")
     read: str = ""
     scale: tuple[float, float] | None = None
+    direction: Direction = HIGHER
+    right_or_wrong: bool | None = None
+    others: int = 0
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.runs), len(self.units)):
@@ -130,17 +136,17 @@ class ScoreMatrix(Result):
         size = f"{plural(len(self.runs), 'run')} x {counted(len(self.units), self.unit_name)}, {self.measure}"
         if not self.runs or not self.units:
             return size
-        scores = self.scores()
+        scores = self.oriented_scores()
         best = [run for run, score in zip(self.runs, scores, strict=True) if scores.max() - score < TIE]
         are = "is" if len(best) == 1 else "are"
-        return f"{size}; the best {are} {enumerated(best, 3)} with {scores.max():.3f}"
+        return f"{size}; the best {are} {enumerated(best, 3)} with {self.direction.oriented(float(scores.max())):.3f}"
 
     def table(self) -> Table:
-        """The runs by decreasing score."""
-        scores = self.scores() if self.units else np.full(len(self.runs), np.nan)
+        """The runs, the best first."""
+        scores = self.oriented_scores() if self.units else np.full(len(self.runs), np.nan)
         order = sorted(range(len(self.runs)), key=lambda run: (-scores[run], self.runs[run]))
         columns: list[Column | str] = ["run", Column(self.measure, ".3f")]
-        rows = [(self.runs[run], defined(scores[run])) for run in order]
+        rows = [(self.runs[run], defined(self.direction.oriented(float(scores[run])))) for run in order]
         title = f"{plural(len(self.runs), 'run')} on {counted(len(self.units), self.unit_name)}"
         return table(title, columns, rows, self.notes)
 
@@ -183,6 +189,12 @@ class ScoreMatrix(Result):
         return float(np.ptp(self.values)) or float(np.abs(self.values).max())
 
     @property
+    def is_right_or_wrong(self) -> bool:
+        """Whether every score is 0 or 1, and could be nothing else."""
+        binary = bool(np.isin(self.values, (0.0, 1.0)).all())
+        return binary and self.right_or_wrong is not False
+
+    @property
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return len(self.runs) * (len(self.runs) - 1) // 2
@@ -190,6 +202,10 @@ class ScoreMatrix(Result):
     def scores(self) -> Floats:
         """The score of every run over all units."""
         return self.scores_on(np.arange(len(self.units)))
+
+    def oriented_scores(self) -> Floats:
+        """The scores such that more is better: for orders and ranks, not for people."""
+        return self.direction.oriented(self.scores())
 
     def scores_on(self, units: Integers) -> Floats:
         """The score of every run over the units with these indices (repeats allowed, for resampling)."""
@@ -212,5 +228,14 @@ class ScoreMatrix(Result):
         """The same matrix with these runs only, in this order."""
         rows = np.array([self.index(run) for run in runs], dtype=np.int64)
         repeats = None if self.repeats is None else self.repeats.for_runs(rows)
-        summary = self.summary.for_runs(rows)
-        return replace(self, runs=tuple(runs), values=self.values[rows], summary=summary, repeats=repeats)
+        if repeats is not None and max(repeats.numbers, default=1) == 1:
+            repeats = None
+        return replace(
+            self,
+            runs=tuple(runs),
+            values=self.values[rows],
+            summary=self.summary.for_runs(rows),
+            repeats=repeats,
+            right_or_wrong=self.is_right_or_wrong,
+            others=self.others + len(self.runs) - len(rows),
+        )

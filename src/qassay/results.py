@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from qassay.directions import HIGHER, Direction
 from qassay.display import html_block, safe_text
 from qassay.frames import Framed
 from qassay.tables import Table
@@ -44,6 +45,11 @@ class Result(Framed, Figured):
     """
 
     __slots__ = ()
+
+    @property
+    def direction(self) -> Direction:
+        """Which way its measure is better; results about scores from elsewhere have a field of this name."""
+        return HIGHER
 
     def sentence(self) -> str:
         """The answer in one sentence."""
@@ -96,10 +102,15 @@ def keys_of(record: type) -> dict[str, str]:
 
 
 def document(record: object, *names: str) -> dict[str, Any]:
-    """These fields and properties of a record as JSON has them, or all of its keys; records within it likewise."""
+    """These fields and properties of a record as JSON has them, or all of its keys; records within it likewise.
+
+    A measure comes with its direction.
+    """
     kind: type = type(record)
     attributes = {name: name for name in names} or keys_of(kind)
-    return {key: _plain(getattr(record, name)) for key, name in attributes.items()}
+    values = {key: _plain(getattr(record, name)) for key, name in attributes.items() if name != "direction"}
+    direction: Direction = getattr(record, "direction", HIGHER)
+    return values | direction.as_json() if "measure" in values else values
 
 
 def _plain(value: Any) -> Any:

@@ -73,6 +73,12 @@ class Runs:
         """The information that comes with the run."""
         return self.information.get(tag, RunInformation())
 
+    def only(self, tags: Sequence[str]) -> Runs:
+        """Some of the runs, in this order."""
+        run = pl.col("run").cast(pl.String)
+        table = self.table.filter(run.is_in(list(tags))).with_columns(run.cast(pl.Enum(tags)))
+        return Runs(tuple(tags), table, self.information)
+
     def to_judge(self, most: int | None) -> Runs:
         """The runs with the rows of those only that are judged: `most` of each organisation (None: all)."""
         chosen = first_of_organisations({tag: self.about(tag) for tag in self.tags}, most)

@@ -37,6 +37,8 @@ def parse(text: str, kind: str, *, example: str, settings: Mapping[str, str] | N
     >>> parse("nugget_f( beta = 3 )", "measure", example="nugget_f(beta=5)")
     Spelled(name='nugget_f', parameters={'beta': '3'}, called=True)
     """
+    if not isinstance(text, str):
+        raise UsageError(f"a {kind} is named by a text, such as {example}, not by a {type(text).__name__}")
     match = _SPELLING.fullmatch(text)
     if match is None:
         raise UsageError(f"cannot read the {kind} {text!r}; write it as in {example}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from qassay.assessors.llm.calls import around, shortened
 from qassay.assessors.llm.cost import Account, Price, price_of
 from qassay.assessors.llm.forms import Form, MalformedError, form_of
-from qassay.assessors.llm.pace import Pace, retry_after
+from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import read_completion
 from qassay.judging import KINDS
 from qassay.tasks import task
@@ -96,26 +94,6 @@ def test_decisions_come_in_the_order_of_their_numbers_whatever_the_model_does() 
         (character, -0.5 if content[place:].startswith("one") else 0.0) for place, character in enumerate(content)
     ]
     assert form.chances(content, tokens) == [1.0, 0.6065]
-
-
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"retry-after": "2"}, 2.0),
-        ({"retry-after": "0.25"}, 0.25),
-        ({"retry-after-ms": "40", "retry-after": "9"}, 0.04),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-1"}, None),
-        ({}, None),
-    ],
-)
-def test_the_wait_that_an_endpoint_asks_for(headers: dict[str, str], wait: float | None) -> None:
-    assert retry_after(headers) == wait
-
-
-def test_a_wait_may_be_a_date() -> None:
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert retry_after({"retry-after": soon}) == pytest.approx(30, abs=3)
 
 
 def test_the_pace_grows_falls_and_pauses() -> None:

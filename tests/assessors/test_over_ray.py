@@ -110,7 +110,7 @@ def own_workers() -> list[int]:
     results = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Sender") and _is_ours(int(place.name)):
+            if place.joinpath("cmdline").read_bytes().startswith(b"ray::_Host") and _is_ours(int(place.name)):
                 results.append(int(place.name))
         except OSError:
             continue
@@ -184,7 +184,9 @@ def test_a_batch_that_ends_every_worker_stops_the_job(cluster: str, folder: Path
 
 def test_an_assessor_that_cannot_travel_is_refused(cluster: str, folder: Path) -> None:
     lock = threading.Lock()
-    with pytest.raises(UsageError, match=r"cannot be sent to a Ray cluster: .*; judge without --ray"):
+    with pytest.raises(
+        UsageError, match=r"the assessor stays cannot be sent to a Ray cluster: .*; go on without --ray"
+    ):
         qassay.judge(qassay.open(folder), lambda _: str(lock), set_name="stays", ray=cluster)
 
 
@@ -192,8 +194,9 @@ def test_without_a_cluster_or_ray_it_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = ["judge", str(folder), "--with", "match", "--ray"]
-    assert main([*call, "127.0.0.1:9"]) == 2
-    assert "no Ray cluster at 127.0.0.1:9" in capsys.readouterr().err
+    for address, message in {"127.0.0.1:9": "no Ray cluster at 127.0.0.1:9", "odd": "takes HOST:PORT, auto"}.items():
+        assert main([*call, address]) == 2
+        assert message in capsys.readouterr().err
     monkeypatch.setattr("qassay.extras.find_spec", lambda _: None)
     assert main([*call, "local"]) == 2
     assert "pip install 'qassay[ray]'" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_a_module_is_found_beside_the_user(
     trace = rows(folder, "strict")[0]["trace"]
     assert trace == {"assessor": "my_judges:strict", "why": "strict", "probability": 0.9}
     assert main(["judge", str(folder), "--with", "my_judges:lenient"]) == 2
-    assert "has no lenient" in capsys.readouterr().err
+    assert "has no attribute 'lenient'" in capsys.readouterr().err
 
 
 COMMAND = """

@@ -328,3 +328,40 @@ def test_nothing_that_is_sent_tells_a_run(ada: Any) -> None:
     tags = {path.stem for path in (evaluation.folder / "runs").iterdir()}
     assert bodies
     assert not [tag for tag in tags for body in bodies if tag in body]
+
+
+def test_a_double_click_judges_one_answer(ada: Any, saved: Make) -> None:
+    evaluation, _, sit_down = ada
+    page = sit_down()
+    for number in (1, 2):
+        before = page.url
+        page.locator(".decision[data-label=R]").dblclick()
+        expect(page.locator("#notified")).to_have_text("Ignored: the second click of a double click.")
+        page.wait_for_function("address => location.href !== address", arg=before)
+        saved(page)
+        assert len(evaluation.rows("first")) == number
+        page.wait_for_timeout(600)  # a click of its own, not the third one
+
+
+def test_two_clicks_with_a_look_between_them_judge_two_answers(ada: Any, saved: Make) -> None:
+    evaluation, _, sit_down = ada
+    page = sit_down()
+    for _ in range(2):
+        page.locator(".decision[data-label=R]").click()
+        page.wait_for_timeout(200)
+    saved(page)
+    assert len(evaluation.rows("first")) == 2
+
+
+def test_keys_are_never_dropped_and_a_key_held_down_decides_once(ada: Any, saved: Make) -> None:
+    evaluation, _, sit_down = ada
+    page = sit_down()
+    for _ in range(2):  # pressed and released, as fast as the page takes them
+        before = page.url
+        page.keyboard.press("1")
+        page.wait_for_function("address => location.href !== address", arg=before)
+    page.keyboard.down("1")
+    page.keyboard.down("1")  # a second time without a release: the key repeats
+    page.keyboard.up("1")
+    saved(page)
+    assert len(evaluation.rows("first")) == 3

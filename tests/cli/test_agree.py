@@ -211,11 +211,6 @@ def test_one_assessor_has_nobody_to_agree_with(factoids: Path, capsys: pytest.Ca
     assert "two assessors or more" in document["errors"][0]["message"]
 
 
-def test_a_folder_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["agree", str(tmp_path / "nowhere")]) == 1
-    assert "nowhere" in capsys.readouterr().err
-
-
 def test_sets_without_labels_are_left_out_unless_named(factoids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (factoids / "judgments" / "third.jsonl").write_text("", encoding="utf-8")
     document = run_json(capsys, str(factoids))

@@ -62,7 +62,7 @@ def test_two_runs_for_people(call: Call, scores: str) -> None:
     status, out, _ = call(scores, "B", "A")
     assert status == 0
     lines = out.splitlines()
-    assert lines[0] == "Wide table: 3 systems x 80 questions."
+    assert lines[0] == "Wide table: 2 of 3 systems x 80 questions; higher is better (assumed)."
     assert lines[2] == "B is worse than A on these 80 questions: chance alone does not explain the difference."
     assert [line.split("  ")[0] for line in lines[4:9]] == [
         "B", "A", "B − A", "chance of a reversal", "questions needed",
@@ -80,7 +80,8 @@ def test_a_table_of_two_systems_is_their_comparison(call: Call, tmp_path: Path) 
     path.write_text("id,A,B\n" + "".join(f"{unit},{unit % 2},1\n" for unit in range(20)))
     assert call(str(path))[1].splitlines()[2].startswith("B is better than A on these 20 questions")
     assert json.loads(call(str(path), "--json")[1])["pairs"][0]["a"] == "B"
-    assert "corrected by Holm" in call(str(path), "--method", "holm")[1]
+    shown = call(str(path), "--method", "holm")[1]
+    assert "Level 0.05, paired randomisation test, all 1,048,576 permutations." in shown.replace("\n", " ")
 
 
 def test_all_pairs_as_json(call: Call, scores: str) -> None:
@@ -137,7 +138,7 @@ def test_gate(call: Call, scores: str, a: str, b: str, margin: str, decision: st
     ("arguments", "message"),
     [
         (["A"], "what is 'A' to be compared with?"),
-        (["A", "X"], "unknown run 'X'"),
+        (["A", "X"], "unknown system 'X'"),
         (["A", "A"], "cannot be compared with itself"),
         (["--gate"], "--gate compares two systems"),
         (["A", "B", "--margin", "0.1"], "--margin goes with --gate"),

@@ -367,11 +367,6 @@ def test_names_too_long_for_a_file(folder: Path, tmp_path: Path, capsys: Capture
     assert "too long for a file" in refused(folder, capsys, path, "--set", "é" * 100)
 
 
-def test_no_evaluation(tmp_path: Path, capsys: Captured) -> None:
-    assert run_import(tmp_path, tmp_path / "x") == 1
-    assert "is not an evaluation" in capsys.readouterr().err
-
-
 def test_a_full_disk_leaves_everything_as_it_was(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:

@@ -72,7 +72,7 @@ def test_without_ids_the_position_is_the_id(tmp_path: Path, capsys: Captured) ->
     rows = [{"question": text, "answer": text.lower(), "model": model} for text in ("A b", "C d") for model in "XY"]
     assert run_import(tmp_path / "e", write(tmp_path / "both.jsonl", rows), "--task", "qa") == 0
     more = [{"question": "E f", "answer": "x"}, {"question": "C d", "answer": "y"}]
-    assert run_import(tmp_path / "e", write(tmp_path / "Z.jsonl", more)) == 0
+    assert run_import(tmp_path / "e", write(tmp_path / "Z.jsonl", more), "--new-questions") == 0
     ids = [(row["id"], row["text"]) for row in read(tmp_path / "e" / "questions.jsonl")]
     assert ids == [("1", "A b"), ("2", "C d"), ("3", "E f")]
     assert [row["question"] for row in read(tmp_path / "e" / "runs" / "Y.jsonl")] == ["1", "2"]
@@ -149,9 +149,9 @@ def test_rows_that_repeat_an_earlier_row_are_left_out(folder: Path, tmp_path: Pa
         ([{**OLD[0], "answer": "x"}], (), "'answer' and 'prediction' could both be the answer; say which: --map"),
         ([{**OLD[0], "run": "old"}], (), "the evaluation has another run old; give this one a tag of its own"),
         (
-            [{"prediction": "x", "id": "q1"}],
+            [{"prediction": "x", "number": "q1"}],
             ("--as", "responses"),
-            "no key is known as the question: it has prediction, id",
+            "no key is known as the question: it has prediction, number",
         ),
         ([{**OLD[0], "id": None}, OLD[1]], (), "x.jsonl:1: the row has no id ('id'), but other rows have"),
     ],
@@ -191,10 +191,74 @@ def test_two_files_with_one_name(tmp_path: Path, capsys: Captured) -> None:
     assert run_import(tmp_path / "e", *paths, "--task", "qa", "--run", "x") == 2
 
 
-def test_equal_texts_under_two_ids_are_pointed_out(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_ids_of_the_file_alone_are_found_by_text(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    """A frame numbers its rows itself."""
+    before = (folder / "questions.jsonl").read_bytes()
     renumbered = [{**row, "id": place} for place, row in enumerate(OLD)]
     assert run_import(folder, write(tmp_path / "new.jsonl", renumbered)) == 0
-    assert "3 questions with the same text but two ids (q1 and 0)" in capsys.readouterr().err
+    assert (
+        "3 ids are not in the evaluation; the questions were found by their texts (0 is q1" in capsys.readouterr().err
+    )
+    assert [row["question"] for row in read(folder / "runs" / "new.jsonl")] == ["q1", "q2", "q3"]
+    assert (folder / "questions.jsonl").read_bytes() == before
+
+
+def test_equal_texts_under_two_ids_are_pointed_out(tmp_path: Path, capsys: Captured) -> None:
+    twice = write(tmp_path / "old.jsonl", [OLD[0], {**OLD[0], "id": "0"}])
+    assert run_import(tmp_path / "e", twice, "--task", "qa") == 0
+    assert "1 question with the same text but two ids (q1 and 0)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("in_store", [False, True], ids=["folder", "store"])
+def test_answers_never_change_a_test_set_that_has_questions(
+    folder: Path, tmp_path: Path, capsys: Captured, in_store: bool
+) -> None:
+    if in_store:
+        store = open_store(folder, create=True)
+        import_folder(store, Folder(folder))
+        store.close()
+    more = [{"id": f"x{place}", "query": f"Is it {place}?", "prediction": "yes"} for place in range(12)]
+    first = write(tmp_path / "first.jsonl", [*OLD, *more[:7]])
+    second = write(tmp_path / "second.jsonl", [*OLD, *more[5:]])
+    before = [*open_evaluation(folder).questions]
+    message = refused(folder, capsys, first, second)
+    assert message.count("error: ") == 1  # the files count together
+    assert f"12 questions are not in the evaluation: {', '.join(row['id'] for row in more[:10])}, ..." in message
+    assert f"(also in {second})" in message
+    assert "--new-questions" in message
+    assert run_import(folder, first, second, "--new-questions") == 0
+    after = [*open_evaluation(folder).questions]
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + 12
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("new.jsonl", '{"id": "q2", "answer": "1889"}\n{"id": "q1", "answer": "Bulgakov"}\n', ()),
+        ("new.jsonl", '{"question": "q2", "answer": "1889"}\n{"question": "q1", "answer": "Bulgakov"}\n', ()),
+        ("new.csv", "sample_id,output\nq2,1889\nq1,Bulgakov\n", ()),
+        ("new.csv", "sample_id,output\nq2,1889\nq1,Bulgakov\n", ("--as", "responses")),
+        ("new.csv", "number,says\nq2,1889\nq1,Bulgakov\n", ("--map", "id=number,answer=says")),
+    ],
+    ids=["JSON lines", "ids as questions", "CSV", "named", "mapped"],
+)
+def test_an_id_and_an_answer_are_enough(
+    folder: Path, tmp_path: Path, capsys: Captured, name: str, content: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(content)
+    before = (folder / "questions.jsonl").read_bytes()
+    assert run_import(folder, tmp_path / name, *options) == 0
+    assert [(row["question"], row["items"]) for row in read(folder / "runs" / "new.jsonl")] == [
+        ("q2", [{"text": "1889"}]),
+        ("q1", [{"text": "Bulgakov"}]),
+    ]
+    assert (folder / "questions.jsonl").read_bytes() == before
+    (tmp_path / name).write_text(content.replace("q2", "q9"))
+    says = "1 question is not in the evaluation: q9"
+    assert says in refused(folder, capsys, tmp_path / name, *options)
+    if "question" not in content:
+        assert "correct the ids" in refused(folder, capsys, tmp_path / name, *options, "--new-questions")
 
 
 def test_answers_need_a_task_for_them(tmp_path: Path, capsys: Captured) -> None:

@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 import qassay
+from qassay import net
 from qassay.cli import main
 from qassay.client import Client, ServerError
 from qassay.errors import InputError, UsageError
@@ -184,10 +185,11 @@ def test_the_client_tells_what_the_server_objects_to(served: tuple[str, Store, s
         Client("ftp://x", token="")
 
 
-def test_a_server_that_is_away_is_tried_again_and_then_reported() -> None:
+def test_a_server_that_is_away_is_tried_again_and_then_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
+    monkeypatch.setattr(net.time, "sleep", pauses.append)
     with pytest.raises(ServerError, match="cannot be reached"):
-        Client("http://127.0.0.1:9", token="x", pause=pauses.append).evaluation()
+        Client("http://127.0.0.1:9", token="x").evaluation()
     assert len(pauses) == 4
 
 

@@ -118,7 +118,7 @@ def test_an_evaluation_and_another_folder(tmp_path: Path, capsys: Captured) -> N
     assert main(["look", str(demo_folder()), str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "is an evaluation with the task series2004" in printed
-    assert f"{tmp_path} is a folder without a qassay.toml" in printed
+    assert f"{tmp_path} is not an evaluation: it has no qassay.toml" in printed
 
 
 def test_a_workbook_with_a_fault_says_which(tmp_path: Path, capsys: Captured) -> None:

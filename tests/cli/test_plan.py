@@ -56,7 +56,7 @@ def test_the_recommendation_comes_first(call: Call, pilot: str) -> None:
     status, out, _ = call(pilot)
     assert status == 0
     read, blank, first, *rest = out.splitlines()
-    assert (read, blank) == ("Wide table: 6 systems x 60 questions.", "")
+    assert (read, blank) == ("Wide table: 6 systems x 60 questions; higher is better (assumed).", "")
     assert re.match(r"About [0-9,]+ questions for a difference of 0\.0\d+ \(power 0\.8\); you have 60\. ", first)
     text = " ".join(rest)
     assert "What more or fewer questions can show" in text

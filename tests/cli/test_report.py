@@ -49,7 +49,9 @@ def test_scores_become_a_page(place: Path, capsys: pytest.CaptureFixture[str]) -
     assert files(place) == {"scores.csv", "report.html"}
     page = (place / "report.html").read_text(encoding="utf-8")
     assert "<h1>Results: scores.csv</h1>" in page
-    assert printed.splitlines()[0].startswith("C leads with 0.533, but 2 other runs could be as good: ")
+    read, _, answer = printed.splitlines()[:3]
+    assert read == "Wide table: 3 systems x 30 questions."
+    assert answer.startswith("C leads with 0.533, but chance alone could explain its lead over ")
     assert "Wrote report.html" in printed
     assert "qassay compare scores.csv" in page
 

@@ -686,3 +686,41 @@ def test_the_same_from_python(evaluation: Path, world: World, call: Call) -> Non
         assert result.to_polars().height
     with pytest.raises(qassay.UsageError, match="needs an evaluation"):
         qassay.compare(opened.score(JUDGE), "new", "old", correct_with="ada")  # type: ignore[call-overload]
+
+
+def test_a_judge_that_calls_everything_right_promises_no_width_of_nothing(
+    evaluation: Path, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its scores have no spread, and tell nothing of that of people's labels."""
+    rows = (evaluation / "judgments").glob("*.jsonl")
+    judged = [json.loads(line) for path in rows for line in path.read_text(encoding="utf-8").splitlines()]
+    right = [{name: row[name] for name in ("question", "text")} | {"judgment": "correct"} for row in judged]
+    write(evaluation / "judgments" / "kind.jsonl", right)
+    drawn = call("sample", evaluation, "--size", 60, "--for", "kind")
+    alone = 1.96 * 0.5 / 60**0.5
+    assert drawn["half_width"] == {
+        "good_judge": pytest.approx(alone, 1e-3),
+        "useless_judge": pytest.approx(alone, 1e-3),
+    }
+    assert main(["sample", str(evaluation), "--size", "40", "--for", "kind", "--for-pair", "new,old"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "as without a judge: kind says the same of everything" in shown
+    assert "±0.00" not in shown
+
+
+def test_the_number_of_labels_is_fixed_first(evaluation: Path, call: Call) -> None:
+    """Stopping once the verdict is clear gives 18% false verdicts."""
+    drawn = call("sample", evaluation, "--size", 60, "--for", JUDGE)
+    assert "Fix the number of questions first" in drawn["notes"][0]
+    assert "anywhere" not in " ".join(drawn["notes"])
+
+
+def test_a_third_run_without_a_response_does_not_block_a_corrected_pair(
+    labelled: Path, tmp_path: Path, call: Call
+) -> None:
+    folder = Path(shutil.copytree(labelled, tmp_path / "my-eval"))
+    pair = ("compare", folder, "new", "old", "--key", JUDGE, "--correct-with", "ada")
+    before = call(*pair)
+    run = folder / "runs" / "base.jsonl"
+    run.write_text("".join(run.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+    assert call(*pair) == before

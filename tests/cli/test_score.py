@@ -51,7 +51,10 @@ WHERE_JUDGED = {
     "justification": {"accuracy"},
     "nuggets": {"citation_precision", "citation_recall"},
 }
-EVERY_DOCUMENT = {"task", "key", "measure", "runs", "units", "matrix", "questions", "dropped"}
+EVERY_DOCUMENT = {
+    *("task", "key", "measure", "higher_is_better", "direction_assumed"),
+    *("runs", "units", "matrix", "questions", "dropped"),
+}
 
 
 @pytest.fixture
@@ -157,6 +160,8 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
         "task": "series2004",
         "key": "adjudicated",
         "measure": "series_score",
+        "higher_is_better": True,
+        "direction_assumed": False,
         "runs": [
             {
                 "run": "a",
@@ -490,16 +495,30 @@ def test_wrong_input(
     assert len(err.splitlines()) == len(errors)
 
 
-def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for path, words in (
-        (tmp_path / "nowhere", "does not exist"),
-        (tmp_path, "is not an evaluation"),
-    ):
-        status, out, err = run_score(capsys, "score", path, "--json")
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        *((verb, ()) for verb in ("score", "agree", "facts", "pool", "export", "reuse", "backup", "serve")),
+        ("judge", ("--with", "match")),
+        ("trust", ("--assessor", "a")),
+        ("sample", ("--size", "1", "--for", "a")),
+        ("import", ("a file",)),
+        ("sheet", ("--assessor", "ada")),
+    ],
+)
+def test_a_folder_that_is_not_an_evaluation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, more: tuple[str, ...]
+) -> None:
+    for path, words in ((tmp_path / "nowhere", "does not exist"), (tmp_path, "is not an evaluation")):
+        status, out, err = run_score(capsys, verb, path, *more, *(("--json",) if verb not in ("serve",) else ()))
         assert status == 1
         assert words in err
         assert "qassay init" in err
-        assert json.loads(out)["errors"][0]["rule"] == "configuration"
+        if out:
+            assert json.loads(out)["errors"][0]["rule"] == "configuration"
+
+
+def test_a_file_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert "is a file, not an evaluation" in run_score(capsys, "score", tmp_path / "file")[2]
 

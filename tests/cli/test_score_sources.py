@@ -96,12 +96,12 @@ def test_two_files_are_two_systems(call: Call) -> None:
     status, out, err = call("compare", "new.jsonl", "old.jsonl", "--metric", "f1")
     first = out.splitlines()[0]
     assert (status, err) == (0, "")
-    assert first == "2 files, one per system: 2 systems x 40 questions, metric f1."
+    assert first == "2 files, one per system: 2 systems x 40 questions, metric f1; higher is better (assumed)."
     assert " on these " in out or " on each " in out
     assert "Column 'latency_ms' is not a score and was left out." in out
     renamed = document(call, "compare", "b=old.jsonl", "a=new.jsonl", "--metric", "f1")
     assert (renamed["a"], renamed["b"], renamed["verdict"]) == ("b", "a", "worse")
-    assert renamed["read"] == "2 files, one per system: 2 systems x 40 questions, metric f1"
+    assert renamed["read"] == "2 files, one per system: 2 systems x 40 questions, metric f1; higher is better (assumed)"
     assert call("compare", "new.jsonl", "old.jsonl", "--metric", "f1", "--gate")[0] == 0
 
 
@@ -163,7 +163,7 @@ def test_repeats_are_in_every_document(call: Call) -> None:
     for arguments in (["compare"], ["sensitivity", "--intervals", "0", "--trials", "5"], ["plan"], ["describe"]):
         analysed = document(call, arguments[0], "epochs.csv", *arguments[1:])
         assert analysed["repeats"] == expected
-        assert analysed["read"] == "long table: 2 systems x 40 questions, 3 repeats"
+        assert analysed["read"] == "long table: 2 systems x 40 questions, 3 repeats; higher is better (assumed)"
     assert "spread of A" in call("compare", "epochs.csv", "A", "B")[1]
     out = call("sensitivity", "epochs.csv", "--intervals", "0", "--trials", "5")[1]
     assert "Standard deviation of a score between repeats: A " in out
@@ -181,7 +181,9 @@ def test_every_command_takes_several_sources_and_metrics(call: Call, command: st
     options = ["--intervals", "0", "--trials", "5"] if command == "sensitivity" else []
     status, out, _ = call(command, "new.jsonl", "old.jsonl", "--metric", "f1", *options)
     assert status == 0
-    assert out.startswith("2 files, one per system: 2 systems x 40 questions, metric f1.\n\n")
+    assert out.startswith(
+        "2 files, one per system: 2 systems x 40 questions, metric f1; higher is better (assumed).\n\n"
+    )
     analysed = document(call, command, "new.jsonl", "old.jsonl", "--metric", "all", *options)
     assert set(analysed["metrics"]) == {"f1", "em"}
     assert call(command, "wide.csv", "--measure", "f1")[2].startswith("error: --measure is for an evaluation")

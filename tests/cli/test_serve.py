@@ -175,11 +175,6 @@ def test_a_port_that_is_taken_is_reported(folder: Path, capsys: pytest.CaptureFi
     assert f"port {port} is taken" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_not_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["serve", str(tmp_path), "--port", "0"]) == 1
-    assert "is not an evaluation" in capsys.readouterr().err
-
-
 def test_a_faulty_folder_is_not_half_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "judgments" / "first.jsonl").write_text("{nonsense\n")
     assert cli.main(["serve", str(folder), "--port", "0"]) == 1

@@ -14,10 +14,7 @@ import base64
 import json
 import os
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from answering import answering
+from qassay import net
 from qassay.collections import Collection, open_collection, opensearch
 from qassay.collections.documents import Unit
 from qassay.collections.opensearch import OpenSearchEngine
@@ -40,6 +37,7 @@ RECORDING: Json = json.loads(
     Path(__file__).with_name("recordings").joinpath("elasticsearch-7.0.0.json").read_text(encoding="utf-8")
 )
 ANALYSER = Analyser()
+asked_live = net.exchange
 VERSION = f"-{version('tantivy')}"
 ROWS = [
     {"id": "cats", "title": "On cats", "text": "The black cat sat. It purred. It slept. Then it ate. It was good."},
@@ -72,14 +70,14 @@ class Line:
         self.recorded = recorded
         self.exchanges: list[Json] = []
         self.faults: list[str] = []
-        self.url = ""
+        self.url = "http://localhost:9200"
 
     def ask(self, method: str, path: str, body: object = None) -> None:
         """Something that the test wants of the server, beside what the adapter asks."""
         headers = {"Content-Type": "application/json", "X-Setup": "yes"}
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, data, headers, method=method)) as answer:
-            answer.read()
+        reply = net.exchange(method, self.url + path, headers=headers, body=data, seconds=60, most=1 << 20)
+        assert reply.status < 300
 
     def answer(self, request: Json, raw: bytes) -> tuple[int, bytes]:
         if LIVE:
@@ -114,13 +112,8 @@ def live(method: str, path: str, body: bytes, kind: str) -> tuple[int, bytes]:
         login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
         headers["Authorization"] = "Basic " + base64.b64encode(login).decode()
     base = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
-    request = urllib.request.Request(base + path, body or None, headers, method=method)
-    try:
-        with urllib.request.urlopen(request) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read()
+    reply = asked_live(method, base + path, headers=headers, body=body or None, seconds=60, most=1 << 30)
+    return reply.status, reply.body
 
 
 def rows_of(body: bytes, kind: str) -> object:
@@ -138,30 +131,16 @@ def line(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     state = Line([] if LIVE else RECORDING["exchanges"][name])
     indexes = set()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            kind = self.headers["Content-Type"]
-            asked: Json = {"method": self.command, "path": self.path, "type": kind, "body": rows_of(raw, kind)}
-            asked |= {"setup": True} if self.headers.get("X-Setup") else {}
-            indexes.add(self.path.split("/")[1].partition("?")[0])
-            status, text = state.answer(asked, raw)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+    def exchange(method: str, url: str, *, headers: Json, body: bytes | None, **_: object) -> net.Reply:
+        kind, path = headers["Content-Type"], url.removeprefix(state.url)
+        asked: Json = {"method": method, "path": path, "type": kind, "body": rows_of(body or b"", kind)}
+        asked |= {"setup": True} if headers.get("X-Setup") else {}
+        indexes.add(path.split("/")[1].partition("?")[0])
+        status, text = state.answer(asked, body or b"")
+        return net.Reply(status, {}, text)
 
-        def do_PUT(self) -> None:
-            self.do_POST()
-
-        def do_DELETE(self) -> None:
-            self.do_POST()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with answering(Handler) as state.url:
-        yield state
+    monkeypatch.setattr(net, "exchange", exchange)
+    yield state
     if LIVE:
         for index in indexes:
             live("DELETE", f"/{index}?ignore_unavailable=true", b"", "application/json")

@@ -460,6 +460,12 @@ def test_progress_counts_judgments_by_time() -> None:
         judging_progress({"first": [None, None]}).figure()
 
 
+def test_progress_shows_the_hours_of_the_afternoon() -> None:
+    """17:48 was 05:48: the default of the charts has twelve hours."""
+    afternoon = judging_progress({"first": ["2026-03-02T17:45:00Z", "2026-03-02T17:48:00Z", "2026-03-02T17:52:30Z"]})
+    assert {"17:45", "17:48", "17:52"} <= set(re.findall(r">(\d\d:\d\d)<", afternoon.figure().svg()))
+
+
 def test_progress_of_an_evaluation_reads_the_times_of_its_rows(tmp_path: Path) -> None:
     copy_demo(tmp_path / "demo")
     path = tmp_path / "demo" / "judgments" / "first.jsonl"

@@ -105,7 +105,7 @@ def test_a_panic_is_not_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 
 def test_the_child_takes_no_more_memory_than_it_may() -> None:
-    program = "from qassay.formats.binary import _limit; _limit(1 << 30); bytearray(2 << 30)"
+    program = "from qassay.child import limit_memory; limit_memory(1 << 30); bytearray(2 << 30)"
     source = str(Path(qassay.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": source}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)

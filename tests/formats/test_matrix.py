@@ -16,10 +16,13 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qassay.errors import InputError, UsageError
+from qassay.errors import InputError, Remedy, UsageError, with_way_out
 from qassay.formats.columns import UNIT_HEADERS
 from qassay.formats.matrix import Missing, average_series, format_matrix, read_matrix, write_matrix
+from qassay.formats.scores import read_scores
 from qassay.matrix import ScoreMatrix
+
+SKIP_OR_ZERO = '. To leave the question out: missing="skip"; to count 0: missing="zero"'
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 def messages(error: pytest.ExceptionInfo[InputError]) -> list[str]:
-    return [problem.message for problem in error.value.problems]
+    return [with_way_out(problem.message, problem.way_out, Remedy.in_python) for problem in error.value.problems]
 
 
 def test_unit_column(write: Callable[..., Path]) -> None:
@@ -50,7 +53,8 @@ def test_unit_column(write: Callable[..., Path]) -> None:
 )
 def test_unit_headers(write: Callable[..., Path], header: str) -> None:
     first = {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
-    assert set(UNIT_HEADERS) == first | {"question_id", "sample_id", "query", "doc_id"}  # FORMATS 7
+    others = {"question_id", "sample_id", "query", "doc_id", "item", "user_input", "input", "prompt"}  # FORMATS 7
+    assert set(UNIT_HEADERS) == first | others
     assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
 
 
@@ -76,7 +80,7 @@ def test_runs_as_rows_needs_a_column_of_tags(write: Callable[..., Path]) -> None
 
 
 def test_a_table_of_runs_as_rows_says_so(write: Callable[..., Path]) -> None:
-    with pytest.raises(InputError, match="--runs-as-rows"):
+    with pytest.raises(InputError, match="runs_as_rows=True"):
         read_matrix(write("system,q1,q2\nA,1,0\nB,0,1\n"), missing="zero")
 
 
@@ -144,9 +148,9 @@ def test_bad_cell_of_runs_as_rows_names_tag_and_unit(write: Callable[..., Path])
 @pytest.mark.parametrize(
     ("cell", "way_out"),
     [
-        ("NA", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
-        ("n/a", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
-        ("-", " (to leave the question out: --missing skip; to count 0: --missing zero)"),
+        ("NA", SKIP_OR_ZERO),
+        ("n/a", SKIP_OR_ZERO),
+        ("-", SKIP_OR_ZERO),
         ("50%", " (write 0.5)"),
         ('"12,5 %"', " (write 0.125)"),
         ('"0,5"', " (write 0.5)"),
@@ -175,6 +179,19 @@ def test_a_run_without_any_score_is_still_a_run(write: Callable[..., Path]) -> N
     assert read_matrix(write("qid,A,B\nq1,NA,1\nq2,,0\n"), missing="zero").values.tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.parametrize("missing", ["stop", "zero", "skip"])
+def test_a_blank_column_is_left_out_and_named(write: Callable[..., Path], missing: Missing) -> None:
+    path = write("qid,A,B,comment\nq1,1,0, \nq2,0,1,\n")
+    note = "Column 'comment' is not a score and was left out."
+    for metric in (None, "all"):
+        matrix = read_scores(path, metric=metric, missing=missing).matrix
+        assert (matrix.runs, matrix.notes) == (("A", "B"), (note,))
+    with pytest.raises(InputError, match="column comment: empty cell"):
+        read_scores(path, systems=["A", "comment"])
+    with pytest.raises(InputError):
+        read_scores(write("some prose\nin a file\n"), missing=missing)
+
+
 def test_a_tag_may_hold_a_semicolon(write: Callable[..., Path]) -> None:
     assert read_matrix(write("a;b\n1\n0\n")).runs == ("a;b",)
 
@@ -194,7 +211,7 @@ def test_missing_skip_drops_the_unit(write: Callable[..., Path]) -> None:
     assert matrix.values.tolist() == [[0], [1]]
     assert matrix.notes == ("1 of 2 questions left out: a run has no score for them (missing: skip).",)
     with pytest.raises(InputError, match="none is left"):
-        read_matrix(write("qid,A,B\nq1,1,\n"), missing="skip")
+        read_matrix(write("qid,A,B\nq1,1,NA\n"), missing="skip")
 
 
 def test_no_note_where_nothing_is_missing(write: Callable[..., Path]) -> None:
@@ -215,7 +232,7 @@ def test_duplicated_tags_name_their_columns(write: Callable[..., Path]) -> None:
 def test_duplicated_and_empty_units(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A\nq1,1\nq1,0\n,1\n"))
-    double = "question id 'q1' is there 2 times, in lines 2, 3. If these are repeats: --repeats rows"
+    double = "question id 'q1' is there 2 times, in lines 2, 3. If these are repeats: repeats=\"rows\""
     assert messages(error) == [double, "line 4: no question id"]
 
 
@@ -237,7 +254,7 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
         ("qid\nq1\n", "no systems: the table has only one column"),
         ("qid,A,\nq1,1,1\n", "no run tag"),
         ('qid,A\n"q1,1\n', "not CSV"),
-        ("prompt,A\nwhat?,1\nwho?,0\n", "column 'prompt' has no numbers.*--question-column 'prompt'"),
+        ("asked,A\nwhat?,1\nwho?,0\n", "column 'asked' has no numbers.*columns={.question.: .asked.}"),
         ("qid\tA\nq1\t0,5\n", "'0,5' is not a number"),
     ],
 )

@@ -46,6 +46,15 @@ def test_scores_without_a_run_are_those_of_the_reduced_key(evaluation: Evaluatio
     assert result["b"].change == pytest.approx((1 / 3) * 0.5)
 
 
+def test_items_of_the_component_are_counted(evaluation: Evaluation) -> None:
+    """The table of factoids counted items of lists too."""
+    factoid, listed, every = (
+        {row.run: row.unique_items for row in reuse(evaluation.tally(), component=component).runs}
+        for component in ("factoid", "list", None)
+    )
+    assert (factoid["a"], listed["a"], every["a"]) == (1, 1, 2)
+
+
 def test_by_organisation_its_runs_leave_together(evaluation: Evaluation) -> None:
     study = reuse(evaluation.tally(), by="organisation")
     rows = {row.run: row for row in study.runs}

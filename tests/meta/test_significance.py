@@ -224,9 +224,10 @@ def test_few_units_say_so(units: int) -> None:
 
 def test_one_pair_among_many_is_noted_as_uncorrected() -> None:
     matrix = matrix_of(np.repeat([[1.0], [0.0], [0.5]], 12, axis=1))
-    advice = "chosen beforehand. To pick a pair by its scores among 3,"
+    advice = "chosen beforehand. To pick a pair by its scores among several runs,"
     assert any(advice in note for note in compare(matrix, "A", "B").notes)
-    assert not any(advice in note for note in compare(matrix.select(["A", "B"]), "A", "B").notes)
+    two = matrix_of(np.repeat([[1.0], [0.0]], 12, axis=1))
+    assert not any(advice in note for note in compare(two, "A", "B").notes)
 
 
 def test_one_run_has_no_pairs_to_list() -> None:
@@ -495,7 +496,7 @@ def test_degenerate_matrices(method: Method) -> None:
     assert len(alone.tables()) == 1
 
 
-@pytest.mark.parametrize(("runs", "units", "found"), [(2, 2, False), (2, 5, False), (2, 8, True), (3, 2, False)])
+@pytest.mark.parametrize(("runs", "units", "found"), [(3, 2, False), (3, 8, True)])
 def test_no_line_is_drawn_that_nothing_can_pass(runs: int, units: int, found: bool) -> None:
     values = np.arange(runs)[:, None] + np.linspace(0, 0.3, units)
     result = compare_all(matrix_of(values))

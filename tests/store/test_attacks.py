@@ -9,8 +9,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -20,6 +21,7 @@ from qassay.cli import VERBS, main
 from qassay.collections import building, open_collection
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
+from qassay.formats.links import open_inside
 from qassay.store import engine
 from qassay.store.backups import back_up, restore
 from qassay.store.engine import open_store
@@ -164,6 +166,96 @@ def test_nothing_is_written_through_a_link_out_of_the_folder(
     assert (outside / "precious").read_text() == "precious\n"
 
 
+# Where a link may be, and whether it leads to a file or to a folder.
+READS = {
+    **dict.fromkeys(("questions.jsonl", "answers.jsonl", "runs.jsonl", "patterns.txt", "qassay.toml"), "secret"),
+    **dict.fromkeys(("runs/x.txt", "judgments/x.jsonl", "nuggets/x.jsonl", "samples/x.jsonl"), "secret"),
+    **dict.fromkeys(("collection/x.txt", "mine.toml"), "secret"),
+    **dict.fromkeys(("runs", "judgments", "nuggets", "samples", "collection", "collection/pub"), "hidden"),
+}
+SECRET = "swordfish"
+
+
+@pytest.mark.parametrize("place", READS)
+def test_nothing_is_read_through_a_link_out_of_the_folder(
+    small: Path, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attack: a folder whose parts are links to other files of the server, which its errors and pages quote."""
+    monkeypatch.setattr(building, "SMALL", 0)
+    # It is an evaluation too: a link into one leads out of this one all the same.
+    outside, link = tmp_path / "outside", small / place
+    (outside / "hidden").mkdir(parents=True)
+    (outside / "qassay.toml").write_text('task = "series2004"\n')
+    for name in ("secret", "hidden/secret.jsonl", "hidden/secret.txt"):
+        (outside / name).write_text(f"{SECRET} {SECRET} {SECRET}\n" * 3)
+    (small / "collection").mkdir(exist_ok=True)
+    if place == "mine.toml":
+        (small / "qassay.toml").write_text('task = "mine.toml"\n')
+    shutil.rmtree(link) if link.is_dir() else link.unlink(missing_ok=True)
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside / READS[place])
+    (tmp_path / "c.txt").write_text("1.1 c D1 1901\n1.2 c NIL\n1.3 c NIL\n")
+    for command in (
+        ["check", str(small)],
+        ["score", str(small)],
+        ["report", str(small), "--to", str(tmp_path / "report.html")],
+        ["import", str(small), str(tmp_path / "c.txt")],
+        ["judge", str(small), "--with", "patterns", "--set", "y"],
+        ["score", str(small), "--correct-with", "first"],
+        ["export", str(small), "--collection", "--to", str(tmp_path / "export")],
+        ["export", str(small), "--to", str(tmp_path / "without")],
+        ["check", "--in", str(small), str(small / "runs" / "x.txt")],
+    ):
+        status = main(command)
+        captured = capsys.readouterr()
+        shown = captured.out + captured.err
+        assert SECRET not in shown, command
+        assert "secret" not in shown, command
+        assert "Traceback" not in shown, command
+        if (
+            command == ["check", str(small)]
+            and "samples" not in place
+            and place not in ("patterns.txt", "answers.jsonl")
+        ):
+            assert status == 1, command
+            assert f"{place}: leads out of the evaluation by a link" in shown or place == "mine.toml", shown
+    with suppress(InputError):
+        fill(small)
+        assert SECRET.encode() not in (small / "qassay.db").read_bytes()
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_relative_to(outside)]
+    assert [path for path in written if not path.is_symlink() and SECRET.encode() in path.read_bytes()] == []
+
+
+def test_links_that_stay_in_the_folder_are_followed(small: Path, tmp_path: Path) -> None:
+    before = qassay.open(small).score().as_json()
+    linked = tmp_path / "linked"
+    linked.symlink_to(small)
+    (small / "kept").mkdir()
+    for path in [*(small / "runs").iterdir(), *(small / "judgments").iterdir()]:
+        path.rename(small / "kept" / path.name)
+        path.symlink_to(Path("..") / "kept" / path.name)
+    for folder in (small, linked):
+        assert qassay.open(folder).score().as_json() == before
+
+
+def test_a_link_that_takes_the_place_of_a_checked_file_is_not_followed(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    path = small / "patterns.txt"
+    path.write_text("1.1 1901\n")
+    really_open = os.open
+
+    def swapped(*arguments: Any, **options: Any) -> int:
+        path.unlink()
+        path.symlink_to(tmp_path / "secret")
+        return really_open(*arguments, **options)
+
+    monkeypatch.setattr(os, "open", swapped)
+    with pytest.raises(OSError, match="symbolic links"):
+        open_inside(path)
+
+
 def test_a_cache_of_documents_that_leads_elsewhere_is_not_used(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,9 +344,6 @@ def test_another_process_that_holds_the_database_gets_a_clear_message(
             assert "Traceback" not in shown
 
 
-RELEASES = sorted((Path(__file__).parent / "releases").glob("*.sql"))
-
-
 # ---- a backup of somebody else's making -----------------------------------------------------------------------------
 
 
@@ -279,15 +368,6 @@ def test_a_backup_with_objects_of_its_own_is_refused(small: Path, tmp_path: Path
     with pytest.raises(InputError, match="not a backup that Qassay made"):
         restore(Folder(small), tmp_path / "backup.db")
     assert (small / "qassay.db").read_bytes() == before
-
-
-@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.stem)
-def test_backups_of_earlier_releases_are_still_restored(small: Path, tmp_path: Path, release: Path) -> None:
-    path = tmp_path / "backup.db"
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(release.read_text())
-    restore(Folder(small), path)
-    open_store(small).close()
 
 
 # ---- a full or read-only disk ---------------------------------------------------------------------------------------

@@ -7,20 +7,17 @@ from typing import Any
 
 import desk as desks
 import pytest
-from sqlalchemy import text
 
 from acting import act
 from qassay.errors import InputError
 from qassay.store.adjudication.settling import progress, settle
-from qassay.store.assignment.assignments import all_assignments, assignment_with_number, reassign, reopen
+from qassay.store.assignment.assignments import assignment_with_number, reassign, reopen
 from qassay.store.assignment.counting import completed, is_complete, parts_for, recount
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import LockedError, decide, undo
 from qassay.store.judging.judgments import ConflictError, KeyReusedError
 from qassay.store.judging.nuggets import write_nugget
 from qassay.store.pool.items import items_of
-from qassay.store.schema import assignment
-from qassay.store.versions import VERSION_TABLE, migrate
 
 store, desk = desks.store, desks.desk
 
@@ -183,7 +180,7 @@ def test_completed_and_is_complete_say_the_same(desk: Any) -> None:
             desk.check_counts(connection)
 
 
-def test_assignments_count_decisions_and_a_store_that_counted_items_is_counted_again(desk: Any) -> None:
+def test_assignments_count_decisions(desk: Any) -> None:
     """A list takes a decision for each element: some are made before the list is complete."""
     with desk.store.write() as connection:
         judged, pooled, part = desks.first_part(desk, connection, "1.2")
@@ -192,16 +189,3 @@ def test_assignments_count_decisions_and_a_store_that_counted_items_is_counted_a
         assert (saved.done, saved.total, saved.closed) == (1, elements, False)
         undone = desk.take_back(connection, judged, pooled, part)
         assert (undone.done, undone.total) == (0, elements)
-        desk.say(connection, judged, pooled, part, desks.usual(pooled, part))
-        counted = [(other.question, other.done, other.total, other.closed) for other in all_assignments(connection)]
-        # As the version before this counted: items, and those that are complete.
-        for other in all_assignments(connection):
-            items = items_of(connection, other.question)
-            as_before = {"done": sum(completed(connection, other, items)), "total": len(items)}
-            connection.execute(assignment.update().where(assignment.c.id == other.id).values(as_before))
-        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0004'"))
-    migrate(desk.store.engine)
-    with desk.store.read() as connection:
-        desk.check_counts(connection)
-        after = [(other.question, other.done, other.total, other.closed) for other in all_assignments(connection)]
-        assert after == counted

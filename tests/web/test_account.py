@@ -95,7 +95,7 @@ def test_access_ends_at_once(site, accounts) -> None:
     assert program.get("/api/account").status_code == 401
 
 
-@pytest.mark.parametrize("way", ["sign out", "reset", "role", "end and renew"])
+@pytest.mark.parametrize("way", ["sign out", "reset", "role", "password", "end and renew"])
 def test_tokens_end_with_the_sessions(site, accounts, way: str) -> None:
     organiser, number = site.client("organiser"), accounts["assessor"]
     token = site.client("assessor").post("/api/account/tokens", json={"name": "x"}).json()["token"]
@@ -109,6 +109,8 @@ def test_tokens_end_with_the_sessions(site, accounts, way: str) -> None:
         site.client().post("/api/welcome", json={"token": link.partition("#")[2], "password": NEW})
     elif way == "role":
         organiser.patch(f"/api/people/{number}", json={"role": "reader"})
+    elif way == "password":
+        site.client("assessor").put("/api/account/password", json={"current": PASSWORD, "new": NEW})
     else:
         for active in (False, True):
             organiser.patch(f"/api/people/{number}", json={"active": active})

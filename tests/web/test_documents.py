@@ -69,3 +69,21 @@ def test_titles_are_those_of_the_documents_that_a_screen_names(site: Any) -> Non
     assert list(documents.documents_shown({"doc": "demo-curie-1", "text": "a string"})) == []
     shutil.rmtree(site.folder / "collection")
     assert documents.titles_of(site.with_settings().app.state.site, docs) == {}
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_no_document_is_shown_from_outside_the_folder(site: Any, tmp_path: Any, is_folder: bool) -> None:
+    """The attack: a link in the collection to any file that the server can read."""
+    secret = tmp_path / "elsewhere"
+    secret.mkdir()
+    (secret / "secret.txt").write_text("swordfish")
+    link = site.folder / "collection" / ("pub" if is_folder else "pub.txt")
+    link.symlink_to(secret if is_folder else secret / "secret.txt")
+    client = site.client("assessor")
+    for address in ("/document", "/api/document", "/development/document", "/api/development/search?q=swordfish"):
+        for name in ("pub/secret", "pub"):
+            answer = client.get(address, params={"id": name})
+            assert answer.status_code != 200 or "search" in address
+            assert "swordfish" not in answer.text.replace("q=swordfish", "")
+            assert "secret" not in answer.text.replace("pub/secret", "")
+    assert "leads out of the evaluation by a link" in client.get("/api/document", params={"id": "pub"}).text

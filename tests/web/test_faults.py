@@ -79,22 +79,21 @@ def _kill_under_load(folder: Path, *, people: int, kills: int) -> Any:
     return load.examine(folder, judging)
 
 
-def test_a_server_that_is_killed_loses_and_doubles_nothing(folder: Path) -> None:
-    outcome = _kill_under_load(folder, people=6, kills=1)
-    assert outcome.acknowledged > 30
+@pytest.mark.parametrize(
+    ("people", "kills", "acknowledged"), [(6, 1, 30), pytest.param(12, 100, 1000, marks=pytest.mark.slow)]
+)
+def test_a_server_that_is_killed_loses_and_doubles_nothing(
+    folder: Path, people: int, kills: int, acknowledged: int
+) -> None:
+    outcome = _kill_under_load(folder, people=people, kills=kills)
+    print(f"{kills} kills: {outcome}")
+    assert outcome.acknowledged > acknowledged
     check_sound(outcome)
 
 
-@pytest.mark.slow
-def test_a_server_that_is_killed_a_hundred_times(folder: Path) -> None:
-    outcome = _kill_under_load(folder, people=12, kills=100)
-    print(f"100 kills: {outcome}")
-    assert outcome.acknowledged > 1000
-    check_sound(outcome)
-
-
-def _crowd(folder: Path, *, people: int, seconds: float) -> Any:
-    judging = load.prepare(folder, people=people)
+@pytest.mark.parametrize(("seconds", "acknowledged"), [(1, 100), pytest.param(60, 2000, marks=pytest.mark.slow)])
+def test_a_crowd_without_a_pause_is_served(folder: Path, seconds: int, acknowledged: int) -> None:
+    judging = load.prepare(folder, people=40)
     port = load.free_port()
     with load.serving(folder, port):
         stop = threading.Event()
@@ -103,20 +102,9 @@ def _crowd(folder: Path, *, people: int, seconds: float) -> Any:
         stop.set()
         for thread in threads:
             thread.join(timeout=60)
-    return load.examine(folder, judging)
-
-
-def test_a_crowd_without_a_pause_is_served(folder: Path) -> None:
-    outcome = _crowd(folder, people=40, seconds=1)
-    assert outcome.acknowledged > 100
-    check_sound(outcome)
-
-
-@pytest.mark.slow
-def test_a_crowd_is_served_for_a_minute(folder: Path) -> None:
-    outcome = _crowd(folder, people=40, seconds=60)
-    print(f"40 people for a minute: {outcome}")
-    assert outcome.acknowledged > 2000
+    outcome = load.examine(folder, judging)
+    print(f"40 people for {seconds} s: {outcome}")
+    assert outcome.acknowledged > acknowledged
     check_sound(outcome)
 
 

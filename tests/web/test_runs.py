@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
+from sqlalchemy import select
+from tracks import Here, Track, served
 
+from qassay.cli import main
 from qassay.formats.folder import open_folder
 from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import count_runs
+from qassay.store.schema import run
 from qassay.web import uploading as page_module
+from qassay.web.pages import runs as runs_page
 from qassay.web.uploading import clean_name
 
 
@@ -72,6 +80,18 @@ def test_all_errors_are_reported_with_their_lines_and_nothing_stays(organiser: A
     text = organiser.get("/runs/report.txt", params={"number": bad["report"]})
     assert text.text.startswith("bad.txt:1: question 1.1: document NO-SUCH-DOC")
     assert text.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_run_whose_answers_are_in_another_field_is_pointed_out(organiser: Any, site: Any, good: bytes) -> None:
+    rows = [{"run": "odd", "question": line.split()[0], "nil": True} for line in good.decode().splitlines()]
+    content = "".join(
+        f"{json.dumps(row | {'answers': ['x']})}\n" for row in {row["question"]: row for row in rows}.values()
+    )
+    [odd, fine] = send(organiser, ("odd.jsonl", content.encode()), ("fresh.txt", good))
+    assert (odd["tag"], fine["tag"], fine["warnings"]) == ("odd", "fresh", [])
+    said = " ".join(warning["message"] for warning in odd["warnings"])
+    assert "is it meant as 'items'?" in said
+    assert "every answer is empty or NIL" in said
 
 
 def test_many_errors_are_paged(organiser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,3 +227,70 @@ def test_the_tag_of_a_form_without_tags_is_the_name_of_the_file(site: Any) -> No
     client = site.with_settings().client("organiser")
     [report] = send(client, ("dir/mine.txt.gz", gzip.compress(b"ranked: no\n1 YES\n")))
     assert (report["tag"], report["first"]) == ("mine", [])
+
+
+# ---- tables of answers -----------------------------------------------------------------------------------------------
+
+QUESTIONS = {"1": "When was it built?", "2": "Who built it?"}
+TABLE = "id,question,answer,system\n" + "".join(
+    f"{number},{text},{system} says,{system}\n" for system in ("alpha", "beta") for number, text in QUESTIONS.items()
+)
+ROWS = [{"question": text, "answer": "x", "contexts": ["a context"]} for text in QUESTIONS.values()]
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Track]:
+    """An evaluation of free-text answers, served."""
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "qa"\n')
+    rows = [{"id": number, "type": "qa", "text": text} for number, text in QUESTIONS.items()]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with served(folder, monkeypatch) as track:
+        monkeypatch.setattr(runs_page, "Checker", Here)
+        yield track
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "tags"),
+    [
+        ("table.csv", TABLE.encode(), ["alpha", "beta"]),
+        ("table.csv.gz", gzip.compress(TABLE.encode()), ["alpha", "beta"]),
+        ("gamma.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS).encode(), ["gamma"]),
+        ("delta.json", json.dumps(ROWS).encode(), ["delta"]),
+    ],
+    ids=["CSV", "packed", "JSON lines", "JSON list"],
+)
+def test_the_page_takes_the_answers_that_import_takes(
+    answers: Track, tmp_path: Path, name: str, content: bytes, tags: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    imported = tmp_path / "imported"
+    imported.mkdir()
+    for file in ("qassay.toml", "questions.jsonl"):
+        (imported / file).write_bytes((answers.folder / file).read_bytes())
+    assert main(["import", str(imported), str(path)]) == 0
+    organiser = answers.client("olga")
+    [report] = send(organiser, (name, content))
+    assert (report["tag"], report["tags"], report["faults"]) == (tags[0], tags, 0), report
+    with answers.store.read() as connection:
+        stored = {tag: bytes(data) for tag, data in connection.execute(select(run.c.tag, run.c.data))}
+    assert stored == {tag: (imported / "runs" / f"{tag}.jsonl").read_bytes() for tag in tags}
+    [again] = send(organiser, (name, content))
+    assert (again["tags"], again["first"][0]["rule"]) == ([], "second-tag")
+    assert "table of answers" in organiser.get("/runs").text
+
+
+def test_a_participant_submits_a_table_of_answers(answers: Track) -> None:
+    [report] = answers.send("nina", TABLE)
+    assert report["tags"] == ["alpha", "beta"]
+    assert list(answers.runs("nina")) == ["alpha", "beta"]
+
+
+def test_answers_to_other_questions_are_refused(answers: Track) -> None:
+    table = "question,answer\nWhen was it built?,1901\nWho built it?,Bo\nWhy is it red?,paint\n"
+    [report] = send(answers.client("olga"), ("epsilon.csv", table.encode()))
+    assert (report["tags"], {problem["rule"] for problem in report["first"]}) == ([], {"unknown-question"})
+    with answers.store.read() as connection:
+        assert count_runs(connection)[0] == 0

@@ -6,11 +6,9 @@ import base64
 import functools
 import hashlib
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,6 +18,7 @@ from joserfc.jwk import OctKey, RSAKey
 from sqlalchemy import select
 
 from acting import act
+from qassay import net
 from qassay.store.people import RESET, invite
 from qassay.store.schema import session
 from qassay.web.site import SignOn
@@ -82,47 +81,29 @@ class Provider:
 
 
 @pytest.fixture
-def provider() -> Iterator[Provider]:
-    known = Provider()
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    known = Provider("http://id.example.org")
+    real = net.exchange
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path.endswith("/openid-configuration"):
-                at = known.issuer
-                names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
-                names |= {"userinfo_endpoint": "me"} if known.told is not None else {}
-                document = {"issuer": at, **{name: f"{at}/{path}" for name, path in names.items()}}
-                self.say(200, document | known.metadata)
-            elif self.path == "/me":
-                entitled = self.headers.get("Authorization") == "Bearer some access"
-                self.say(*((200, known.told or {}) if entitled else (401, {})))
-            else:
-                self.say(200, {"keys": [known.key.as_dict(private=False)]})
+    def exchange(method: str, url: str, *, headers: dict[str, str], body: bytes | None, **limits: Any) -> net.Reply:
+        if not url.startswith(known.issuer):
+            return real(method, url, headers=headers, body=body, **limits)
+        authorization = headers.get("Authorization", "")
+        status, answer = 200, {"keys": [known.key.as_dict(private=False)]}
+        if url.endswith("/openid-configuration"):
+            names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+            names |= {"userinfo_endpoint": "me"} if known.told is not None else {}
+            answer = {"issuer": known.issuer, **{name: f"{known.issuer}/{path}" for name, path in names.items()}}
+            answer |= known.metadata
+        elif url.endswith("/me"):
+            status, answer = (200, known.told or {}) if authorization == "Bearer some access" else (401, {})
+        elif method == "POST":
+            sent = {name: values[0] for name, values in parse_qs((body or b"").decode()).items()}
+            status, answer = known.token(sent, authorization)
+        return net.Reply(status, {}, json.dumps(answer).encode())
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            sent = {name: values[0] for name, values in parse_qs(body).items()}
-            self.say(*known.token(sent, self.headers.get("Authorization", "")))
-
-        def say(self, status: int, answer: dict[str, Any]) -> None:
-            body = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    known.issuer = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield known
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    monkeypatch.setattr(net, "exchange", exchange)
+    return known
 
 
 @pytest.fixture

@@ -391,7 +391,7 @@ def test_the_command_submits_replaces_and_withdraws(
             return document
 
         done = submit("bridges", str(path), "--priority", "1", "--description", "första", "--manual")
-        assert done["files"] == [{"file": str(path), "run": "n1", "errors": [], "errors_total": 0}]
+        assert done["files"] == [{"file": str(path), "run": "n1", "runs": ["n1"], "errors": [], "errors_total": 0}]
         [run] = done["runs"]
         assert (run["run"], run["priority"], run["description"], run["manual"]) == ("n1", 1, "första", True)
         assert (done["organisation"], done["limit"], done["deadline"]) == ("North", 2, "2026-12-01T11:55:00.000Z")
@@ -400,6 +400,12 @@ def test_the_command_submits_replaces_and_withdraws(
         assert "is here already" in refused["files"][0]["errors"][0]["message"]
         assert submit("bridges", str(path), "--replace")["files"][0]["run"] == "n1"
         assert submit("bridges", "n1", "--withdraw")["runs"][0]["withdrawn"] is True
+        odd = tmp_path / "odd.jsonl"
+        rows = [{"run": "odd", "question": number, "nil": True, "answers": ["x"]} for number in "123"]
+        odd.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        [file] = submit("bridges", str(odd))["files"]
+        assert "is it meant as 'items'?" in file["warnings"][0]["message"]
+        assert submit("bridges", "odd", "--withdraw")["withdrawn"] == ["odd"]
         path.write_text("1 n2 D1 x\n9 n2 D1 y\n")
         bad = submit("bridges", str(path), status=1)
         assert {error["rule"] for error in bad["files"][0]["errors"]} == {"unknown-question", "missing-question"}

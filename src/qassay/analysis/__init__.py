@@ -17,7 +17,7 @@ Functions that also take scores from elsewhere are here: such scores load no mod
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
@@ -51,7 +51,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int = 0) -> Leaderboard:
-    """The runs by score, each with an interval and with letters: runs that share a letter cannot be told apart.
+    """The runs by score, each with an interval and with letters: runs that share a letter are not shown to differ.
 
     >>> import qassay
     >>> board = qassay.leaderboard(qassay.open(qassay.demo_folder()))
@@ -61,9 +61,12 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.meta.intervals import score_intervals
     from qassay.meta.significance import compare_all as all_pairs
+    from qassay.scoring import Scores
 
-    evaluation = as_evaluation(scores)
-    scored = cast("Scores", scores) if evaluation is None else evaluation.score()
+    scored = scores
+    if not isinstance(scored, Scores):
+        instead = "For scores from elsewhere: qassay.compare_all(scores)"
+        scored = need_evaluation(scores, "leaderboard", instead).score()
     intervals = score_intervals(scored.matrix, level=level, seed=seed)
     return Leaderboard(scored, intervals, all_pairs(scored.matrix, alpha=1 - level, seed=seed))
 
@@ -80,6 +83,7 @@ def compare(
     top: int = 10,
     seed: int = 0,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: None = None,
 ) -> PairComparison: ...
 
@@ -108,21 +112,23 @@ def compare(
     top: int = 10,
     seed: int = 0,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: str | None = None,
     target: Target = "new",
     sample: str | Path | None = None,
 ) -> PairComparison | CorrectedPair:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
 
-    Where there are only two runs, their names may be left out: `a` is then the one with the higher score.
+    Where there are only two runs, their names may be left out: `a` is then the one with the better score.
 
     The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
     (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
     as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
     and the `top` units that make the difference.
 
-    `key` names the judgments that an evaluation is scored with. `correct_with` compares the scores of an automatic
-    assessor (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
+    `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. `key` names the judgments
+    that an evaluation is scored with. `correct_with` compares the scores of an automatic assessor (`key`) after
+    correction by these labels of people, on the `sample` they judged; the interval is about the
     `target`, "new" questions or "these".
 
     >>> import qassay
@@ -133,6 +139,7 @@ def compare(
     'cannot tell'
     """
     from qassay.meta.significance import compare as two_runs
+    from qassay.meta.significance import refuse_itself
 
     if correct_with is not None:
         evaluation = _corrected_evaluation(scores)
@@ -140,7 +147,11 @@ def compare(
             raise UsageError("correct_with compares two runs: name both")
         correction = evaluation.correction(key, correct_with, pair=(a, b), target=target, sample=sample)
         return correction.pair(a, b)
-    matrix = as_matrix(scores, key=key)
+    pair = None
+    if a is not None and b is not None:
+        refuse_itself(a, b)
+        pair = a, b
+    matrix = as_matrix(scores, key=key, lower_is_better=lower_is_better, runs=pair)
     a, b = _pair(matrix, a, b)
     return two_runs(matrix, a, b, alpha=alpha, power=power, permutations=permutations, seed=seed, top=top)
 
@@ -156,6 +167,7 @@ def compare_all(
     seed: int = 0,
     progress: Progress | None = None,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: None = None,
 ) -> AllPairs: ...
 
@@ -176,6 +188,7 @@ def compare_all(
     seed: int = 0,
     progress: Progress | None = None,
     key: str | None = None,
+    lower_is_better: Collection[str] = (),
     correct_with: str | None = None,
     target: Target = "new",
     sample: str | Path | None = None,
@@ -200,7 +213,7 @@ def compare_all(
     if correct_with is not None:
         return _corrected_evaluation(scores).correction(key, correct_with, target=target, sample=sample).pairs()
     return all_pairs(
-        as_matrix(scores, key=key),
+        as_matrix(scores, key=key, lower_is_better=lower_is_better),
         method=method,
         alpha=alpha,
         permutations=permutations,
@@ -224,6 +237,7 @@ def sensitivity(
     floor: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> SensitivityCurves:
     """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
@@ -252,7 +266,7 @@ def sensitivity(
         floor = noise_floor(evaluation, None, component) if floor is None else floor
         scores = evaluation.score(component=component)
     return study(
-        as_matrix(scores),
+        as_matrix(scores, lower_is_better=lower_is_better),
         preset=preset,
         sizes=sizes,
         trials=trials,
@@ -287,7 +301,9 @@ def agreement(
     """
     from qassay.analysis.agreements import agreement_study
 
-    return agreement_study(evaluation, sets, resamples=resamples, seed=seed, progress=progress)
+    return agreement_study(
+        need_evaluation(evaluation, "agreement"), sets, resamples=resamples, seed=seed, progress=progress
+    )
 
 
 def people(
@@ -300,7 +316,7 @@ def people(
     """
     from qassay.analysis.by_person import people_study
 
-    return people_study(evaluation, sets, resamples=resamples, seed=seed)
+    return people_study(need_evaluation(evaluation, "people"), sets, resamples=resamples, seed=seed)
 
 
 def stability(
@@ -313,6 +329,7 @@ def stability(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     progress: Progress | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> Stability:
     """Would the ranking be the same under other judgments?
 
@@ -343,34 +360,57 @@ def stability(
     refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
     from qassay.meta.stability import stability as compare_rankings
 
-    matrices = {name: as_matrix(source) for name, source in cast("Mapping[str, ScoresLike]", scores).items()}
-    if len(matrices) < 2:
-        raise UsageError("stability compares the scores of two judges or more, or an evaluation")
+    if not isinstance(scores, Mapping) or len(scores) < 2:
+        raise UsageError("stability compares the scores of two judges or more, {name: scores, ...}, or an evaluation")
+    matrices = {name: as_matrix(source, lower_is_better=lower_is_better) for name, source in scores.items()}
     first = next(iter(matrices))
     return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
 
 
-def as_matrix(scores: ScoresLike | Evaluation, *, key: str | None = None) -> ScoreMatrix:
+def as_matrix(
+    scores: ScoresLike | Evaluation,
+    *,
+    key: str | None = None,
+    lower_is_better: Collection[str] = (),
+    runs: tuple[str, str] | None = None,
+) -> ScoreMatrix:
     """The score matrix behind scores in any form: an evaluation, its scores, a matrix, what `qassay.scores` reads.
 
-    `key` names the judgments that an evaluation is scored with.
+    `key` names the judgments that an evaluation is scored with. With `runs` nothing else is read or scored than these.
     """
+    evaluation = as_evaluation(scores)
+    if evaluation is None and runs is not None and hasattr(scores, "matrix_of"):
+        refuse_options(key=key)
+        return cast("Scores", scores).matrix_of(runs)
     # A matrix, or the scores of an evaluation or of tables.
     matrix = scores if isinstance(scores, ScoreMatrix) else getattr(scores, "matrix", None)
     if isinstance(matrix, ScoreMatrix):
         refuse_options(key=key)
-        return matrix
+        if not lower_is_better:
+            return matrix
+        scores = matrix
     evaluation = as_evaluation(scores)
     if evaluation is None and isinstance(scores, (str, Path)) and Path(scores).is_dir():
         from qassay.evaluation import open_evaluation
 
         evaluation = open_evaluation(Path(scores))
     if evaluation is not None:
-        return evaluation.score(key=key).matrix
+        if lower_is_better:
+            raise UsageError("lower_is_better is for scores; the measures of an evaluation have their direction")
+        return evaluation.score(key=key).matrix if runs is None else evaluation.matrix_of(runs, key)
     from qassay.formats.scores import read_scores
 
     refuse_options(key=key)
-    return read_scores(scores).matrix
+    return read_scores(scores, systems=runs, lower_is_better=lower_is_better).matrix
+
+
+def need_evaluation(source: object, function: str, instead: str = "") -> Evaluation:
+    """The evaluation that a function takes; an error that says so for anything else."""
+    evaluation = as_evaluation(source)
+    if evaluation is None:
+        message = f"{function} takes an evaluation, as qassay.open(folder) gives one, not a {type(source).__name__}"
+        raise UsageError(". ".join(filter(None, (message, instead))))
+    return evaluation
 
 
 def refuse_options(**options: object) -> None:
@@ -385,11 +425,21 @@ def _pair(matrix: ScoreMatrix, a: str | None, b: str | None) -> tuple[str, str]:
     """The two runs to compare: those that are named, or the only two, the better one first."""
     if a is not None and b is not None:
         return a, b
-    if a is not None or b is not None or len(matrix.runs) != 2:
+    pair = only_pair(matrix)
+    if a is not None or b is not None or pair is None:
         names = few(matrix.runs, 20)
         raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
-    first, second = matrix.scores().tolist()
-    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+    return pair
+
+
+def only_pair(matrix: ScoreMatrix) -> tuple[str, str] | None:
+    """The only two runs in the order of a leaderboard; None where there are more or fewer."""
+    from qassay.meta.ranking import rank_runs
+
+    if len(matrix.runs) != 2:
+        return None
+    first, second = rank_runs(matrix.runs, matrix.scores(), matrix.direction).runs
+    return first, second
 
 
 def _corrected_evaluation(source: object) -> Evaluation:

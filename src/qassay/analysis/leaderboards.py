@@ -1,16 +1,14 @@
-"""The leaderboard with an interval for every score, and the groups of runs that cannot be told apart."""
+"""The leaderboard with an interval for every score, and the groups of runs that are not shown to differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from qassay.arrays import TIE
-from qassay.display import enumerated
 from qassay.frames import ends
 from qassay.meta.intervals import WAYS, ScoreIntervals
 from qassay.meta.significance import AllPairs
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.scoring import Scores
 from qassay.tables import Table
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(Result):
-    """Runs by decreasing score, each with an interval and with letters: runs that share one cannot be told apart."""
+    """Runs by decreasing score, each with an interval and with letters: runs that share one are not shown to differ."""
 
     scores: Scores
     intervals: ScoreIntervals
@@ -40,14 +38,7 @@ class Leaderboard(Result):
             return "No run is scored"
         if len(runs) == 1:
             return f"{runs[0]} is the only run ({self.pairs.scores[0]:.3f})"
-        best = f"{runs[0]} scores best ({self.pairs.scores[0]:.3f})"
-        tied = [run for run, score in zip(runs, self.pairs.scores, strict=True) if self.pairs.scores[0] - score < TIE]
-        if len(tied) > 1:
-            return f"{enumerated(tied, 3)} share first place ({self.pairs.scores[0]:.3f})"
-        alike = [run for run, differs in zip(runs[1:], self.pairs.is_different[0, 1:], strict=True) if not differs]
-        if not alike:
-            return f"{best}; chance alone does not explain its lead over any other run"
-        return f"{best}; chance alone could explain its lead over {enumerated(alike, 3)}"
+        return self.pairs.lead()
 
     def table(self) -> Table:
         """The leaderboard."""
@@ -67,7 +58,7 @@ class Leaderboard(Result):
         return [self.table(), *self.scores.contingency_tables()]
 
     def figure(self) -> Figure:
-        """Scores with intervals, and the groups of runs that cannot be told apart."""
+        """Scores with intervals, and the groups of runs that are not shown to differ."""
         from qassay.figures import leaderboard
 
         return leaderboard(self.pairs, self.intervals)
@@ -93,7 +84,7 @@ class Leaderboard(Result):
         return {
             "task": self.scores.task,
             "key": self.scores.key,
-            "measure": self.scores.measure,
+            **document(self.scores, "measure"),
             "level": self.intervals.level,
             "runs": [
                 {

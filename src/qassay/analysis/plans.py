@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -47,6 +47,7 @@ def plan(
     cost_question: float | None = None,
     cost_answer: float | None = None,
     details: bool = True,
+    lower_is_better: Collection[str] = (),
 ) -> Plan:
     """How many questions, and assessors, does a wanted difference need?
 
@@ -73,7 +74,7 @@ def plan(
             raise UsageError("costs choose the number of repeats, which takes scores with repeats")
         wanted = Wanted(tuple(differences or DIFFERENCES), error, power, alpha, coefficient)
         return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
-    matrix = as_matrix(cast("ScoresLike | Evaluation", scores))
+    matrix = as_matrix(cast("ScoresLike | Evaluation", scores), lower_is_better=lower_is_better)
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
     pilot_plan = plan_from_pilot(matrix, [as_matrix(table) for table in by_assessor], wanted=wanted, costs=costs)
     return replace(pilot_plan, details=details)

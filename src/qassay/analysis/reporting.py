@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from qassay._version import __version__
 from qassay.analysis import as_evaluation, as_matrix, refuse_options
-from qassay.errors import QassayError
+from qassay.errors import QassayError, Remedy
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.nugget_lists import NuggetLists
@@ -46,6 +46,7 @@ def report(
     unjudged: Unjudged = "stop",
     missing: Missing = "stop",
     seed: int = 0,
+    lower_is_better: Collection[str] = (),
 ) -> Report:
     """One document: who is ahead, whether that is real, where runs differ, how far judges agree, and what is next.
 
@@ -54,7 +55,7 @@ def report(
 
     >>> import qassay
     >>> print(qassay.report(qassay.open(qassay.demo_folder())).answer[0])
-    hobby leads with 0.541, but 6 other runs could be as good: egret, badger, crane, finch, dunlin and kite.
+    hobby leads with 0.541, but chance alone could explain its lead over egret, badger, crane, finch, dunlin and kite.
     """
     from qassay.reports import build_report
 
@@ -65,7 +66,7 @@ def report(
         material = of_evaluation(evaluation, key, how, seed=seed)
         return build_report(material if name is None else replace(material, name=name))
     refuse_options(key=key, measure=measure, component=component, unjudged=unjudged, missing=missing)
-    return build_report(of_matrix(as_matrix(scores), name=name or "scores", seed=seed))
+    return build_report(of_matrix(as_matrix(scores, lower_is_better=lower_is_better), name=name or "scores", seed=seed))
 
 
 def of_matrix(
@@ -178,7 +179,7 @@ def _tried(work: Callable[[], Study], lead: str, notes: list[str]) -> Study | No
     try:
         return work()
     except QassayError as error:
-        notes.append(f"{lead}: {str(error).rstrip('.')}.")
+        notes.append(f"{lead}: {error.spelt(Remedy.on_command_line).rstrip('.')}.")
         return None
 
 

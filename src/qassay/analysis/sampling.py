@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from qassay.arrays import Floats
+from qassay.analysis import need_evaluation
+from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.evaluation.learning import refuse_learned
@@ -21,7 +22,7 @@ from qassay.meta.correction.joining import Decisions, equal_answers, judge_decis
 from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
 from qassay.meta.special import ndtri
 from qassay.questions import TestSet
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.runs import Runs
 from qassay.scoring import Missing, Unjudged
 from qassay.tables import Column, Table, counted, plural, table
@@ -38,6 +39,7 @@ WORTH_OF_NUGGETS = 1.2
 class DrawnSample(Result):
     """A sample, the labels it costs, and the half-width of an interval it buys: with a useless judge, and a good one.
 
+    Both are the same where the judge says the same of everything, which tells nothing of the spread of the labels.
     `labels` counts what is to be judged: equal answers once.
     """
 
@@ -58,6 +60,8 @@ class DrawnSample(Result):
             return f"{drawn}, {costs}: too few for intervals"
         subject = "the difference of " + " and ".join(self.sample.pair) if self.sample.pair else "a score"
         widths = f"±{self.good:.2f} (with a good judge) to ±{self.useless:.2f} (with a useless one)"
+        if self.good == self.useless:
+            widths = f"±{self.useless:.2f}, as without a judge: {self.sample.judge} says the same of everything"
         return f"{drawn}, {costs}: they give {subject} within about {widths}"
 
     def table(self) -> Table:
@@ -76,7 +80,7 @@ class DrawnSample(Result):
             "name": self.sample.name,
             "for": self.sample.judge,
             "pair": None if self.sample.pair is None else list(self.sample.pair),
-            "measure": self.sample.measure,
+            **document(self.sample, "measure"),
             "size": len(self.sample.draws),
             "population": self.sample.population,
             "seed": self.sample.seed,
@@ -114,7 +118,7 @@ def sample(
     questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
     in `Evaluation.score`.
     """
-    if judge not in evaluation.sets:
+    if judge not in need_evaluation(evaluation, "sample").sets:
         raise unknown("judgment set", judge, evaluation.sets)
     refuse_learned(evaluation, judge)
     joined = evaluation.tally(judge, measure=measure)
@@ -198,11 +202,15 @@ def _differing(decisions: Decisions, equal: set[str]) -> Decisions:
 
 
 def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | None, float | None]:
-    """Half-widths for new questions, from the spread of the judge's scores: if it is useless, and if it is good."""
+    """Half-widths for new questions, from the spread of the judge's scores: if it is useless, and if it is good.
+
+    Scores without any spread do not show that of the labels: it could be the largest that the scale allows.
+    """
     values = decisions.values
+    deviation = (decisions.scale[1] - decisions.scale[0]) / 2
     if sample.pair is not None:
         a, b = (values[decisions.runs.index(tag)] for tag in sample.pair)
-        values = (a - b)[None]
+        values, deviation = (a - b)[None], 2 * deviation
     q = ndtri(0.975)
     size = len(sample.draws)
     if decisions.units is not None:
@@ -211,14 +219,19 @@ def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | N
         if len(names) < FEWEST_UNITS:
             return None, None
         variance = _mean_of_units(values * decisions.weights, [units == name for name in names], size / len(names))
+        if variance < TIE**2:
+            return (q * deviation / math.sqrt(len(names)),) * 2
         return q * math.sqrt(variance), q * math.sqrt(variance / WORTH_OF_NUGGETS)
     if size < FEWEST_QUESTIONS:
         return None, None
     share = len(decisions.draws) / every if sample.pair is not None else 1.0
     spread = float(np.nanmean(np.nanvar(values, axis=1)))
+    is_constant = spread < TIE**2
+    spread = deviation**2 if is_constant else spread
     between = spread * share + share * (1 - share) * float(np.nanmean(np.nanmean(values, axis=1) ** 2))
     alone = share**2 * spread * (1 / size - 1 / len(decisions.draws)) + between / every
-    return q * math.sqrt(alone), q * math.sqrt(max(alone / WORTH, between / every))
+    worth = 1.0 if is_constant else WORTH
+    return q * math.sqrt(alone), q * math.sqrt(max(alone / worth, between / every))
 
 
 def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> float:
@@ -231,7 +244,10 @@ def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> 
 
 
 def _notes(decisions: Decisions, sample: Sample, every: int) -> tuple[str, ...]:
-    notes = ["The order is random: judge from the top, stop anywhere, and skip no question."]
+    notes = [
+        "The order is random: judge from the top, and skip no question. Fix the number of questions first: stopping "
+        "once the answer is clear makes it wrong more often than 5%. To stop for another reason is fine."
+    ]
     if sample.pair is not None:
         equal = every - len(decisions.draws)
         notes.append(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.analysis.agreements import label_tables, nugget_lists
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
@@ -43,7 +44,7 @@ def trust(
     the alternative annotator test with two people too, where it gives no verdict. `resamples` bootstrap resamples give
     the intervals (0: none).
     """
-    people = _people(evaluation, assessor, against)
+    people = _people(need_evaluation(evaluation, "trust"), assessor, against)
     program, copied = _without_copies(evaluation, assessor, people)
     compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)

@@ -29,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from qassay.analysis import need_evaluation
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, Opinion
 from qassay.assessors.embeddings import Embedder, embedder
 from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_answers, known_classes
@@ -102,6 +103,7 @@ def judge(
     starts one on this machine. With `server`, a client of a served evaluation, the pool comes from there and the
     judgments go there.
     """
+    need_evaluation(evaluation, "judge")
     if isinstance(assessor, str):
         assessor = open_assessor(assessor, evaluation, limit=limit, workers=workers)
     elif limit is not None:

@@ -20,9 +20,10 @@ import msgspec
 from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, documents_at, trait
 from qassay.errors import InputError, Problem, UsageError
 from qassay.evaluation import Evaluation
-from qassay.formats.files import append_file, refuse_way_out
+from qassay.formats.files import append_file
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
+from qassay.formats.links import refuse_way_out
 from qassay.formats.names import file_name, name_fault
 from qassay.judging import LABEL_FIELDS, SETTLED_SETS, Item, Row, Wanted, kind_of_row, names_nuggets, subject
 from qassay.judging.items import pool_items

@@ -11,9 +11,6 @@ once per worker and never asked two questions at a time.
 
 from __future__ import annotations
 
-import importlib
-import shlex
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -23,11 +20,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from qassay.assessors.base import AutomaticAssessor, Case, Opinion
+from qassay.child import ChildError, Command, program
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.questions import question_row
 from qassay.judging import KINDS
-from qassay.systems.harness.callers import RunningCommand
-from qassay.systems.harness.wire import CallError
+from qassay.systems import load
 from qassay.tasks import Task
 
 TIMEOUT = 120.0
@@ -65,20 +62,18 @@ class CommandAssessor:
     timeout: float = TIMEOUT
     learns: ClassVar[bool] = False
     _local: threading.local = field(default_factory=threading.local, repr=False, compare=False)
-    _running: list[RunningCommand] = field(default_factory=list, repr=False, compare=False)
+    _started: list[Command] = field(default_factory=list, repr=False, compare=False)
 
     def judge(self, case: Case) -> Opinion | None:
         """One line out, one line back."""
-        process = getattr(self._local, "process", None)
-        if process is None:
-            process = self._local.process = RunningCommand(list(self.arguments))
-            self._running.append(process)
+        command = getattr(self._local, "command", None)
+        if command is None:
+            command = self._local.command = Command(self.arguments)
+            self._started.append(command)
         line = msgspec.json.encode(as_request(case, self.task)) + b"\n"
         try:
-            answer = process.exchange(line, self.timeout)
-        except CallError as error:
-            process.kill()
-            self._local.process = None
+            answer = command.exchange(line, self.timeout)
+        except ChildError as error:
             message = f"the assessor {self.name}: {error}"
             raise _failed(case, f"{message} (judgments made so far are kept; judge again to go on)") from error
         try:
@@ -95,8 +90,8 @@ class CommandAssessor:
 
     def close(self) -> None:
         """End the commands."""
-        while self._running:
-            self._running.pop().kill()
+        while self._started:
+            self._started.pop().end()
 
 
 def as_request(case: Case, task: Task) -> dict[str, Any]:
@@ -145,31 +140,20 @@ def as_assessor(candidate: Any, name: str, workers: int | None = None) -> Automa
 
 def from_module(spelling: str, workers: int | None = None) -> AutomaticAssessor:
     """The function or assessor `module:callable`; modules of the current folder are found too."""
-    module_name, _, attribute = spelling.partition(":")
     before = list(sys.path)
     sys.path.insert(0, "")
     try:
-        target: Any = importlib.import_module(module_name)
-    except ImportError as error:
-        raise UsageError(f"cannot import {module_name}, of the assessor {spelling}: {error}") from None
+        return as_assessor(load(spelling), spelling, workers)
     finally:
         sys.path[:] = before
-    for part in attribute.split("."):
-        if not hasattr(target, part):
-            raise UsageError(f"module {module_name} has no {attribute}, of the assessor {spelling}")
-        target = getattr(target, part)
-    return as_assessor(target, spelling, workers)
 
 
 def from_command(
     text: str, task: Task, *, workers: int | None = None, timeout: float | None = None
 ) -> CommandAssessor | None:
     """The command in a text; None where there is no such program."""
-    try:
-        arguments = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read the command {text!r}: {error}") from None
-    if not arguments or shutil.which(arguments[0]) is None:
+    arguments = program(text)
+    if arguments is None:
         return None
     return CommandAssessor(text, tuple(arguments), task, workers or WORKERS, timeout or TIMEOUT)
 

@@ -222,9 +222,11 @@ def _say(error: QassayError, *, as_json: bool, verb: str = "") -> int:
     import json
 
     from qassay.cli.output import escaped, first_few, visible
-    from qassay.errors import InputError, KeptProblems, LimitReachedError, UsageError
+    from qassay.errors import InputError, KeptProblems, LimitReachedError, Remedy, UsageError
 
-    message = "\n".join(map(str, first_few(error.problems))) if isinstance(error, InputError) else str(error)
+    message = error.spelt(Remedy.on_command_line)
+    if isinstance(error, InputError):
+        message = "\n".join(problem.spelt(Remedy.on_command_line) for problem in first_few(error.problems))
     # Messages quote ids, tags and answers as they are written in other people's files.
     for line in (message or type(error).__name__).split("\n"):
         print(visible(f"error: {line}"), file=sys.stderr)

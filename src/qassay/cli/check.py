@@ -11,7 +11,7 @@ import typer
 from qassay.checking import Checked, check_folder, check_run_files
 from qassay.cli.inputs import JsonOption
 from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
-from qassay.errors import UsageError
+from qassay.errors import Remedy, UsageError
 from qassay.tables import plural
 
 
@@ -22,12 +22,20 @@ def command(
     ] = None,
     form: Annotated[str | None, typer.Option("--form", help="Form of the runs, where it is not recognised.")] = None,
     encoding: Annotated[str, typer.Option("--encoding", help="Encoding of the runs.")] = "utf-8",
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Name of the system whose answers the file contains.")
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check an evaluation, or runs before they are added.
 
     Checks every rule of the task and reports all errors at once, each with file, line, question and rule (of each file
     the first 200, and the number of all). The exit status is 1 if there are errors; warnings do not count.
+    Answers with keys of your own are read as `qassay import` reads them.
 
     Examples
 
@@ -40,7 +48,9 @@ def command(
     elif inside is None:
         raise UsageError("say which evaluation the runs are for: qassay check RUN... --in FOLDER")
     else:
-        checked = check_run_files(paths, inside, form=form, encoding=encoding)
+        from qassay.formats.answers import parse_map
+
+        checked = check_run_files(paths, inside, form=form, encoding=encoding, run=run, keys=parse_map(keys or ()))
     if as_json:
         print_json(checked.as_json())
     else:
@@ -51,9 +61,9 @@ def command(
 
 def _print(checked: Checked) -> None:
     for problem in first_few(checked.warnings):
-        print(visible(f"warning: {problem}"), file=sys.stderr)
+        print(visible(f"warning: {problem.spelt(Remedy.on_command_line)}"), file=sys.stderr)
     for problem in first_few(checked.errors):
-        print(visible(f"error: {problem}"), file=sys.stderr)
+        print(visible(f"error: {problem.spelt(Remedy.on_command_line)}"), file=sys.stderr)
     counted = ", ".join(f"{number} {kind}" for kind, number in checked.questions.items())
     in_series = f" in {checked.series} series" if checked.series else ""
     print(f"questions  {counted or 'none'}{in_series}")

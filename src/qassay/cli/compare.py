@@ -148,15 +148,18 @@ def command(
         tables = scoring.read(sources)
         pair = _two_files(tables)
     _check(pair, method, gate=gate, top=top)
-    tables = tables or scoring.read(sources)
+    tables = tables or scoring.read(sources, pair)
     for _, matrix in tables:
         need_two_systems(matrix, sources)
-    if pair is None and not as_json and method is None:
+    is_named = pair is not None
+    if pair is None and method is None:
         pair = _only_two(tables)
     if pair is None:
         results = _all_pairs(tables, method, alpha, permutations, seed, every_metric=scoring.every_metric)
         _give(tables, results, scoring, as_json=as_json)
         return
+    from qassay.meta.significance import of_pair
+
     top_questions = TOP if top is None else top
     compared = _two_systems(tables, pair, alpha, permutations, seed, top_questions, every_metric=scoring.every_metric)
     decisions = {name: result.gate(margin) for name, result in compared.items()} if gate else {}
@@ -164,7 +167,9 @@ def command(
     def answer(matrix: ScoreMatrix) -> Answer:
         result = compared[matrix.measure]
         decision = decisions.get(matrix.measure)
-        document = result.as_json() | ({} if decision is None else {"gate": decision, "margin": margin})
+        # Two systems that nobody named are in JSON what several are: all pairs.
+        document = (result if is_named else of_pair(result)).as_json()
+        document |= {} if decision is None else {"gate": decision, "margin": margin}
 
         def show() -> None:
             if decision is not None:
@@ -251,11 +256,9 @@ def _pair(names: Sequence[str], scoring: ScoringOptions) -> tuple[str, str] | No
 def _only_two(tables: ScoreTables) -> tuple[str, str] | None:
     """The two systems of a table that has no others, the better one first."""
     systems = {frozenset(matrix.runs) for _, matrix in tables}
-    matrix = next(iter(tables.matrices.values()))
-    if len(systems) > 1 or len(matrix.runs) != 2:
-        return None
-    first, second = matrix.scores().tolist()
-    return (matrix.runs[0], matrix.runs[1]) if first >= second else (matrix.runs[1], matrix.runs[0])
+    from qassay.analysis import only_pair
+
+    return only_pair(next(iter(tables.matrices.values()))) if len(systems) == 1 else None
 
 
 def _shown(result: PairComparison, *, details: bool, top: int | None) -> list[Table]:
@@ -342,5 +345,9 @@ def _check(pair: tuple[str, str] | None, method: str | None, *, gate: bool, top:
         raise UsageError("--gate compares two systems: name them after the file or folder")
     if pair is None and top is not None:
         raise UsageError("--top shows questions of two systems: name them after the file or folder")
+    if pair is not None:
+        from qassay.meta.significance import refuse_itself
+
+        refuse_itself(*pair)
     if pair is not None and method is not None:
         raise UsageError("--method is for all pairs; two systems are compared by the paired randomisation test")

@@ -11,7 +11,7 @@ import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, visible
-from qassay.errors import QassayError, UsageError, few
+from qassay.errors import QassayError, Remedy, UsageError, few
 from qassay.tables import plural
 
 
@@ -94,5 +94,5 @@ def _sections(folder: Path) -> tuple[list[str], list[str]]:
     try:
         scored = evaluation.score(missing="skip").leaderboard().markdown().strip()
     except QassayError as error:
-        scored = f"There are no scores yet: {str(error).splitlines()[0]}"
+        scored = f"There are no scores yet: {error.spelt(Remedy.on_command_line).splitlines()[0]}"
     return [*sections, "## Scores", scored], list(result.assessors)

@@ -160,10 +160,13 @@ def gate_line(result: Compared, decision: str, margin: float) -> str:
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
 
-    low, high = (limit(end, -margin) for end in result.interval)
-    where = {"ALLOW": "lies above", "REJECT": "lies below", "INCONCLUSIVE": "contains"}[decision]
+    line = -result.direction.oriented(margin) if margin else 0
+    low, high = (limit(end, line) for end in result.interval)
+    above, below = ("lies above", "lies below")[:: 1 if result.direction.higher_is_better else -1]
+    where = {"ALLOW": above, "REJECT": below, "INCONCLUSIVE": "contains"}[decision]
     basis = f"{result.basis}, " if result.basis else ""
-    return f"{decision}: the {level}, {low} to {high}, {basis}{where} {-margin if margin else 0:g}"
+    lower = "" if result.direction.higher_is_better else " (lower is better)"
+    return f"{decision}: the {level}, {low} to {high}, {basis}{where} {line:g}{lower}"
 
 
 def _add_to_step(summary: str) -> None:

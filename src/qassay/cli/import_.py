@@ -64,6 +64,9 @@ def command(
         bool,
         typer.Option("--spread", help="Rows of several assessors about one item go into sets first, second, ..."),
     ] = False,
+    new_questions: Annotated[
+        bool, typer.Option("--new-questions", help="Answers may add questions to a test set that has some.")
+    ] = False,
     task: Annotated[
         str | None,
         typer.Option("--task", metavar="NAME", help="Make the evaluation, with this task, if there is none."),
@@ -84,7 +87,9 @@ def command(
     you have them, an id, gold answers, contexts and the name of the system.
     Common names of fields are known; --map names others. The name of the
     system comes from --run, else from the field run, system or model, else
-    from the file.
+    from the file. Answers belong to the question with their id, else to the
+    one with their text. If the evaluation has questions, answers to others
+    are an error; --new-questions adds these.
 
     Judgments and nuggets go to the set with the name of their file, those
     in NIST's forms to the set adjudicated, and a judging sheet to the set
@@ -123,6 +128,7 @@ def command(
         labels=dict(parse_pairs(labels or (), "--labels", "yes=correct", may_be_empty=True)),
         automatic=automatic,
         spread=spread,
+        new_questions=new_questions,
     )
     with _evaluation(folder, task, paths):
         plan, store = _import(folder, paths, kind, options)
@@ -153,7 +159,8 @@ def _import(folder: Path, paths: Sequence[Path], kind: str | None, options: Opti
 @contextmanager
 def _evaluation(folder: Path, task: str | None, paths: Sequence[Path]) -> Iterator[None]:
     """Make the evaluation where there is none and a task is named; it goes again where the import fails."""
-    from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+    from qassay.formats.folder import Folder, read_configuration
+    from qassay.formats.links import CONFIGURATION
 
     exists = (folder / CONFIGURATION).is_file()
     if exists and task is not None:

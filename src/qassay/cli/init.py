@@ -65,7 +65,8 @@ def command(
 def make_evaluation(folder: Path, *, task: str, name: str | None = None) -> tasks.Task:
     """Write `qassay.toml` and the empty folders; nothing is written where the task is unknown."""
     from qassay.formats import files
-    from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+    from qassay.formats.folder import Folder, read_configuration
+    from qassay.formats.links import CONFIGURATION
 
     definition: bytes | None = None
     if task.endswith(".toml"):

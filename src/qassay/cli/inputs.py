@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from qassay.cli.output import visible
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, Remedy, UsageError, unknown
 from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ MetricColumnOption: TypeAlias = Annotated[
 ]
 RunsAsRowsOption: TypeAlias = Annotated[
     bool, typer.Option("--runs-as-rows", help="The table has one row per system, its name in the first column.")
+]
+LowerIsBetterOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lower-is-better", metavar="METRIC", help="Lower scores of this metric are better (or all); repeated."
+    ),
 ]
 SeriesFromOption: TypeAlias = Annotated[
     str | None,
@@ -167,6 +173,7 @@ class TableOptions:
     metric_column: MetricColumnOption = None
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
+    lower_is_better: LowerIsBetterOption = None
 
     @property
     def system_names(self) -> list[str] | None:
@@ -184,8 +191,13 @@ class TableOptions:
         values = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
         return {**values, "--repeats": self.repeats != "column"}
 
-    def read_tables(self, sources: Sequence[str | Path], missing: Literal["stop", "zero", "skip"]) -> ScoreTables:
-        """The scores of files."""
+    def read_tables(
+        self,
+        sources: Sequence[str | Path],
+        missing: Literal["stop", "zero", "skip"],
+        systems: Sequence[str] | None = None,
+    ) -> ScoreTables:
+        """The scores of files, of these systems or of those that the option names."""
         from qassay.formats.columns import Columns
         from qassay.formats.scores import read_scores
 
@@ -195,12 +207,13 @@ class TableOptions:
         return read_scores(
             list(sources),
             metric=self.metric,
-            systems=self.system_names,
+            systems=systems or self.system_names,
             missing=missing,
             repeats=self.repeats,
             columns=columns,
             runs_as_rows=self.runs_as_rows,
             series_from=self.series_from,
+            lower_is_better=self.lower_is_better or (),
         )
 
 
@@ -211,20 +224,23 @@ class ScoringOptions(TableOptions, EvaluationOptions):
     Options that do not apply to the source are an error, not ignored.
     """
 
-    def read(self, sources: Sequence[str | Path]) -> ScoreTables:
-        """The score matrices of an evaluation (a folder) or of files, one per metric."""
+    def read(self, sources: Sequence[str | Path], pair: tuple[str, str] | None = None) -> ScoreTables:
+        """The score matrices of an evaluation (a folder) or of files, one per metric; those of a `pair` alone."""
         if is_evaluation(sources):
             refuse("a folder", self.given_options())
             from qassay.evaluation import open_evaluation
             from qassay.formats.scores import ScoreTables
 
-            matrix = self.scores(open_evaluation(Path(sources[0]))).matrix
+            evaluation = open_evaluation(Path(sources[0]))
+            matrix = (
+                self.scores(evaluation).matrix if pair is None else evaluation.matrix_of(pair, self.key, **self.how)
+            )
             return ScoreTables({matrix.measure: matrix})
         if self.measure is not None:
             raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
         options = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
-        return self.read_tables(sources, self.missing)
+        return self.read_tables(sources, self.missing, pair)
 
     def matrix(self, source: Path) -> ScoreMatrix:
         """The score matrix of an evaluation (a folder) or of a file."""
@@ -235,6 +251,12 @@ def is_evaluation(sources: Sequence[str | Path]) -> bool:
     """Whether the source is an evaluation; an error where it is one among others."""
     folders = [source for source in sources if Path(source).is_dir()]
     if folders and len(sources) > 1:
+        from qassay.formats.folder import NOT_AN_EVALUATION
+        from qassay.formats.links import CONFIGURATION
+
+        if not (Path(folders[0]) / CONFIGURATION).is_file():
+            message = f"{NOT_AN_EVALUATION}. A folder is a source where it is an evaluation; name the files in this one"
+            raise InputError(Problem("configuration", message, str(folders[0])))
         raise UsageError(f"{folders[0]} is an evaluation: it is analysed alone, without other sources")
     return bool(folders)
 
@@ -250,7 +272,7 @@ def announce(tables: ScoreTables, *, as_json: bool) -> None:
 
 def warn(warning: Problem) -> None:
     """Print a warning for people on stderr."""
-    print(visible(f"warning: {warning}"), file=sys.stderr)
+    print(visible(f"warning: {warning.spelt(Remedy.on_command_line)}"), file=sys.stderr)
 
 
 def about(matrix: ScoreMatrix) -> dict[str, object]:

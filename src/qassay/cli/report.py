@@ -18,16 +18,17 @@ from qassay.cli.inputs import (
     ScoringOptions,
     SeedOption,
     SourcesArgument,
+    announce,
     is_evaluation,
     refuse,
     takes_scoring,
-    warn,
 )
 from qassay.cli.output import fold, print_json, visible, without_isolates
 from qassay.errors import InputError, Problem, UsageError
 from qassay.extras import require
 
 if TYPE_CHECKING:
+    from qassay.formats.scores import ScoreTables
     from qassay.reports import Report
     from qassay.reports.document import Material
     from qassay.tables import Table
@@ -102,10 +103,13 @@ def command(
 
     from qassay.reports import build_report
 
-    material = _material(sources, scoring, seed)
+    tables = None if is_evaluation(sources) else scoring.read(sources)
+    material = _material(sources, tables, scoring, seed)
     report = build_report(material if name is None else replace(material, name=name))
     contents = _contents(report, kind, top)
     _write(target, contents, folder=kind in FOLDERS)
+    if tables is not None:
+        announce(tables, as_json=as_json)
     size = sum(map(len, contents.values()))
     if as_json:
         print_json(
@@ -127,21 +131,20 @@ def command(
     print(visible(f"Wrote {target} ({many}{size / 1000:,.0f} kB)."))
 
 
-def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Material:
+def _material(sources: Sequence[str], tables: ScoreTables | None, scoring: ScoringOptions, seed: int) -> Material:
     """The results of the sources."""
     from qassay.analysis.reporting import of_evaluation, of_matrix
 
     options = _options(scoring)
-    if is_evaluation(sources):
+    if tables is None:
         from qassay.evaluation import open_evaluation
 
         refuse("a folder", scoring.given_options())
         evaluation = open_evaluation(sources[0])
         return of_evaluation(evaluation, scoring.key, scoring.how, sources=list(sources), options=options, seed=seed)
-    tables = scoring.read(sources)
-    for warning in tables.warnings:
-        warn(warning)
     file_name = Path(sources[0].rpartition("=")[2]).name
+    if len(tables.matrices) > 1:
+        raise UsageError(f"a report is about one metric, and --metric all are {', '.join(tables.matrices)}; choose one")
     title = file_name if len(sources) == 1 else f"{file_name} and {len(sources) - 1} more"
     return of_matrix(tables.matrix, name=title, sources=list(sources), options=options, seed=seed)
 
@@ -154,7 +157,12 @@ def _options(scoring: ScoringOptions) -> list[str]:
         if value == field.default or value is None:
             continue
         option = f"--{field.name.replace('_', '-')}"
-        options += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
+        if value is True:
+            options.append(option)
+        else:
+            options += [
+                part for text in (value if isinstance(value, list) else [value]) for part in (option, str(text))
+            ]
     return options
 
 

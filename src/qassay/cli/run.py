@@ -115,7 +115,7 @@ def command(
         token=_token(token_from),
     )
     if ray is not None:
-        from qassay.systems.harness.over_ray import over_ray
+        from qassay.systems.harness.opening import over_ray
 
         under_test = over_ray(under_test, ray)
     about = RunInformation(organisation, description or under_test.spelling)

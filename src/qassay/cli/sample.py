@@ -66,9 +66,11 @@ def command(
     """Draw the questions that people should judge to correct an automatic assessor.
 
     The sample is a list of questions in random order, the same for all
-    runs, in FOLDER/samples. People judge it from the top and may stop
-    anywhere: the questions judged so far correct the scores of the assessor
-    (score --correct-with), as long as none is skipped. A larger sample with
+    runs, in FOLDER/samples. People judge it from the top: the questions
+    judged so far correct the scores of the assessor (score --correct-with),
+    as long as none is skipped. Fix the number of questions first: an answer
+    is wrong more often than 5% if you stop once it is clear. Stopping for
+    another reason, such as lack of time, is fine. A larger sample with
     the same seed begins with the smaller one. Equal answers are judged once,
     and a sheet leaves out answers that its assessor has judged already.
 

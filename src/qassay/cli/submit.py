@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qassay.cli.inputs import JsonOption
+from qassay.cli.inputs import JsonOption, warn
 from qassay.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _check_here(evaluation: str, files: Sequence[Path]) -> None:
     if files and Path(evaluation).is_dir():
         from qassay.checking import check_run_files
 
-        checked = check_run_files(list(files), Path(evaluation), form=None, encoding="utf-8")
+        checked = check_run_files(list(files), Path(evaluation))
         if checked.errors:
             raise InputError(checked.errors)
 
@@ -114,10 +114,16 @@ def _print(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Seq
         print_json({**about, "files": list(files), "withdrawn": list(withdrawn), "runs": runs})
     else:
         for file in files:
+            for warning in file.get("warnings", ()):
+                warn(Problem(**warning))
             problems = [Problem(**problem) for problem in file["errors"]]
             for problem in first_few(problems):
                 print(visible(f"error: {problem}"), file=sys.stderr)
-            result = f"submitted as {file['run']}" if file["run"] else f"not submitted, {file['errors_total']:,} errors"
+            result = (
+                f"submitted as {', '.join(file['runs'])}"
+                if file["runs"]
+                else f"not submitted, {file['errors_total']:,} errors"
+            )
             print(visible(f"{file['file']}: {result.replace(' 1 errors', ' 1 error')}"))
         for tag in withdrawn:
             print(visible(f"{tag}: withdrawn"))
@@ -129,7 +135,10 @@ def _print(page: dict[str, Any], files: Sequence[dict[str, Any]], withdrawn: Seq
 def _file(path: Path, report: dict[str, Any]) -> dict[str, Any]:
     """The server's answer about a file, for the output."""
     errors = [Problem(file=str(path), **fault).as_json() for fault in report["first"]]
-    return {"file": str(path), "run": report["tag"], "errors": errors, "errors_total": report["faults"]}
+    warnings = [Problem(file=str(path), **fault).as_json() for fault in report.get("warnings", ())]
+    result = {"file": str(path), "run": report["tag"], "runs": report["tags"]}
+    result |= {"errors": errors, "errors_total": report["faults"]}
+    return result | ({"warnings": warnings} if warnings else {})
 
 
 def _table(page: dict[str, Any]) -> Table:

@@ -30,7 +30,7 @@ from qassay.collections.documents import Progress
 from qassay.collections.reading import Source, files_of, kind_of, read
 from qassay.collections.store import Store, Writer
 from qassay.errors import InputError, Problem, Problems
-from qassay.formats.files import stays_inside
+from qassay.formats.links import stays_inside
 
 # Changes when what is written changes.
 VERSION = "1"
@@ -106,7 +106,7 @@ def find_place(folder: Path, mark: str) -> Place:
     path = home / _HIDDEN / f"{_PREFIX}{mark}"
     try:
         if not stays_inside(path, home) or any(file.is_symlink() for file in path.rglob("*")):
-            raise PermissionError(path)  # it came with the documents, and leads elsewhere
+            return _temporary(None)  # it came with the documents, and leads elsewhere
         path.mkdir(parents=True, exist_ok=True)
         for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", _CACHE_TAG)):
             file = home / _HIDDEN / name
@@ -119,9 +119,11 @@ def find_place(folder: Path, mark: str) -> Place:
     return Place(path)
 
 
-def _temporary(existing: Path) -> Place:
+def _temporary(existing: Path | None) -> Place:
     """A temporary folder with links to the existing files that are complete."""
     path = Path(tempfile.mkdtemp(prefix="qassay-"))
+    if existing is None:
+        return Place(path, temporary=True)
     for mark in existing.glob(f"*{_COMPLETE}") if existing.is_dir() else ():
         source = existing / mark.name.removesuffix(_COMPLETE)
         # Links to the files, not to the folder: the engine writes its locks beside them.

@@ -20,29 +20,27 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from http.client import HTTPException
+from functools import partial
 from importlib.metadata import version
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
-from urllib.request import Request
+from urllib.parse import quote, unquote, urlunsplit
 
+from qassay import net
 from qassay.collections.documents import Unit
 from qassay.collections.search import TITLE_WEIGHT, Analyser, Found, Query
 from qassay.errors import InputError, Problem, UsageError
-from qassay.outgoing import BUSY, direct, refusal_text
 
 _TIME_OUT = 60.0
 _BULK = 4 << 20
 # An answer is cut here, and is then not JSON: ten thousand hits take a hundredth of it.
 _LONGEST_ANSWER = 256 << 20
-_LONGEST_ERROR = 1 << 20
 # Seconds before a busy server is asked again, and again.
 _WAITS = (0.1, 0.4, 1.6, 6.4)
+# A server that had its time is not asked again: it would only double the wait.
+_MAY_PASS = net.MAY_PASS - {"timeout"}
 # Seconds before units that were turned away are sent again: indexing is long work, and can wait longer than a search.
 _BULK_WAITS = (*_WAITS, 12.8, 25.6)
 # What a unit is answered that is in the index already.
@@ -68,16 +66,12 @@ _DEFINITION = {
 }
 
 
-class _BusyError(Exception):
-    """The server may answer when it is asked again."""
-
-
 class OpenSearchEngine:
     """One index on a server."""
 
     def __init__(self, url: str, index: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = net.address(url)
+        if parts is None:
             before, _, host = url.rpartition("@")  # the part before the @ may be a password
             shown = f"...@{host}" if before else url
             raise UsageError(f"{shown!r} is not the URL of a search server; it looks like http://localhost:9200")
@@ -170,7 +164,7 @@ class OpenSearchEngine:
             items = [item["create"] for item in answer["items"]]  # in the order in which they were sent
             sent = zip(self._waiting, items, strict=True)
             failed = [(lines, item) for lines, item in sent if "error" in item and item["status"] != _THERE]
-            refused = [item["error"] for _, item in failed if item["status"] not in BUSY]
+            refused = [item["error"] for _, item in failed if item["status"] not in net.BUSY]
             if refused:
                 raise self._fault(f"refuses {len(refused)} units: {_reason(refused[0])}")
             return [lines for lines, _ in failed], _reason(failed[0][1]["error"]) if failed else ""
@@ -189,51 +183,35 @@ class OpenSearchEngine:
         return answer
 
     def _ask(self, method: str, path: str, body: object = None, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The server's answer; a busy server is asked again a few times."""
+        """The server's answer, or nothing where it refuses for an allowed reason; a busy one is asked again."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {**self._headers, **({"Content-Type": "application/x-ndjson"} if isinstance(body, bytes) else {})}
-        request = Request(self._base + path, data, headers, method=method)  # noqa: S310  # http or https, see __init__
-        waits = iter(_WAITS)
-        while True:
-            try:
-                return self._once(request, allowed)
-            except _BusyError as busy:
-                if (wait := next(waits, None)) is None:
-                    raise self._fault(str(busy)) from None
-                time.sleep(wait)
-
-    def _once(self, request: Request, allowed: tuple[str, ...]) -> dict[str, Any]:
+        url = self._base + path
+        send = partial(net.exchange, method, url, headers=headers, body=data, seconds=_TIME_OUT, most=_LONGEST_ANSWER)
         try:
-            with direct().open(request, timeout=_TIME_OUT) as response:
-                answer = json.loads(response.read(_LONGEST_ANSWER))
-        except HTTPError as error:
-            return self._refusal(error, allowed)
-        except (HTTPException, OSError) as error:
-            reason = error.reason if isinstance(error, URLError) else error
-            if isinstance(reason, TimeoutError):  # it had its time: asking again would only double the wait
-                raise self._fault(f"does not answer within {_TIME_OUT:g} seconds") from None
-            if isinstance(reason, ssl.SSLError):
-                raise self._fault(f"cannot be trusted: {reason}") from None
-            raise _BusyError(f"does not answer: {reason}") from None
-        except (ValueError, RecursionError):
+            reply = net.send_again(send, _WAITS, statuses=net.BUSY, causes=_MAY_PASS)
+        except net.NoReplyError as error:
+            raise self._fault(str(error)) from None
+        if reply.status >= 300:
+            return self._refusal(reply, allowed)
+        try:
+            answer = reply.json()
+        except ValueError:
             raise self._fault("answers in a form that is not JSON") from None
         if not isinstance(answer, dict):
             raise self._fault(_OTHER_FORM)
         return answer
 
-    def _refusal(self, error: HTTPError, allowed: tuple[str, ...]) -> dict[str, Any]:
+    def _refusal(self, reply: net.Reply, allowed: tuple[str, ...]) -> dict[str, Any]:
         """Nothing, where the refusal is one of the allowed; an error otherwise."""
-        text = refusal_text(error, _LONGEST_ERROR)
-        if any(name in text for name in allowed):
+        if any(name.encode() in reply.body for name in allowed):
             return {}
         try:  # JSON with a cause, or the text of some proxy as it is
-            cause = _reason(json.loads(text)["error"])
-        except (KeyError, TypeError, ValueError, RecursionError):
-            cause = text.strip()[:300]
-        message = f"answers {error.code}: {cause or error.reason}"
-        if error.code in BUSY:
-            raise _BusyError(message)
-        raise self._fault(message + (_LOGIN if error.code == 401 else ""))
+            cause = _reason(reply.json()["error"])
+        except (KeyError, TypeError, ValueError):
+            cause = reply.shown(300)
+        login = _LOGIN if reply.status == 401 else ""
+        raise self._fault(f"answers {reply.status}: {cause or reply.reason}{login}")
 
     @contextmanager
     def _form(self) -> Iterator[None]:

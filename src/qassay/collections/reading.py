@@ -29,6 +29,7 @@ import msgspec
 from qassay.collections.documents import Document, Markup, title
 from qassay.errors import InputError, Problem
 from qassay.formats.files import BOM, MOST_RATIO, BrokenError, is_bomb, refuse_odd_name, unpacked
+from qassay.formats.links import open_inside, refuse_way_out
 
 # What is read at a time.
 _PIECE = 1 << 20
@@ -56,7 +57,7 @@ class Source:
         """The contents, unpacked where they are gzip or zstandard (recognised by the first bytes, not by the name)."""
         size = 0
         try:
-            with self.path.open("rb") as handle:
+            with open_inside(self.path) as handle:
                 for piece in unpacked(self._packed(handle)):
                     size += len(piece)
                     if is_bomb(self.bytes_read, size):
@@ -159,17 +160,20 @@ class Read(NamedTuple):
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The visible files below a folder, in the order of their paths; links are followed, once."""
+    """The visible files below a folder, in the order of their paths; links are followed, once, within an evaluation."""
     paths: list[Path] = []
     seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
+        real = os.path.realpath(refuse_way_out(Path(place)))
         if real in seen:
             folders.clear()
             continue
         seen.add(real)
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths += [refuse_odd_name(Path(place, name)) for name in names if not name.startswith(".")]
+    for path in paths:
+        if path.is_symlink():  # before a cache of what it led to is used
+            refuse_way_out(path)
     return sorted((path for path in paths if path.is_file()), key=lambda path: path.relative_to(folder).parts)
 
 

@@ -27,7 +27,9 @@ from qassay.evaluation import keys
 from qassay.evaluation.learning import refuse_learned
 from qassay.formats import jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import CONFIGURATION, Configuration, Folder, open_folder, read_configuration
+from qassay.formats.files import path_of
+from qassay.formats.folder import Configuration, Folder, open_folder, read_configuration
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import QuestionFile, read_questions, reference_rows
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS
@@ -37,6 +39,7 @@ from qassay.judging.pool import judged_by
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, in_order
 from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule
+from qassay.matrix import ScoreMatrix
 from qassay.measures import measure as parse_measure
 from qassay.measures import misspelled
 from qassay.nuggets import list_of_key
@@ -61,7 +64,7 @@ def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluati
 
     `store` is the evaluation's store, where the caller has it open already.
     """
-    folder = open_folder(path)
+    folder = open_folder(path_of(path, "open", "For scores in memory: qassay.scores(frame)"))
     configuration = read_configuration(folder)
     if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
         raise InputError(problems)
@@ -368,6 +371,20 @@ class Evaluation:
             return replace(scores, vote=keys.voted_key(self, key)[1])
         return replace(scores, judged_by=self.judged_by(key)) if MIXED in key else scores
 
+    def matrix_of(self, runs: Sequence[str], key: str | None = None, **options: Unpack[HowScored]) -> ScoreMatrix:
+        """The score matrix of these runs alone: what others lack, or have unjudged, changes nothing."""
+        matrix = self._with_runs(runs).score(key, **options).matrix
+        return replace(matrix, others=len(self.runs.tags) - len(runs))
+
+    def _with_runs(self, tags: Sequence[str]) -> Evaluation:
+        """The same evaluation with these runs only."""
+        for tag in tags:
+            if tag not in self.runs.tags:
+                raise unknown("run", tag, self.runs.tags)
+        other = copy(self)
+        object.__setattr__(other, "run_files", replace(self.run_files, runs=self.runs.only(tags)))
+        return other
+
     def _score(self, joined: Tally, **options: Unpack[HowScored]) -> Scores:
         """The scores of a tally, with the decisions of the organiser."""
         return score(
@@ -407,11 +424,8 @@ class Evaluation:
         from qassay.meta.correction.correcting import correct
 
         judge = self._judge(key, correct_with)
-        if pair is not None:
-            for tag in pair:
-                if tag not in self.runs.tags:
-                    raise unknown("run", tag, self.runs.tags)
-        joined, people = (self.tally(name, measure=options.get("measure")) for name in (judge, correct_with))
+        alone = self if pair is None else self._with_runs(pair)
+        joined, people = (alone.tally(name, measure=options.get("measure")) for name in (judge, correct_with))
         if not people.key.nuggets.height and joined.key.nuggets.height:
             people = tally(people.runs, people.questions, replace(people.key, nuggets=joined.key.nuggets), people.task)
         scores = self._score(joined, **options)

@@ -51,8 +51,9 @@ LABEL_RIGHT = 0.6
 
 def differences_by_unit(comparison: PairComparison) -> Figure:
     """The difference of two runs on each unit, largest first, with wins, ties and losses counted."""
+    better = comparison.direction.oriented
     rows = sorted(
-        ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -row[3]
+        ((unit.unit, unit.a, unit.b, unit.a - unit.b) for unit in comparison.deciding), key=lambda row: -better(row[3])
     )
     noun, nouns = comparison.unit_name
     ties = comparison.units - comparison.units_better - comparison.units_worse
@@ -62,9 +63,10 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     counts = f"{a} is ahead on {comparison.units_better:,}, behind on {comparison.units_worse:,}, equal on {ties:,}."
     left_out = f" The {len(rows):,} largest of {differing:,} differences." if len(rows) < differing else ""
     cells = [{"place": place, "unit": row[0], "difference": row[3]} for place, row in enumerate(rows, start=1)]
-    drawn = _named_bars(cells, a, b)
+    is_better = f"datum.difference {'>' if comparison.direction.higher_is_better else '<'} 0"
+    drawn = _named_bars(cells, is_better, _sides(a, b) if comparison.direction.higher_is_better else _sides(b, a))
     if len(rows) > MOST_NAMED:
-        drawn = _many_bars(cells, a, b, nouns)
+        drawn = _many_bars(cells, is_better, a, b, nouns)
     numbers = [Column(run, ".3f") for run in (comparison.a, comparison.b)]
     columns: list[Column | str] = [noun, *numbers, Column("difference", "+.3f")]
     return figure(
@@ -77,20 +79,20 @@ def differences_by_unit(comparison: PairComparison) -> Figure:
     )
 
 
-def _named_bars(cells: list[dict[str, object]], a: str, b: str) -> Any:
+def _named_bars(cells: list[dict[str, object]], is_better: str, title: str) -> Any:
     alt = altair()
     order = [str(cell["unit"]) for cell in cells]
     base = chart(cells).encode(
-        x=alt.X("difference:Q", title=_sides(a, b)),
+        x=alt.X("difference:Q", title=title),
         y=names("unit", order),
-        color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+        color=alt.condition(is_better, alt.value(ACCENT), alt.value(OTHER)),
     )
     bars = base.mark_bar(height={"band": 0.6})
     zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(x="difference:Q")
     return alt.layer(bars, zero).properties(width=WIDTH - 160, height=height(len(order)))
 
 
-def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> Any:
+def _many_bars(cells: list[dict[str, object]], is_better: str, a: str, b: str, units: str) -> Any:
     alt = altair()
     axis = alt.Axis(grid=False, labels=False)
     along, difference = f"{units}, from the best for {a} to the best for {b}", f"{a} − {b}"
@@ -102,7 +104,7 @@ def _many_bars(cells: list[dict[str, object]], a: str, b: str, units: str) -> An
         .encode(
             x=alt.X("place:Q", title=along, axis=axis),
             y=alt.Y("difference:Q", title=difference),
-            color=alt.condition("datum.difference > 0", alt.value(ACCENT), alt.value(OTHER)),
+            color=alt.condition(is_better, alt.value(ACCENT), alt.value(OTHER)),
         )
     )
     zero = chart([{"difference": 0}]).mark_rule(color=INK).encode(y="difference:Q")

@@ -260,7 +260,10 @@ def judging_progress(progress: JudgingProgress) -> Figure:
         raise UsageError("the judgments have no times to draw")
     ends = [{"set": name, "at": points[-1][0], "number": points[-1][1]} for name, points in progress.points.items()]
     cells = [{"set": name, "at": at, "number": number} for name, at, number in rows]
-    x = alt.X("at:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=alt.Axis(grid=False, tickCount=6))
+    # The default has twelve hours, without saying which half of the day.
+    clock = {"hours": "%H:%M", "minutes": "%H:%M", "seconds": "%H:%M:%S"}
+    axis = alt.Axis(grid=False, tickCount=6, format=clock)
+    x = alt.X("at:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=axis)
     y = alt.Y("number:Q", title="judgments", axis=alt.Axis(tickMinStep=1))
     order = list(progress.points)
     dashes = [[1, 0], [8, 3], [4, 3], [1, 3], [8, 3, 2, 3]]

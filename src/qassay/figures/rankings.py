@@ -26,7 +26,7 @@ from qassay.figures.drawing import (
     square,
 )
 from qassay.figures.figure import Figure, figure
-from qassay.meta.ranking import mean_ranks, places
+from qassay.meta.ranking import places
 from qassay.tables import Cell, Column, counted, plural, table
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ MOST_LINES = 25
 
 
 def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Figure:
-    """Scores as dots with intervals, best first; groups of runs that cannot be told apart are next to them."""
+    """Scores as dots with intervals, best first; groups of runs that are not shown to differ are next to them."""
     apart = dict(zip(pairs.runs, pairs.is_different[0].tolist(), strict=True)) if pairs.runs else {}
     letters = dict(zip(pairs.runs, pairs.letters, strict=True))
     rows: list[tuple[Cell, ...]] = []
@@ -59,30 +59,36 @@ def leaderboard(pairs: AllPairs, intervals: ScoreIntervals | None = None) -> Fig
     dots = _dots([dict(zip(fields, row, strict=True)) for row in shown], order, _axis_title(pairs, level))
     groups = [group for group in pairs.groups if len(group) > 1][: MOST_GROUPS + 1]
     drawn = dots
-    caption = "A filled dot cannot be told apart from the first run."
+    caption = "A filled dot: chance alone could explain the lead of the first run over it."
     if intervals is not None:
-        caption = "A line is the interval of a score; a filled dot cannot be told apart from the first run."
+        caption = f"A line is the interval of a score, not of a difference. {caption}"
     if 0 < len(groups) <= MOST_GROUPS:
         alt = altair()
         drawn = alt.hconcat(dots, _groups(pairs.groups, order)).resolve_scale(y="shared")
-        caption += " On the right, each line is a group: runs with a dot on the same line cannot be told apart."
+        caption += (
+            " On the right, each line is a group: chance alone could explain the differences of runs with a dot on the "
+            "same line."
+        )
     columns: list[Column | str] = ["run", Column("score", ".3f"), Column("from", ".3f"), Column("to", ".3f")]
-    columns += ["group", "not told apart from the first"]
+    columns += ["group", "lead of the first may be chance"]
     if intervals is None:
         columns, rows = [*columns[:2], *columns[4:]], [(*row[:2], *row[4:]) for row in rows]
     beside = f" with {level} intervals" if level else ""
+    # The first run has no lead over itself.
+    cells = [(*row[:-1], row[-1] if place else None) for place, row in enumerate(rows)]
     return figure(
         "leaderboard",
         drawn,
         title=f"Scores of {plural(len(rows), 'run')}{beside}",
         caption=caption + first_of(len(shown), len(rows), "runs"),
         description=_leader(pairs),
-        table=table(f"Scores{beside}, {pairs.measure}", columns, rows),
+        table=table(f"Scores{beside}, {pairs.measure}", columns, cells),
     )
 
 
 def _axis_title(pairs: AllPairs, level: str) -> str:
     interval = f", {level} interval" if level else ""
+    interval += "" if pairs.direction.higher_is_better else ", lower is better"
     return f"{pairs.measure}{interval}, {counted(pairs.units, pairs.unit_name)}"
 
 
@@ -90,11 +96,9 @@ def _leader(pairs: AllPairs) -> str:
     """The figure in words, for people who do not see it."""
     if not pairs.runs:
         return "There are no runs."
-    alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
-    best, worst = (f"with {pairs.scores[place]:.3f}" for place in (0, -1))
-    first = f"{called(pairs.runs[0])} is first {best}, {called(pairs.runs[-1])} last {worst}."
-    others = f" {listed(alike)} cannot be told apart from the first." if alike else " It differs from all others."
-    return first if len(pairs.runs) == 1 else first + others
+    if len(pairs.runs) == 1:
+        return f"The only run, {called(pairs.runs[0])}, scores {pairs.scores[0]:.3f}."
+    return f"{pairs.lead(listed)}. {called(pairs.runs[-1])} is last with {pairs.scores[-1]:.3f}."
 
 
 def _dots(rows: list[dict[str, object]], order: list[str], title: str) -> Any:
@@ -141,7 +145,7 @@ def _groups(groups: tuple[tuple[str, ...], ...], order: list[str]) -> Any:
 def ranks_by_set(measure: MeasureStability) -> Figure:
     """The rank of every run under each judgment set, joined by lines."""
     sets = [measure.reference, *(name for name in measure.sets if name != measure.reference)]
-    ranks = {name: mean_ranks(measure.scores[name]).tolist() for name in sets}
+    ranks = {name: measure.ranks[name].tolist() for name in sets}
     order = sorted(range(len(measure.runs)), key=lambda run: (ranks[sets[0]][run], measure.runs[run]))
     written = {name: places(ranks[name]) for name in sets}
     rows = [(measure.runs[run], *(written[name][run] for name in sets)) for run in order]

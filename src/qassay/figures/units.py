@@ -53,9 +53,9 @@ def scores_by_unit(matrix: ScoreMatrix) -> Figure:
     alt = altair()
     if not matrix.runs or not matrix.units:
         raise UsageError("there are no scores to draw")
-    ranking = rank_runs(matrix.runs, matrix.scores())
+    ranking = rank_runs(matrix.runs, matrix.scores(), matrix.direction)
     ordered = matrix.select(ranking.runs)
-    by_ease = np.argsort(-ordered.values.mean(axis=0), kind="stable")
+    by_ease = np.argsort(-matrix.direction.oriented(ordered.values.mean(axis=0)), kind="stable")
     groups = np.array_split(by_ease, min(len(by_ease), MOST_COLUMNS))
     shown = ranking.runs[:MOST_ROWS]
     cells = [
@@ -110,11 +110,11 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
     """
     alt = altair()
     noun = spread.unit_name[0]
-    every = spread.units
+    every, better = spread.units, spread.direction.oriented
     which = " on which the runs differ most"
     if all(end in (0.0, 1.0) for box in every for end in _ends(box)) and spread.runs > 1:
         draw, caption = _shares, "Every score is 0 or 1: a bar is the share of the runs that score 1."
-        by_ease = sorted(every, key=lambda box: (-box.mean, box.unit))
+        by_ease = sorted(every, key=lambda box: (-better(box.mean), box.unit))
         places = np.linspace(0, len(every) - 1, min(len(every), MOST_BOXES)).round().astype(int).tolist()
         chosen, which = [by_ease[place] for place in places], ", evenly from the easiest to the hardest"
     elif spread.runs < FEWEST_FOR_BOXES:
@@ -128,7 +128,7 @@ def boxes_by_unit(spread: ScoreDistributions) -> Figure:
         chosen = sorted(every, key=lambda box: (box.q1 - box.q3, box.unit))[:MOST_BOXES]
     if len(chosen) < len(every):
         caption += f" The figure has {len(chosen)} of {counted(len(every), spread.unit_name)}{which}."
-    chosen.sort(key=lambda box: (-box.median, -box.mean, box.unit))
+    chosen.sort(key=lambda box: (-better(box.median), -better(box.mean), box.unit))
     layers = draw(chosen, names("unit", [box.unit for box in chosen]), spread.measure)
     rows = [(b.unit, b.low, b.q1, b.median, b.q3, b.high, b.mean, len(b.outliers)) for b in spread.units]
     columns: list[Column | str] = [noun]
@@ -187,11 +187,12 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
     if not matrix.units:
         raise UsageError("there are no scores to draw")
     values = matrix.values[matrix.index(run)]
-    middle, best = np.median(matrix.values, axis=0), matrix.values.max(axis=0)
+    better = matrix.direction.oriented
+    middle, best = np.median(matrix.values, axis=0), better(better(matrix.values).max(axis=0))
     order = sorted(range(len(matrix.units)), key=lambda unit: (-abs(values[unit] - middle[unit]), unit))
     rows = [(matrix.units[unit], float(values[unit]), float(middle[unit]), float(best[unit])) for unit in order]
     # The rows are in the order of the differences, from the best for this run down.
-    shown = sorted(rows[:MOST_ROWS], key=lambda row: row[2] - row[1])
+    shown = sorted(rows[:MOST_ROWS], key=lambda row: better(row[2] - row[1]))
     noun = matrix.unit_name[0]
     called_run = called(run)
     base = chart([{"unit": unit, "own": mine, "median": mid, "best": top} for unit, mine, mid, top in shown]).encode(
@@ -219,12 +220,12 @@ def run_by_unit(matrix: ScoreMatrix, run: str) -> Figure:
 
 
 def unit_by_run(matrix: ScoreMatrix, unit: str) -> Figure:
-    """The scores of all runs on one unit, highest first."""
+    """The scores of all runs on one unit, the best first."""
     alt = altair()
     if unit not in matrix.units:
         raise UsageError(f"{unit!r} has no scores to draw")
     values = matrix.values[:, matrix.units.index(unit)]
-    ranking = rank_runs(matrix.runs, values)
+    ranking = rank_runs(matrix.runs, values, matrix.direction)
     rows = [(row.run, row.score) for row in ranking.rows]
     shown = rows[:MOST_ROWS]
     mean = float(values.mean())
@@ -239,13 +240,13 @@ def unit_by_run(matrix: ScoreMatrix, unit: str) -> Figure:
     )
     numbers = base.mark_text(align="left", dx=6, color=SOFT).encode(x="score:Q", text=alt.Text("score:Q", format=".3f"))
     rule = chart([{"mean": mean}]).mark_rule(color=INK, strokeDash=[4, 4]).encode(x="mean:Q")
-    first = [run for run, score in rows if score > highest - TIE]
-    answer = f"{called(first[0])} scores highest" if len(first) == 1 else f"{len(first)} runs share the highest score"
+    first = [run for run, score in rows if abs(score - rows[0][1]) < TIE]
+    answer = f"{called(first[0])} scores best" if len(first) == 1 else f"{len(first)} runs share the best score"
     return figure(
         "unit-by-run",
         alt.layer(bars, rule, numbers).properties(width=WIDTH - 160, height=height(len(shown))),
         title=f"Scores of the runs on {noun} {called(unit)}",
         caption=f"The dashed line is the mean, {mean:.3f}." + first_of(len(shown), len(rows), "runs"),
-        description=f"{answer}, {highest:.3f}.",
+        description=f"{answer}, {rows[0][1]:.3f}.",
         table=table(f"Scores on {noun} {called(unit)}", ["run", Column("score", ".3f")], rows),
     )

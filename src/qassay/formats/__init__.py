@@ -8,7 +8,8 @@ What all of them share:
     files        bytes, encodings, compression         jsonl        JSON lines, as rows or as a table
     lines        lines of text and their fields        xml          XML from strangers
     binary       Parquet, Arrow, Excel                 workbook     formulas of Excel without a value
-    names, times names of files, and moments
+    fields       what people call their fields         names, times names of files, and moments
+    links        those that lead out of an evaluation
 
 An evaluation, from its folder to what others get of it:
 
@@ -28,4 +29,5 @@ Scores from elsewhere (FORMATS 7), from the door inwards:
     cells        what each cell says                   matrix       wide tables
     long         one row per answer                    foreign/     logs of other tools
     score_rows   long tables and logs, as one record   assembling   from there to score matrices
+    metrics      names of metrics, and their direction
 """

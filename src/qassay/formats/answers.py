@@ -11,33 +11,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
-from qassay.formats.records import Records, as_list, plain_name, without_absent
+from qassay.formats import fields
+from qassay.formats.fields import plain_name
+from qassay.formats.records import Records, as_list, without_absent
 
+# Where a table has both, a run is a system under a tag of its own.
+_RUN = ("run", *(name for name in fields.SYSTEM if name != "run"))
 # What the keys of a file may be called, by what they contain; compared as `plain_name` gives them.
 ANSWER_KEYS: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "qid", "question_id", "query_id", "sample_id"),
-    "question": ("question", "query", "user_input", "input", "prompt"),
-    "answer": ("answer", "response", "output", "prediction", "actual_output", "actualOutput"),
-    "gold": (
-        *("gold", "golds", "reference", "ground_truth", "expected_output", "expectedOutput", "target"),
-        "answers",
-    ),
-    "contexts": ("contexts", "retrieved_contexts", "context", "documents", "passages"),
-    "system": ("run", "system", "model"),
+    "id": fields.QUESTION_ID,
+    "question": fields.QUESTION,
+    "answer": fields.ANSWER,
+    "gold": fields.GOLD,
+    "contexts": fields.CONTEXTS,
+    "system": _RUN,
 }
 JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", "id", "qid", "question_id", "query_id", "sample_id"),
-    "run": ("run", "system", "model"),
-    "judgment": ("judgment", "label", "verdict", "grade"),
-    "text": ("text", "answer", "response", "output", "prediction"),
-    "assessor": ("assessor", "annotator", "judge", "annotator_id", "worker", "worker_id"),
+    "question": ("question", *fields.QUESTION_ID),
+    "run": _RUN,
+    "judgment": fields.JUDGMENT,
+    "text": ("text", *fields.ANSWER),
+    "assessor": fields.ASSESSOR,
 }
 # Of these the first that the file has is used: the others often come with it and mean something else.
 _IN_ORDER = {"system", "run", "assessor", "text"}
 # What `--map` calls the fields of both kinds of table.
 MAPPED = tuple(dict.fromkeys((*ANSWER_KEYS, *JUDGMENT_KEYS)))
-CONTEXT_TEXT = ("text", "page_content", "content")
-CONTEXT_DOC = ("doc", "id", "doc_id", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,10 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The content of one row: a system's answer to a question, or only the question where it has no answer."""
+    """The content of one row: a system's answer to a question, or only the question where it has no answer.
+
+    Without a key for it, the text of the question is empty: the id says which one it is.
+    """
 
     number: int
     id: str | None
@@ -96,6 +98,11 @@ class AnswerTable:
     def has_ids(self) -> bool:
         """Whether the rows have ids of questions."""
         return "id" in self.keys.of
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the rows have the texts of questions."""
+        return "question" in self.keys.of
 
     @property
     def answered(self) -> bool:
@@ -165,12 +172,18 @@ def _ambiguous(name: str, fits: Sequence[str]) -> str:
 
 
 def kind_of_columns(
-    columns: Collection[str], row: Mapping[str, Any], questions: Container[str], mapped: Mapping[str, str]
+    columns: Collection[str],
+    row: Mapping[str, Any],
+    questions: Container[str],
+    mapped: Mapping[str, str],
+    *,
+    free_text: bool = False,
 ) -> str | None:
     """The kind of a table of rows with these keys: `responses`, `judgments`, or None; `row` is one of its rows.
 
     A file of answers may also carry labels. It is one of judgments where its questions are ids that are known; and a
-    file with labels alone is one where these are known, or where it names runs or answers.
+    file with labels alone is one where these are known, or where it names runs or answers. Where the task takes answers
+    in `free_text`, an id and an answer are enough.
     """
     back = {key: name for name, key in mapped.items()}
     names = {back.get(column, plain_name(column)) for column in columns}
@@ -186,6 +199,10 @@ def kind_of_columns(
         names_subject = "judgment" in names or (has(JUDGMENT_KEYS, "run") or has(JUDGMENT_KEYS, "text"))
         if first in questions or (names_subject and ("judgment" in names or not (has_question and has_answer))):
             return "judgments"
+    if free_text and not has_question and "type" not in names:
+        return "responses" if has(ANSWER_KEYS, "id") and has(ANSWER_KEYS, "answer") else None
+    if "run" in names and not has(ANSWER_KEYS, "answer"):
+        return None
     return "responses" if has_question and has_answer else None
 
 
@@ -195,7 +212,8 @@ def read_answers(records: Records, mapped: Mapping[str, str]) -> AnswerTable:
     if not records.rows:
         raise InputError(Problem("syntax", "there is nothing in it", records.file))
     keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, mapped), file=records.file)
-    lacking = "question" if "question" not in keys.of else "answer"
+    by_id = {"id", "answer"} <= keys.of.keys()
+    lacking = "question" if "question" not in keys.of and not by_id else "answer"
     if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
         names = ", ".join(ANSWER_KEYS[lacking])
         message = (
@@ -234,7 +252,9 @@ def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[st
         return row.get(keys.of[name]) if name in keys.of else None
 
     question = value("question")
-    if question is None or (isinstance(question, str) and not question.strip()):
+    if "question" not in keys.of:
+        question = ""
+    elif question is None or (isinstance(question, str) and not question.strip()):
         fault(f"the row has no question ({keys.of['question']!r} is empty)")
     elif not isinstance(question, str):
         fault(f"the question ({keys.of['question']!r}) is not a text")
@@ -293,12 +313,14 @@ def _contexts(value: Any, fault: Callable[[str], None]) -> Iterable[Mapping[str,
             if part.strip():
                 yield {"text": part}
             continue
-        text = _first(part, CONTEXT_TEXT) if isinstance(part, Mapping) else None
+        text = _first(part, fields.CONTEXT_TEXT) if isinstance(part, Mapping) else None
         if text is None:
-            fault(f"context {place} has no text ({', '.join(CONTEXT_TEXT)})")
+            fault(f"context {place} has no text ({', '.join(fields.CONTEXT_TEXT)})")
             continue
         metadata = part.get("metadata")
-        doc = _first(part, CONTEXT_DOC) or (_first(metadata, CONTEXT_DOC) if isinstance(metadata, Mapping) else None)
+        doc = _first(part, fields.CONTEXT_DOC) or (
+            _first(metadata, fields.CONTEXT_DOC) if isinstance(metadata, Mapping) else None
+        )
         yield ({"doc": doc} if doc else {}) | {"text": text}
 
 

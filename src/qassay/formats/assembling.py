@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Remedy, few
 from qassay.formats.cells import COUNTED_AS_ZERO, places
 from qassay.formats.cells import SKIP_OR_ZERO as MISSING
 from qassay.formats.matrix import EXACT, Booleans, Missing, common_denominator
@@ -26,7 +26,7 @@ RepeatsAre: TypeAlias = Literal["column", "rows"]
 
 # The most cells of a table that is mostly empty.
 MOST_EMPTY = 20_000_000
-SKIP_OR_ZERO = "To leave these questions out: --missing skip. To count 0: --missing zero"
+SKIP_OR_ZERO = (Remedy("missing", "skip", "To leave these questions out"), Remedy("missing", "zero", "to count 0"))
 _WHOLE = re.compile(r"(-?[0-9]+)\.0+")
 
 
@@ -43,9 +43,9 @@ class Part:
         """The systems of this source, in its order."""
         return list(dict.fromkeys(self.rows.systems))
 
-    def problem(self, message: str) -> Problem:
+    def problem(self, message: str, *way_out: Remedy, line: int | None = None) -> Problem:
         """A problem of this source."""
-        return Problem("syntax", message, self.rows.file)
+        return Problem("syntax", message, self.rows.file, line, way_out=way_out)
 
 
 def name_systems(parts: Sequence[Part]) -> list[Part]:
@@ -62,8 +62,7 @@ def name_systems(parts: Sequence[Part]) -> list[Part]:
         for system in part.systems:
             if system in owner:
                 message = (
-                    f"system {system!r} is also in {owner[system].rows.file}. Name the systems on the command line: "
-                    f"NAME={part.rows.file}"
+                    f"system {system!r} is also in {owner[system].rows.file}. Name the systems: NAME={part.rows.file}"
                 )
                 raise InputError(part.problem(message))
             owner[system] = part
@@ -138,7 +137,7 @@ def assemble(
             notes.append(f"{of} left out: a system has no score for them (missing: skip): {few(incomplete)}.")
     if not len(keep):
         raise InputError(
-            Problem("syntax", f"no question has a score of every system. {SKIP_OR_ZERO}", file_names(parts))
+            Problem("syntax", "no question has a score of every system", file_names(parts), way_out=SKIP_OR_ZERO)
         )
     values = tuple(np.nan_to_num(table.values[keep], nan=0.0) for table in tables)
     matrix = _averaged(tuple(block.system for block in blocks), tuple(questions[i] for i in keep), values)
@@ -222,9 +221,10 @@ class _Block:
         if max(rows.values()) < len(labels):
             message = (
                 f"system {self.system} has {len(labels)} repeats ({few(labels)}), but no question has them all: the "
-                "repeats of different questions have different names. To count the rows of a question: --repeats rows"
+                "repeats of different questions have different names"
             )
-            raise InputError(self.part.problem(message))
+            option = Remedy("repeats", "rows", "To count the rows of a question")
+            raise InputError(self.part.problem(message, option))
 
     def _double(self, first: int, second: int, question: str, label: str) -> Problem:
         lines = self.part.rows.lines
@@ -232,27 +232,26 @@ class _Block:
         fault = f"question {question} of system {self.system} has two rows"
         if label:
             return Problem("syntax", f"{fault} for repeat {label}{where}", self.part.rows.file)
-        message = f"{fault}{where}. If they are repeats: --repeats rows, or --repeat-column NAME"
-        return Problem("syntax", message, self.part.rows.file, None if lines is None else lines[second])
+        options = Remedy("repeats", "rows", "If they are repeats"), Remedy("repeat_column", "NAME", "or")
+        return self.part.problem(f"{fault}{where}", *options, line=None if lines is None else lines[second])
 
     def gaps(self, table: _Table, questions: Sequence[str]) -> Iterator[Problem]:
         """The missing scores: rows without a score, whole questions, single repeats."""
         lines = self.part.rows.lines
         for i, j in np.argwhere(table.has_row & np.isnan(table.values)).tolist():
             line = None if lines is None else lines[int(table.row[i, j])]
-            message = f"question {questions[i]}, system {self.system}: no score ({MISSING})"
-            yield Problem("syntax", message, self.part.rows.file, line)
+            yield self.part.problem(f"question {questions[i]}, system {self.system}: no score", *MISSING, line=line)
         counts = table.has_row.sum(axis=1)
         lacking = [questions[i] for i in np.flatnonzero(counts == 0).tolist()]
         if lacking:
             have = f"system {self.system} has no score for {len(lacking)} of {len(questions)} questions"
-            yield self.part.problem(f"{have}: {few(lacking)}. {SKIP_OR_ZERO}")
+            yield self.part.problem(f"{have}: {few(lacking)}", *SKIP_OR_ZERO)
         total = table.has_row.shape[1]
         partly = np.flatnonzero((counts > 0) & (counts < total)).tolist()
         if partly:
             counts_in_words = few([f"{questions[i]} ({counts[i]} of {total})" for i in partly])
-            message = f"system {self.system} has repeats for some questions only: {counts_in_words}. {SKIP_OR_ZERO}"
-            yield self.part.problem(message)
+            message = f"system {self.system} has repeats for some questions only: {counts_in_words}"
+            yield self.part.problem(message, *SKIP_OR_ZERO)
 
 
 def _blocks(part: Part, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
@@ -289,9 +288,11 @@ def _refuse_sparse(blocks: Sequence[_Block], questions: int) -> None:
     if cells > MOST_EMPTY and cells > 4 * rows:
         message = (
             f"{rows:,} scores for {len(blocks):,} systems and {questions:,} questions: almost all are missing. Are "
-            "these the right columns? Say --question-column, --system-column or --repeat-column NAME"
+            "these the right columns?"
         )
-        raise InputError(blocks[0].part.problem(message))
+        roles = {"question": "The questions are in", "system": "the systems", "repeat": "the repeats"}
+        options = (Remedy(f"{role}_column", "NAME", purpose) for role, purpose in roles.items())
+        raise InputError(blocks[0].part.problem(message, *options))
 
 
 def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None:
@@ -306,6 +307,7 @@ def _refuse_disjoint(blocks: Sequence[_Block], tables: Sequence[_Table]) -> None
                 ids = f"{few(dict.fromkeys(a.questions), 3)} and {few(dict.fromkeys(b.questions), 3)}"
                 message = (
                     f"systems {a.system} and {b.system} have no question in common. Their ids are {ids}. Write the "
-                    "same id for the same question, or say --question-column NAME"
+                    "same id for the same question"
                 )
-                raise InputError(b.part.problem(message))
+                option = Remedy("question_column", "NAME", "If the ids are in another column")
+                raise InputError(b.part.problem(message, option))

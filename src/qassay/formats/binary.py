@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from qassay.child import ChildError, limit_memory, output_of
 from qassay.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ LIMIT_SECONDS = 60.0
 SECONDS_PER_MEGABYTE = 1.0
 LIMIT_BYTES = 4 << 30
 BYTES_PER_BYTE = 64
+_SETTINGS = {"POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[5:]; from qassay.formats.binary import answer; answer(*sys.argv[1:5])"
 
@@ -66,7 +67,7 @@ def answer(file: str, kind: Kind, wanted: str, memory: str) -> None:
     """Read the file that comes on stdin, and write its cells, or what is wrong with it, to stdout."""
     import msgspec
 
-    _limit(int(memory))
+    limit_memory(int(memory))
     try:
         sent = _read(file, sys.stdin.buffer.read(), kind, wanted)
     except InputError as error:
@@ -86,20 +87,15 @@ def _in_child(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, A
     seconds = LIMIT_SECONDS + SECONDS_PER_MEGABYTE * len(content) / (1 << 20)
     source = str(Path(__file__).resolve().parents[2])
     call = [sys.executable, "-E", "-s", "-S", "-c", _PROGRAM, file, kind, wanted, str(memory), source, *sys.path]
-    settings = {**os.environ, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
     try:
-        done = subprocess.run(call, input=content, capture_output=True, check=False, timeout=seconds, env=settings)  # noqa: S603
-    except subprocess.TimeoutExpired:
-        raise InputError(Problem("syntax", f"reading it takes longer than {seconds:.0f} seconds", file)) from None
-    sent: dict[str, Any] | None = None
-    if done.returncode == 0:
-        try:
-            sent = msgspec.msgpack.decode(done.stdout)
-        except msgspec.DecodeError:
-            sent = None
-    if sent is None:
+        sent: dict[str, Any] = msgspec.msgpack.decode(
+            output_of(call, content, seconds=seconds, environment={**os.environ, **_SETTINGS})
+        )
+    except (ChildError, msgspec.DecodeError) as error:
+        if isinstance(error, ChildError) and error.kind == "timeout":
+            raise InputError(Problem("syntax", f"reading it {error}", file)) from None
         message = f"a damaged {NAMES[kind]} file: reading it ends the program. Write it again, or save it as CSV"
-        raise InputError(Problem("syntax", message, file))
+        raise InputError(Problem("syntax", message, file)) from None
     if "rule" in sent:
         raise InputError(Problem(sent["rule"], sent["message"], file))
     return sent
@@ -123,18 +119,6 @@ def _read(file: str, content: bytes, kind: Kind, wanted: str) -> dict[str, Any]:
     columns = [msgspec.msgpack.encode(column) for column in polars_grid(file, frame).columns]
     notes = [f"The first of {len(sheets)} sheets was read: {sheets[0]}."] if len(sheets) > 1 else []
     return {"header": header, "columns": columns, "notes": notes, "sheet": sheets[0] if notes else ""}
-
-
-def _limit(memory: int) -> None:
-    """Leave no core file, and take no more memory than this."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    if most == resource.RLIM_INFINITY or most > memory:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, most))
 
 
 def _first_sheet(file: str, content: bytes) -> tuple[pl.DataFrame, list[str], list[str]]:

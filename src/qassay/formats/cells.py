@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from qassay.errors import Remedy
+
 # How tables say that there is no value. What else is not a number was meant to say something.
 ABSENT = frozenset({"", "-", "–", "na", "n/a", "n-a", "nan", "null", "none", "<na>", "nat"})
 
@@ -101,16 +103,12 @@ def is_absent(cell: str) -> bool:
 
 # What to do about a missing score, and what is said where it was counted as 0.
 COUNTED_AS_ZERO = "counted as 0 (missing: zero)"
-SKIP_OR_ZERO = "to leave the question out: --missing skip; to count 0: --missing zero"
+SKIP_OR_ZERO = (Remedy("missing", "skip", "To leave the question out"), Remedy("missing", "zero", "to count 0"))
 
 
-def way_out(cell: str) -> str:
-    """Advice about a cell that is not a number; empty where there is none.
-
-    >>> way_out("NA"), way_out("who?")
-    ('to leave the question out: --missing skip; to count 0: --missing zero', '')
-    """
-    return SKIP_OR_ZERO if is_absent(cell) else meant_number(cell)
+def way_out(cell: str) -> tuple[Remedy, ...]:
+    """The options for a cell that is not a number: there are some for a missing score."""
+    return SKIP_OR_ZERO if is_absent(cell) else ()
 
 
 def meant_number(cell: str) -> str:
@@ -141,7 +139,7 @@ def complaint(cell: str) -> str:
     """The fault of a cell that is not a number, with advice."""
     shown = cell if len(cell) <= 60 else f"{cell[:60]}..."
     fault = f"{shown!r} is not a number" if cell else "empty cell"
-    advice = way_out(cell)
+    advice = meant_number(cell)
     return f"{fault} ({advice})" if advice else fault
 
 

@@ -5,42 +5,31 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from qassay.errors import InputError, few
+from qassay.errors import InputError, Remedy, few
+from qassay.formats import fields
 from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
+from qassay.formats.fields import plain_name
 from qassay.formats.grid import Grid
+from qassay.formats.metrics import is_cost, is_metric
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
-UNIT_HEADERS = (
-    "", "unit", "id", "qid", "query_id", "question", "topic", "series", "question_id", "sample_id", "query", "doc_id",
-)  # fmt: skip
-RUN_HEADERS = ("", "run", "tag", "system")
+UNIT_HEADERS = ("", *fields.QUESTION_ID, *fields.UNIT, *fields.QUESTION)
+RUN_HEADERS = ("", "tag", *fields.SYSTEM)
+# Columns that name the question of a row: ids are surer than texts.
+QUESTION = UNIT_HEADERS[1:]
 
-# Names of columns, the likeliest first.
-QUESTION = (
-    "question_id", "qid", "query_id", "sample_id", "id", "item", "unit", "topic", "series", "doc_id", "query",
-    "question",
-)  # fmt: skip
-SYSTEM = ("system", "run", "model", "experiment", "provider")
-SCORE = ("score", "value", "correct")
-REPEAT = ("epoch", "repeat", "seed", "trial", "run_index")
-METRIC = ("metric", "measure", "scorer")
-# Ids wherever they are in a table; other names may be those of systems.
-_ANYWHERE = ("question_id", "qid", "query_id", "sample_id", "id")
-
-# Columns that say what an answer cost, not how good it was.
-COSTS = frozenset({
-    "latency", "duration", "time", "elapsed", "runtime", "cost", "price", "tokens", "total_tokens", "input_tokens",
-    "output_tokens", "prompt_tokens", "completion_tokens", "total_cost", "timestamp", "total_time", "num_tokens",
-})  # fmt: skip
 # Rows at the end of a table that sum it up, as spreadsheets and trec_eval write them; they are not questions.
 SUMMARIES = frozenset({
     "all", "average", "avg", "count", "max", "maximum", "mean", "median", "min", "minimum", "overall", "sd", "std",
     "standard deviation", "stddev", "stdev", "sum", "total", "grand total", "mittelwert", "durchschnitt", "summe",
     "gesamt", "moyenne", "somme", "media", "promedio",
 })  # fmt: skip
-_UNITS_OF_TIME = ("_ms", "_s", "_sec", "_secs", "_seconds", "_us", "_ns", "_usd", "_eur")
+
+
+class OneSystemError(InputError):
+    """The columns of a table are metrics of one system."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,7 @@ class Columns:
     @property
     def are_given(self) -> bool:
         """Whether any column besides the question's is named, which makes the table a long one."""
-        return any(getattr(self, field.name) is not None for field in fields(self) if field.name != "question")
+        return any(name is not None for name in (self.system, self.score, self.repeat, self.metric))
 
 
 @dataclass(frozen=True)
@@ -78,18 +67,20 @@ class Roles:
 
 def names_another(name: str) -> bool:
     """Whether a column of this name has something else than questions: systems, scores, repeats or metrics."""
-    return name.strip().lower() in (*SYSTEM, *SCORE, *REPEAT, *METRIC)
+    return plain_name(name) in (*fields.SYSTEM, *fields.SCORE, *fields.REPEAT, *fields.METRIC)
 
 
-def is_cost(name: str) -> bool:
-    """Whether a column says what an answer cost.
-
-    >>> is_cost("latency_ms"), is_cost("Total_Tokens"), is_cost("faithfulness")
-    (True, True, False)
-    """
-    lowered = name.strip().lower()
-    stem = next((lowered.removesuffix(unit) for unit in _UNITS_OF_TIME if lowered.endswith(unit)), lowered)
-    return lowered in COSTS or stem in COSTS
+def refuse_metrics(grid: Grid, names: Sequence[str]) -> None:
+    """Stop where all columns that would be systems have names of metrics: they are those of one system."""
+    if not names or not all(map(is_metric, names)):
+        return
+    one = len(names) == 1
+    message = (
+        f"{few(names)} {'looks like a metric' if one else 'look like metrics'} of one system, not like "
+        f"{'a system' if one else 'systems'}. To compare systems, give one file per system: NAME=FILE NAME=FILE"
+    )
+    option = Remedy("systems", tuple(names), f"If {'it is a system' if one else 'these are systems'}")
+    raise OneSystemError(grid.problem(message, option, line=grid.header_line))
 
 
 def left_out_note(names: Sequence[str]) -> tuple[str, ...]:
@@ -148,9 +139,9 @@ def id_column(grid: Grid, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
     header = [name.strip() for name in grid.header]
     if name is not None:
-        return _place_of(grid, header, name, "--question-column")
-    lowered = [name.lower() for name in header]
-    elsewhere = next((lowered.index(name) for name in _ANYWHERE if name in lowered), None)
+        return _place_of(grid, header, name)
+    lowered = [plain_name(name) for name in header]
+    elsewhere = next((lowered.index(name) for name in fields.QUESTION_ID if name in lowered), None)
     if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
         return 0
     return elsewhere
@@ -158,49 +149,52 @@ def id_column(grid: Grid, name: str | None) -> int | None:
 
 def is_index(header: str) -> bool:
     """Whether a column may be the running number that pandas writes in front of a table."""
-    return header in ("", "unnamed: 0")
+    return header in ("", "unnamed:_0")
 
 
 def find_roles(grid: Grid, columns: Columns) -> Roles:
     """The role of every column of a table with one row per answer."""
     header = [name.strip() for name in grid.header]
-    lowered = [name.lower() for name in header]
+    lowered = [plain_name(name) for name in header]
     _refuse_doubles(grid, header)
     taken: set[int] = set()
 
-    def role(column: str | None, option: str, usual: Iterable[str]) -> int | None:
+    def role(column: str | None, usual: Iterable[str]) -> int | None:
         if column is not None:
-            place: int | None = _place_of(grid, header, column, option)
+            place: int | None = _place_of(grid, header, column)
         else:
             place = next((at for name in usual if name in lowered and (at := lowered.index(name)) not in taken), None)
         if place is not None:
             taken.add(place)
         return place
 
-    question = role(columns.question or grid.ids, "--question-column", [*QUESTION, *([""] if lowered[0] == "" else [])])
-    system = role(columns.system, "--system-column", SYSTEM)
-    repeat = role(columns.repeat, "--repeat-column", REPEAT)
-    metric = role(columns.metric, "--metric-column", METRIC)
+    question = role(columns.question or grid.ids, [*QUESTION, *([""] if lowered[0] == "" else [])])
+    system = role(columns.system, fields.SYSTEM)
+    repeat = role(columns.repeat, fields.REPEAT)
+    metric = role(columns.metric, fields.METRIC)
     if columns.score is not None:
-        scores = [_place_of(grid, header, columns.score, "--score-column")]
+        scores = [_place_of(grid, header, columns.score)]
     else:
-        scores = [lowered.index(name) for name in SCORE if name in lowered and lowered.index(name) not in taken]
+        scores = [lowered.index(name) for name in fields.SCORE if name in lowered and lowered.index(name) not in taken]
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
 
 
 def with_scores(grid: Grid, roles: Roles) -> Roles:
-    """The roles with columns of scores: without a usual or chosen name, all that have numbers and are not costs."""
+    """The roles with columns of scores: without a usual or chosen name, all that have numbers.
+
+    What answers cost is left out where anything else has numbers.
+    """
     if roles.scores and not roles.names_scores:
         return roles  # a metric chose its column
     others = {roles.question, roles.system, roles.repeat, roles.metric, *roles.scores}
     free = [place for place in range(len(grid.header)) if place not in others]
     names = [name.strip() for name in grid.header]
-    candidates = [place for place in free if not is_cost(names[place]) and not is_index(names[place].lower())]
+    columns = {place: grid.column(place) for place in free if not is_index(plain_name(names[place]))}
     if roles.names_scores:
-        scores = [place for place in candidates if has_only_scores(grid.column(place))]
+        scores = [place for place, cells in columns.items() if has_only_scores(cells) and not is_cost(names[place])]
     else:
-        columns = ((place, grid.column(place)) for place in candidates)
-        scores = [place for place, cells in columns if has_scores(cells) or are_meant_numbers(cells)]
+        scores = [place for place, cells in columns.items() if has_scores(cells) or are_meant_numbers(cells)]
+        scores = [place for place in scores if not is_cost(names[place])] or scores
     left_out = tuple(names[place] for place in free if place not in scores and names[place])
     if roles.names_scores:
         return replace(roles, left_out=left_out, other_scores=tuple(names[place] for place in scores))
@@ -210,9 +204,16 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
 def has_scores(cells: Sequence[str]) -> bool:
     """Whether a column has a number, or words that stand for one."""
     texts = set(cells)
+    if all(map(is_absent, texts)) and not is_blank(cells):
+        return True  # a system without scores, such as NA
     if any(number(text) == number(text) or text.strip().lower() in WORDS for text in texts):
         return True
     return not GRADES.keys().isdisjoint(texts) and is_grades(texts)
+
+
+def is_blank(cells: Sequence[str]) -> bool:
+    """Whether no cell of a column says anything."""
+    return not any(cell.strip() for cell in cells)
 
 
 def has_only_scores(cells: Sequence[str]) -> bool:
@@ -225,9 +226,9 @@ def is_text(cells: Sequence[str]) -> bool:
     return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
 
 
-def _place_of(grid: Grid, header: Sequence[str], name: str, option: str) -> int:
+def _place_of(grid: Grid, header: Sequence[str], name: str) -> int:
     if name not in header:
-        message = f"there is no column {name!r} ({option}). The columns are {few(header, 20)}"
+        message = f"there is no column {name!r}. The columns are {few(header, 20)}"
         raise InputError(grid.problem(message, line=grid.header_line))
     return header.index(name)
 

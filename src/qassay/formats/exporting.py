@@ -27,7 +27,8 @@ from pathlib import Path, PurePosixPath
 from qassay._version import __version__
 from qassay.errors import InputError, Problem, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.folder import CONFIGURATION, Folder, read_configuration, with_two_way
+from qassay.formats.folder import Folder, read_configuration, with_two_way
+from qassay.formats.links import CONFIGURATION, open_inside, refuse_way_out
 from qassay.formats.names import set_name
 from qassay.formats.nist_forms import nist_files
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
@@ -90,7 +91,8 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
     else:
         sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
         contents |= _copied(folder, [folder.answers, *sets, *folder.samples().values()])
-    paths = sorted(path for path in folder.collection.rglob("*") if path.is_file())
+    place = refuse_way_out(folder.collection) if collection else folder.collection
+    paths = sorted(path for path in place.rglob("*") if path.is_file())
     documents = {path.relative_to(folder.path).as_posix(): path for path in paths}
     if documents and not collection:
         many = plural(len(documents), "file")
@@ -140,7 +142,7 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
 
 
 def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
-    return {Path(folder.name(path)).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+    return {Path(folder.name(path)).as_posix(): files.stored_bytes(path) for path in paths if path.is_file()}
 
 
 def _move_labels(contents: dict[str, bytes], read: QuestionFile, notes: list[str]) -> None:
@@ -158,19 +160,14 @@ def _move_labels(contents: dict[str, bytes], read: QuestionFile, notes: list[str
 def _own_task(folder: Folder) -> list[Path]:
     """The file that defines the task, where the evaluation brings its own."""
     task = tomllib.loads(files.read_text(folder.configuration)).get("task")
-    if not isinstance(task, str) or not task.endswith(".toml"):
-        return []
-    path = (folder.path / task).resolve()
-    if not path.is_relative_to(folder.path.resolve()):
-        message = f"task: {task} lies outside the evaluation; copy it there before exporting"
-        raise InputError(Problem("configuration", message, CONFIGURATION))
-    return [folder.path / task]
+    return [folder.path / task] if isinstance(task, str) and task.endswith(".toml") else []
 
 
 def _copy_documents(export: Export, target: Path) -> None:
     for name, path in export.documents.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target / name)
+        with open_inside(path) as source, (target / name).open("wb") as copy:
+            shutil.copyfileobj(source, copy)
 
 
 def _earlier(target: Path) -> set[str]:
@@ -241,7 +238,7 @@ def checksums(contents: Mapping[str, bytes], documents: Mapping[str, Path]) -> s
     """The lines of `sha256sum` for these files, sorted by name."""
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
     for name, path in documents.items():
-        with path.open("rb") as file:
+        with open_inside(path) as file:
             digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return "".join(_line(digests[name], name) for name in sorted(digests))
 

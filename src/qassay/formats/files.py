@@ -22,15 +22,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, UsageError
+from qassay.formats.links import open_inside, refuse_way_out
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ZIP = b"PK\x03\x04"
 _SUFFIXES = {GZIP: ".gz", ZSTANDARD: ".zst"}
 
-# What makes a folder an evaluation.
-CONFIGURATION = "qassay.toml"
 # The most that is unpacked of a gzip file at a time, and the packed bytes that it comes from.
 _PIECE = 1 << 20
 _PACKED = 1 << 16
@@ -165,13 +164,19 @@ class TemporaryFolder:
 
 def read_bytes(path: Path) -> bytes:
     """Contents of a file, unpacked where it is gzip or zstandard (recognised by its first bytes, not by its name)."""
+    return unpack(stored_bytes(path), path)
+
+
+def stored_bytes(path: Path) -> bytes:
+    """Contents of a file as they are, packed or not."""
     refuse_pipe(path)
-    return unpack(path.read_bytes(), path)
+    with open_inside(path) as file:
+        return file.read()
 
 
 def refuse_pipe(path: Path) -> None:
     """Stop at a pipe or a device: it can be read only once, and may wait or go on without end."""
-    mode = path.stat().st_mode
+    mode = refuse_way_out(path).stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         message = "is a pipe or a device, not a file. Save its contents to a file first"
         raise InputError(Problem("encoding", message, str(path)))
@@ -186,20 +191,12 @@ def refuse_odd_name(path: Path) -> Path:
     return path
 
 
-def stays_inside(path: Path, folder: Path) -> bool:
-    """Whether a path in a folder leads out of it by no link: a stranger's folder may contain links to anything."""
-    return path.resolve().is_relative_to(folder.resolve())
-
-
-def refuse_way_out(path: Path) -> Path:
-    """The path to write at; an error where a link leads from the evaluation that it is in to somewhere else."""
-    home = next((folder for folder in path.parents if (folder / CONFIGURATION).is_file()), None)
-    if home is not None and not stays_inside(path, home):
-        message = (
-            "leads out of the evaluation by a link, and nothing is written there. Put what it leads to in its place"
-        )
-        raise InputError(Problem("configuration", message, str(path)))
-    return path
+def path_of(source: object, function: str, instead: str = "") -> Path:
+    """The path that a function takes; an error that says so for anything else."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    message = f"{function} takes the path of what it reads, not a {type(source).__name__}"
+    raise UsageError(". ".join(filter(None, (message, instead))))
 
 
 def is_bomb(packed: int, unpacked_size: int) -> bool:
@@ -389,7 +386,7 @@ def append_file(path: Path, more: Path) -> None:
         if path.exists():
             part = _write_part(path, b"")
             try:
-                with part.open("r+b") as out, path.open("rb") as old:
+                with part.open("r+b") as out, open_inside(path) as old:
                     shutil.copyfileobj(old, out, 1 << 20)
                     if out.tell():
                         out.seek(-1, os.SEEK_END)

@@ -14,12 +14,14 @@ from typing import Any
 from qassay import tasks
 from qassay.errors import InputError, Problem, Problems, QassayError, unknown
 from qassay.formats import files
+from qassay.formats.links import CONFIGURATION, refuse_way_out, stays_inside
 from qassay.formats.names import file_name, set_name
 from qassay.formats.tracks import Track, track_faults, track_of
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.tasks import Task
 
-CONFIGURATION = files.CONFIGURATION
+# What is said of a folder that is not an evaluation.
+NOT_AN_EVALUATION = f"is not an evaluation: it has no {CONFIGURATION}"
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic", "track")
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
@@ -174,7 +176,7 @@ def open_folder(path: Path | str) -> Folder:
             fault = f"is a file, not an evaluation ({takes}){advice}"
         raise InputError(Problem("configuration", fault, str(path)))
     if not folder.configuration.is_file():
-        message = f"is not an evaluation: it has no {CONFIGURATION}; make one with: qassay init FOLDER --task NAME"
+        message = f"{NOT_AN_EVALUATION}; make one with: qassay init FOLDER --task NAME"
         raise InputError(Problem("configuration", message, str(path)))
     return folder
 
@@ -242,6 +244,7 @@ def with_listed(text: str, key: str, name: str) -> str | None:
 
 
 def _visible(folder: Path, pattern: str) -> list[Path]:
+    refuse_way_out(folder)
     paths = sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
     return [files.refuse_odd_name(path) for path in paths]
 
@@ -280,6 +283,9 @@ def _task(keys: Mapping[str, Any], folder: Folder) -> Task:
     name = keys.get("task")
     base: Mapping[str, Any] = {}
     if name is not None and name.endswith(".toml"):
+        if not stays_inside(folder.path / name, folder.path):
+            message = f"task: {name} lies outside the evaluation; copy it into the folder"
+            raise InputError(Problem("configuration", message, CONFIGURATION))
         try:
             base = files.parse_toml(files.read_text(folder.path / name), file=Path(name).name)
         except OSError as error:

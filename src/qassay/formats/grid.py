@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, Remedy
 from qassay.formats.binary import binary_grid
 from qassay.formats.cells import has_number
 from qassay.formats.files import decode, read_bytes
@@ -82,9 +82,10 @@ class Grid:
         """The line on which a row starts; its number from 1 where the source has no lines."""
         return row + 1 if self.lines is None else self.lines[row]
 
-    def problem(self, message: str, *, line: int | None = None) -> Problem:
+    def problem(self, message: str, *way_out: Remedy, line: int | None = None) -> Problem:
         """A problem of this table."""
-        return Problem("syntax", message, self.file, line if self.lines is not None else None)
+        place = line if self.lines is not None else None
+        return Problem("syntax", message, self.file, place, way_out=way_out)
 
     def column(self, place: int) -> list[str]:
         """The cells of one column."""
@@ -96,6 +97,11 @@ class Grid:
             return self
         chosen = [self.columns[place] for place in places]
         return replace(self, header=[self.header[place] for place in places], columns=chosen)
+
+    def with_rows(self, rows: Sequence[int]) -> Grid:
+        """The table with these rows, in this order."""
+        lines = None if self.lines is None else [self.lines[row] for row in rows]
+        return replace(self, columns=[[column[row] for row in rows] for column in self.columns], lines=lines)
 
 
 @dataclass

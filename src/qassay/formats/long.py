@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Remedy, few
+from qassay.formats import fields
 from qassay.formats.cells import (
     are_meant_numbers,
     complaint,
@@ -16,6 +17,7 @@ from qassay.formats.cells import (
     read_numbers,
     text_among,
     too_large,
+    way_out,
 )
 from qassay.formats.columns import (
     QUESTION,
@@ -24,14 +26,18 @@ from qassay.formats.columns import (
     is_text,
     left_out_note,
     other_scores_note,
+    refuse_metrics,
     summaries,
     sums_up,
 )
+from qassay.formats.fields import plain_name
 from qassay.formats.grid import Grid
 from qassay.formats.score_rows import ScoreRows
 
 # What columns of scores are, where neither a system nor a score is named: the systems, or the metrics of one system.
 ColumnsAre: TypeAlias = Literal["systems", "metrics"]
+
+_SCORES = Remedy("score_column", "NAME", "Say which has the scores")
 
 
 def is_long(grid: Grid, roles: Roles, columns: Columns) -> bool:
@@ -60,14 +66,16 @@ def long_rows(grid: Grid, roles: Roles, *, columns_are: ColumnsAre, stop: bool) 
     rows = ScoreRows("long table", grid.file, lines=[])
     rows.notes += [*grid.notes, *left_out_note(roles.left_out)]
     rows.notes += other_scores_note(roles.other_scores, grid.header[roles.scores[0]].strip())
+    by_column = roles.system is None and columns_are == "systems" and not roles.names_scores
+    if by_column:
+        refuse_metrics(grid, [grid.header[place].strip() for place in roles.scores])
     for place in roles.scores:
         name = grid.header[place].strip()
         rows.values += _scores(grid, place, rows.notes, stop=stop)
         rows.questions += questions
         rows.repeats += repeats
-        by_column = roles.system is None and columns_are == "systems" and not roles.names_scores
         rows.systems += [name] * size if by_column else systems
-        unnamed = by_column or (roles.names_scores and len(roles.scores) == 1)
+        unnamed = by_column or (roles.names_scores and len(roles.scores) == 1 and plain_name(name) in fields.SCORE)
         rows.metrics += metrics if roles.metric is not None or unnamed else [name] * size
         assert rows.lines is not None
         rows.lines += [grid.line(i) for i in range(size)]
@@ -81,9 +89,10 @@ def _question(grid: Grid, roles: Roles) -> int:
     if roles.question is None:
         message = (
             f"there is no column of questions. The columns are {few(grid.header, 20)}; usual names are "
-            f"{few(QUESTION, 5)}. Say which it is: --question-column NAME"
+            f"{few(QUESTION, 5)}"
         )
-        raise InputError(grid.problem(message, line=grid.header_line))
+        option = Remedy("question_column", "NAME", "Say which it is")
+        raise InputError(grid.problem(message, option, line=grid.header_line))
     return roles.question
 
 
@@ -91,12 +100,12 @@ def _check(grid: Grid, roles: Roles) -> None:
     if not grid.size:
         raise InputError(grid.problem("no scores: the table has only a header"))
     if not roles.scores:
-        message = f"there is no column of scores. The columns are {few(grid.header, 20)}. Say --score-column NAME"
-        raise InputError(grid.problem(message, line=grid.header_line))
+        message = f"there is no column of scores. The columns are {few(grid.header, 20)}"
+        raise InputError(grid.problem(message, _SCORES, line=grid.header_line))
     if roles.metric is not None and len(roles.scores) > 1:
         names = few([grid.header[place].strip() for place in roles.scores])
-        message = f"beside the metric column there are several columns of numbers: {names}. Say --score-column NAME"
-        raise InputError(grid.problem(message, line=grid.header_line))
+        message = f"beside the metric column there are several columns of numbers: {names}"
+        raise InputError(grid.problem(message, _SCORES, line=grid.header_line))
 
 
 def _refuse_summaries(grid: Grid, questions: Sequence[str]) -> None:
@@ -133,7 +142,10 @@ def _scores(grid: Grid, place: int, notes: list[str], *, stop: bool) -> list[flo
     if wrong and (stop or are_meant_numbers(cells)):
         name = grid.header[place].strip()
         raise InputError(
-            grid.problem(f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", line=grid.line(i)) for i in wrong
+            grid.problem(
+                f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", *way_out(cells[i]), line=grid.line(i)
+            )
+            for i in wrong
         )
     large = [i for i, cell in enumerate(cells) if is_too_large(numbers.known[cell])]
     if large:

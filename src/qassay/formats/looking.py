@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qassay import tasks
-from qassay.errors import InputError, few
+from qassay.errors import InputError, Remedy, few, with_way_out
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, AnswerTable, read_answers
 from qassay.formats.cells import COUNTED_AS_ZERO, SKIP_OR_ZERO
-from qassay.formats.folder import CONFIGURATION, Folder, read_configuration
+from qassay.formats.columns import OneSystemError
+from qassay.formats.folder import NOT_AN_EVALUATION, Folder, read_configuration
 from qassay.formats.foreign import read_log
+from qassay.formats.links import CONFIGURATION
+from qassay.formats.names import set_name
 from qassay.formats.questions import parse_questions
 from qassay.formats.recognise import KINDS, Setting, kind_of
 from qassay.formats.records import Records, parse_records
@@ -142,9 +145,22 @@ def _log(path: Path, data: bytes) -> Finding | None:
     details += [f"{plural(len(metrics), 'metric')}: {few(metrics)}"] if metrics else []
     details += [plural(repeats, "repeat")] if repeats > 1 else []
     details += [str(warning) for warning in rows.warnings]
-    return Finding(
-        str(path), "scores", f"contains scores: {rows.form}.", tuple(details), _score_steps(path, systems, metrics)
-    )
+    steps = _score_steps(path, systems, metrics)
+    finding = Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), steps)
+    return _skipping(finding) if _has_gaps(path) else finding
+
+
+def _has_gaps(path: Path) -> bool:
+    """Whether scores can be read only where missing ones are left out."""
+    from qassay.formats.scores import read_scores
+
+    for missing in ("stop", "skip"):
+        try:
+            read_scores(path, metric="all", missing=missing)
+        except InputError:
+            continue
+        return missing == "skip"
+    return False
 
 
 def _scores(path: Path, data: bytes) -> Finding | None:
@@ -153,6 +169,8 @@ def _scores(path: Path, data: bytes) -> Finding | None:
 
     try:
         tables = read_scores(path, metric="all")
+    except OneSystemError:
+        tables = read_scores([f"{path.name.split('.')[0]}={path}"], metric="all")
     except InputError:
         if data[:1] in (b"{", b"["):
             raise
@@ -164,13 +182,18 @@ def _scores(path: Path, data: bytes) -> Finding | None:
 def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
     """A table in which scores are missing: commands stop there without --missing."""
     finding = _table_of_scores(path, tables)
-    advice = f"{SKIP_OR_ZERO.capitalize()}."
+    advice = "; ".join(f"{option.purpose}: {option.on_command_line()}" for option in SKIP_OR_ZERO) + "."
     details = (
         f"{detail.replace(f' {COUNTED_AS_ZERO}', '')} {advice}" if COUNTED_AS_ZERO in detail else detail
         for detail in finding.details
     )
+    return _skipping(replace(finding, details=tuple(details)))
+
+
+def _skipping(finding: Finding) -> Finding:
+    """The same with commands that leave out questions without a score."""
     steps = (replace(step, command=f"{step.command} --missing skip") for step in finding.steps)
-    return replace(finding, details=tuple(details), steps=tuple(steps))
+    return replace(finding, steps=tuple(steps))
 
 
 def _table_of_scores(path: Path, tables: ScoreTables) -> Finding:
@@ -233,7 +256,7 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
     keys = [f"{name} in {key!r}" for name, key in table.keys.of.items()]
     details = [f"{table.records.form}, {plural(len(table.rows), 'row')}", f"keys: {', '.join(keys)}"]
     if table.answered:
-        systems = table.systems or [path.name.split(".")[0]]
+        systems = table.systems or [set_name(path)]
         from_name = "" if table.systems else " (the file's name; --run names another)"
         details.append(f"{plural(len(systems), 'system')}: {few(systems)}{from_name}")
         if empty := sum(not (row.text or "").strip() for row in table.rows):
@@ -310,8 +333,8 @@ def _folder(path: Path) -> Finding:
     """An evaluation, or any other folder."""
     where = shlex.quote(str(path))
     if not (path / CONFIGURATION).is_file():
-        summary = f"is a folder without a {CONFIGURATION}, not an evaluation."
-        return Finding(str(path), "folder", summary, (), (Step(f"qassay look {where}/*", "look at the files in it"),))
+        step = Step(f"qassay look {where}/*", "look at the files in it")
+        return Finding(str(path), "folder", f"{NOT_AN_EVALUATION}.", (), (step,))
     task = read_configuration(Folder(path)).task
     steps = (
         Step(f"qassay check {where}", "what is in it, and what is wrong with it"),
@@ -351,7 +374,7 @@ def _not_scores(path: Path) -> str:
     try:
         read_scores(path, missing="zero")
     except InputError as error:
-        return error.problems[0].message
+        return with_way_out(error.problems[0].message, error.problems[0].way_out, Remedy.on_command_line)
     return ""
 
 

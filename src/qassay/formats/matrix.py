@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import MOST_KEPT, InputError, Problem, Problems, UsageError, few
+from qassay.errors import MOST_KEPT, InputError, Problem, Problems, Remedy, UsageError, few, unknown
 from qassay.formats.cells import (
     COUNTED_AS_ZERO,
     GRADES,
@@ -29,6 +29,7 @@ from qassay.formats.cells import (
     complaint,
     is_absent,
     is_grades,
+    meant_number,
     number,
     read_numbers,
     text_among,
@@ -39,14 +40,18 @@ from qassay.formats.columns import (
     RUN_HEADERS,
     UNIT_HEADERS,
     id_column,
-    is_cost,
+    is_blank,
     is_index,
     left_out_note,
+    refuse_metrics,
     summaries,
     sums_up,
     unit_name,
 )
+from qassay.formats.fields import plain_name
+from qassay.formats.files import path_of
 from qassay.formats.grid import Grid, read_grid
+from qassay.formats.metrics import is_cost, with_direction
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
@@ -76,7 +81,9 @@ def read_matrix(
     matrix are then the series, each with the mean of its units. The notes of the matrix say what was applied.
     `qassay.scores` reads every other form as well.
     """
-    matrix = wide_matrix(read_grid(Path(path)), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    file = path_of(path, "read_matrix", "For scores in memory: qassay.scores(frame)")
+    matrix = wide_matrix(read_grid(file), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    matrix = with_direction(matrix, ())
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
@@ -91,14 +98,19 @@ def wide_matrix(
 ) -> ScoreMatrix:
     """The score matrix of a wide table.
 
-    `question` names the column of the units' ids; `systems` are the columns that are systems, where not all are.
+    `question` names the column of the ids of the units; `systems` are the columns, or rows, to take, where not all are.
     """
     question = question or grid.ids
-    grid, costs = _chosen_columns(grid, question, systems) if not runs_as_rows else (grid, [])
+    grid, costs = (_chosen_rows(grid, systems), []) if runs_as_rows else _chosen_columns(grid, question, systems)
     labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
     numbers = _numbers(grid, labelled)
     values, bad = _parse(grid, labelled, numbers)
-    labelled, values, bad, texts = _without_text(grid, labelled, values, bad, runs_as_rows=runs_as_rows)
+    keeps_empty = runs_as_rows or systems is not None
+    labelled, values, bad, texts = _without_text(
+        grid, labelled, values, bad, runs_as_rows=runs_as_rows, keeps_empty=keeps_empty
+    )
+    if systems is None and not runs_as_rows:
+        refuse_metrics(grid, labelled.names)
     _refuse(grid, labelled, bad, complaint, stop=missing == "stop")
     _refuse(grid, labelled, np.abs(values) > LARGEST_SCORE, too_large)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
@@ -149,6 +161,7 @@ def average_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
         denominator=denominator,
         notes=(*matrix.notes, note),
         clusters=None,
+        right_or_wrong=False,
         repeats=None if matrix.repeats is None else _series_repeats(matrix.repeats, which, sizes),
         unit_name=("series", "series"),
     )
@@ -193,19 +206,29 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
     header = [name.strip() for name in grid.header]
     ids = id_column(grid, question)
     # Beside a column of ids, a first column without a name is the running number that pandas writes.
-    running = 0 if ids not in (0, None) and is_index(header[0].lower()) else None
+    running = 0 if ids not in (0, None) and is_index(plain_name(header[0])) else None
     scores = [place for place in range(len(header)) if place not in (ids, running)]
     costs: list[str] = []
     if systems is not None:
-        lacking = [name for name in systems if name not in header]
-        if lacking:
-            message = f"there is no column {lacking[0]!r}. The columns are {few(header, 20)}"
-            raise InputError(grid.problem(message, line=grid.header_line))
+        for name in systems:
+            if name not in header:
+                raise unknown("system", name, [header[place] for place in scores])
         scores = [header.index(name) for name in systems]
     else:
         costs = [header[place] for place in scores if is_cost(header[place])]
-        scores = [place for place in scores if not is_cost(header[place])]
+        scores = [place for place in scores if not is_cost(header[place])] or scores
     return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
+
+
+def _chosen_rows(grid: Grid, systems: Sequence[str] | None) -> Grid:
+    """The table of one row per system with the chosen systems alone."""
+    if systems is None:
+        return grid
+    names = [name.strip() for name in grid.column(0)]
+    for name in systems:
+        if name not in names:
+            raise unknown("system", name, names)
+    return grid.with_rows([row for row, name in enumerate(names) if name in systems])
 
 
 def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:
@@ -213,7 +236,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
     header = [name.strip() for name in grid.header]
     if not runs_as_rows:
         _refuse_scores_as_names(grid, header)
-    has_names = header[0].lower() in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
+    has_names = plain_name(header[0]) in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
         question is not None and header[0] == question
     )
     if runs_as_rows and not has_names:
@@ -240,7 +263,7 @@ def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled
 def _refuse_scores_as_names(grid: Grid, header: Sequence[str]) -> None:
     """Stop where the first line has scores in place of names: numbers, with decimals, and no known name of ids."""
     numbers = [name for name in header[1:] if not math.isnan(number(name))]
-    if header[0].lower() not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
+    if plain_name(header[0]) not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
         names = ["new", "old"] if len(header) == 2 else ["id", "new", "old"]
         example = ",".join([*names, "..."] if len(header) > len(names) else names)
         message = (
@@ -266,9 +289,9 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
         if not name:
             yield grid.problem(f"{axis_word}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
-            advice = "" if runs or axis == "column" else ". If these are repeats: --repeats rows"
-            where_to_look = f"{axis_word}s {numbers}{advice}"
-            yield grid.problem(f"{kind} {name!r} is there {len(where)} times, in {where_to_look}", line=line)
+            repeats = () if runs or axis == "column" else (Remedy("repeats", "rows", "If these are repeats"),)
+            message = f"{kind} {name!r} is there {len(where)} times, in {axis_word}s {numbers}"
+            yield grid.problem(message, *repeats, line=line)
 
 
 def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
@@ -289,13 +312,18 @@ def _parse(grid: Grid, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, B
 
 
 def _without_text(
-    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool
+    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
 ) -> tuple[_Labelled, Floats, Booleans, list[str]]:
-    """The table without columns of text: those without a number in which two cells or more say something."""
+    """The table without columns of text: those without a number in which two cells or more say something.
+
+    A blank column goes too, unless it was named or no column has numbers; one of NA is a run without scores.
+    """
+    without = {j: grid.column(labelled.places[j]) for j in np.flatnonzero(bad.all(axis=0)).tolist()}
+    drops_blank = not keeps_empty and not bad.all()
     texts = [
         j
-        for j in np.flatnonzero(bad.all(axis=0)).tolist()
-        if sum(not is_absent(cell) for cell in grid.column(labelled.places[j])) > 1
+        for j, cells in without.items()
+        if sum(not is_absent(cell) for cell in cells) > 1 or (drops_blank and is_blank(cells))
     ]
     if len(texts) < len(labelled.names):
         # A system whose scores are written in another way is not a column of text, nor are its scores missing.
@@ -304,7 +332,8 @@ def _without_text(
     if not texts:
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:
-        raise InputError(grid.problem(_not_scores(grid.header[0].strip()), line=grid.header_line))
+        message, option = _not_scores(grid.header[0].strip())
+        raise InputError(grid.problem(message, option, line=grid.header_line))
     columns = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]
     if not columns:
@@ -323,7 +352,7 @@ def _what_to_write(grid: Grid, labelled: _Labelled) -> str:
     """Advice on texts that may be meant as scores: percentages, decimal commas, and grades, of which there are few."""
     texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
     stated = [text for text in texts if not is_absent(text)]
-    if advice := way_out(stated[0]):
+    if advice := meant_number(stated[0]):
         return f". For {stated[0]!r} {advice}"
     if len(stated) > _MOST_GRADES or max(map(len, stated)) > _LONGEST_GRADE:
         return ""
@@ -346,9 +375,9 @@ def _refuse(
     problems = Problems()
     places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
     for i, j in places[:MOST_KEPT].tolist():
-        fault = fault_of(grid.columns[labelled.places[j]][i].strip())
-        place = f"row {labelled.rows[i]}, column {labelled.names[j]}"
-        problems.append(grid.problem(f"{place}: {fault}", line=grid.line(i)))
+        cell = grid.columns[labelled.places[j]][i].strip()
+        message = f"row {labelled.rows[i]}, column {labelled.names[j]}: {fault_of(cell)}"
+        problems.append(grid.problem(message, *way_out(cell), line=grid.line(i)))
     problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
@@ -362,26 +391,27 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
     if (first == np.rint(first)).all() and len(np.unique(first)) == len(first):
         known = ", ".join(name for name in UNIT_HEADERS if name)
         message = (
-            f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Say --question-column "
-            f"{runs[0]!r}, or call it one of {known}"
+            f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Call it one of {known}"
         )
-        raise InputError(grid.problem(message, line=grid.header_line))
+        option = Remedy("question_column", runs[0], "Or say that it has the ids")
+        raise InputError(grid.problem(message, option, line=grid.header_line))
 
 
-def _not_scores(header: str) -> str:
-    """The message about a first column without a single number."""
-    if header.lower() in RUN_HEADERS:
-        return f"column {header!r} has names of systems, not scores; systems as rows are read with --runs-as-rows"
+def _not_scores(header: str) -> tuple[str, Remedy]:
+    """The message about a first column without a single number, and the option that helps."""
+    if plain_name(header) in RUN_HEADERS:
+        message = f"column {header!r} has names of systems, not scores"
+        return message, Remedy("runs_as_rows", True, "If each row is a system")
     known = ", ".join(UNIT_HEADERS[1:])
-    return (
-        f"column {header!r} has no numbers. If it has the ids of the questions, say --question-column {header!r}; "
-        f"known names of such a column are {known}"
-    )
+    message = f"column {header!r} has no numbers. Known names of a column with the ids of the questions are {known}"
+    return message, Remedy("question_column", header, "If it has the ids")
 
 
 def _fill(matrix: ScoreMatrix, holes: Booleans, missing: Missing, file: str) -> ScoreMatrix:
     """Apply the rule for missing cells, and say so."""
     cells = int(holes.sum())
+    if holes.all():
+        raise InputError(Problem("syntax", "no cell has a number, so there are no scores", file))
     if missing == "zero":
         note = f"{plural(cells, 'cell')} without a score {COUNTED_AS_ZERO}."
         return replace(matrix, notes=(*matrix.notes, note))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -146,7 +146,7 @@ def _table_kind(data: bytes, setting: Setting) -> str | None:
     kind = row_kind(first) if records.form == "JSON list" else None
     if kind == "judgments":
         return kind
-    return kind_of_columns(records.columns(), first, setting.questions, setting.keys)
+    return _columns_kind(records.columns(), first, setting)
 
 
 def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
@@ -155,7 +155,11 @@ def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
     if len(names) < 2 or len(head) < 2:
         return None
     cells = cells_of(head[1], separator)
-    return kind_of_columns(names, dict(zip(names, cells, strict=False)), setting.questions, setting.keys)
+    return _columns_kind(names, dict(zip(names, cells, strict=False)), setting)
+
+
+def _columns_kind(columns: Collection[str], row: Mapping[str, Any], setting: Setting) -> str | None:
+    return kind_of_columns(columns, row, setting.questions, setting.keys, free_text=setting.free_text)
 
 
 def _is_other_table(head: Sequence[str]) -> bool:
@@ -180,7 +184,9 @@ def _json_kind(head: Sequence[str], setting: Setting) -> str | None:
             continue
         kind = row_kind(row)
         if kind is None or (kind in _PERHAPS_RESPONSES and setting.free_text):
-            kind = kind_of_columns(row, row, setting.questions, setting.keys) or kind
+            kind = _columns_kind(row, row, setting) or kind
+        if kind in (None, "answers") and {"run", "question"} <= row.keys():
+            kind = "run"  # whose answers are in a field that runs do not have
         if kind:
             return kind
     return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ SEPARATORS = (",", "\t", ";")
 LONGEST_LIST = 1 << 20
 # A cell may be as long as a document; the csv module stops at 128 kilobytes by default.
 _LONGEST_CELL = 1 << 26
-_BLANKS = re.compile(r"[\s-]+")
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,6 @@ class Records:
         if self.has_lines:
             return Problem(rule, message, self.file, number, question)
         return Problem(rule, f"row {number}: {message}", self.file, None, question)
-
-
-def plain_name(key: str) -> str:
-    """A key as it is compared: case, and blanks or hyphens for underscores, do not count.
-
-    >>> plain_name("Ground truth"), plain_name("actualOutput")
-    ('ground_truth', 'actualoutput')
-    """
-    return _BLANKS.sub("_", key.strip().lower())
 
 
 def parse_records(data: bytes, *, file: str, encoding: str = "utf-8") -> Records:

@@ -20,7 +20,8 @@ class ScoreRows:
     value of NaN is a score that the file names but does not have: a sample that failed, an empty cell. `repeats` are
     the names of epochs, seeds or trials, empty where there is one answer per question; `metrics` are empty where the
     form has no name for its score. `default_metric` is used where none is chosen, where the tool puts one first.
-    `lines` are the places of the rows in the file, where it has lines. `notes` are sentences that every output repeats
+    `higher_is_better` is what the form itself says of its metrics. `lines` are the places of the rows in the file,
+    where it has lines. `notes` are sentences that every output repeats
     (which words became which numbers); `warnings` are for people to act on (a version that was never tried, a run that
     was interrupted).
     """
@@ -33,6 +34,7 @@ class ScoreRows:
     repeats: list[str] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     default_metric: str | None = None
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
     lines: list[int] | None = None
     notes: list[str] = field(default_factory=list)
     warnings: Problems = field(default_factory=Problems)

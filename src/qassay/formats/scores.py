@@ -6,26 +6,29 @@ as they are written; every other form becomes rows first (`ScoreRows`). One sent
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.errors import InputError, Problem, Remedy, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
-from qassay.formats.columns import Columns, Roles, find_roles, unit_name, with_scores
+from qassay.formats.columns import Columns, OneSystemError, Roles, find_roles, unit_name, with_scores
+from qassay.formats.fields import own_rows
 from qassay.formats.frames import FILE, memory_grid
 from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
 from qassay.formats.matrix import Missing, average_series, wide_matrix
+from qassay.formats.metrics import ALL, check_stated, is_cost, with_direction
 from qassay.formats.score_rows import ScoreRows
 from qassay.formats.sources import Source, listed_sources
 from qassay.matrix import ScoreMatrix
 from qassay.tables import plural
 
-ALL = "all"
 # Scores between 0 and 1 beside scores beyond this are not on one scale.
 FAR_BEYOND = 10.0
 
@@ -41,14 +44,21 @@ class ScoreTables:
     def matrix(self) -> ScoreMatrix:
         """The score matrix, where there is one metric."""
         if len(self.matrices) > 1:
-            raise UsageError(f"there are several metrics: {few(self.matrices, 20)}. Choose one: metric='NAME'")
+            option = Remedy("metric", "NAME", "Choose one")
+            raise UsageError(f"there are several metrics: {few(self.matrices, 20)}", option)
         return next(iter(self.matrices.values()))
 
     @property
     def read(self) -> str:
         """One sentence about what was read."""
         first = next(iter(self.matrices.values()))
-        return first.read if len(self.matrices) == 1 else f"{first.read} and {len(self.matrices) - 1} more"
+        if len(self.matrices) == 1:
+            return first.read
+        words: dict[str, list[str]] = {}
+        for name, matrix in self:
+            words.setdefault(matrix.direction.words, []).append(name)
+        directions = "".join(f"{said} for {few(names, 20)}" for said, names in words.items() if said)
+        return f"{first.read.removesuffix(first.direction.words)} and {len(self.matrices) - 1} more{directions}"
 
     def __iter__(self) -> Iterator[tuple[str, ScoreMatrix]]:
         return iter(self.matrices.items())
@@ -67,6 +77,7 @@ def read_scores(
     columns: Columns | Mapping[str, str] | None = None,
     runs_as_rows: bool = False,
     series_from: str | None = None,
+    lower_is_better: Collection[str] = (),
 ) -> ScoreTables:
     """Read scores in any form: the systems, the questions, and one score matrix per metric.
 
@@ -78,22 +89,27 @@ def read_scores(
     for a question ("stop", "zero", "skip"); repeats: "rows" counts several rows of one question and system as
     repeats; columns: names of the columns `question`, `system`, `score`, `repeat`, `metric`; runs_as_rows: a wide
     table has one row per system; series_from: a regular expression whose first group, found in a question's id, names
-    its series.
+    its series; lower_is_better: the metrics whose lower scores are better, or "all".
     """
+    stated = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
     listed = listed_sources(sources)
     chosen = columns if isinstance(columns, Columns) else _columns(columns or {})
     if len(listed) == 1 and isinstance(listed[0].content, ScoreMatrix):
-        tables = ScoreTables({listed[0].content.measure: _selected(listed[0].content, systems)})
+        matrix = _selected(listed[0].content, systems)
+        check_stated(stated, [matrix.measure])
+        tables = ScoreTables({matrix.measure: with_direction(matrix, stated) if stated else matrix})
     else:
-        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows).read(listed)
+        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows, stated).read(listed)
     if series_from is not None:
-        return replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
+        tables = replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
     return tables
 
 
 def _in_series(matrix: ScoreMatrix, pattern: str) -> ScoreMatrix:
     averaged = average_series(matrix, pattern)
-    return replace(averaged, read=f"{matrix.read}, averaged into {plural_unit(averaged)}")
+    words = matrix.direction.words
+    read = f"{matrix.read.removesuffix(words)}, averaged into {plural_unit(averaged)}{words}"
+    return replace(averaged, read=read)
 
 
 def plural_unit(matrix: ScoreMatrix) -> str:
@@ -132,17 +148,22 @@ class _Reader:
     repeats: RepeatsAre
     columns: Columns
     runs_as_rows: bool
+    lower_is_better: Collection[str]
 
     def read(self, sources: Sequence[Source]) -> ScoreTables:
         """The score matrices of the sources."""
         loaded = [self._load(source) for source in sources]
         wide = self._wide(loaded)
         if wide is not None:
-            return ScoreTables({wide.measure: wide})
+            check_stated(self.lower_is_better, [wide.measure])
+            return ScoreTables({wide.measure: with_direction(wide, self.lower_is_better)})
         if self.runs_as_rows:
-            raise UsageError("--runs-as-rows is for one wide table. Long tables and several files need no such option")
+            raise UsageError(
+                "systems as rows are read from one wide table, not from a long table or from several files"
+            )
         parts = match_ids(name_systems(self._parts(loaded)))
         metrics = self._metrics(parts)
+        check_stated(self.lower_is_better, {name or "score" for part in parts for name in part.rows.metrics})
         matrices = {name or "score": self._matrix(parts, name, _unit_name(loaded)) for name in metrics}
         warnings = tuple(warning for part in parts for warning in part.rows.warnings)
         return ScoreTables(matrices, warnings)
@@ -155,12 +176,22 @@ class _Reader:
         if isinstance(content, Path):
             from qassay.formats.foreign import read_log
 
+            if content.is_dir():
+                from qassay.formats.folder import open_folder
+
+                open_folder(content)
+                message = "is an evaluation, not a file of scores; score it first"
+                raise InputError(Problem("configuration", message, str(content)))
             rows = read_log(content)
             if rows is not None:
                 return Part(rows, source.name, source.stem)
             grid = read_grid(content)
         else:
             grid = memory_grid(content)
+        kind = None if self.columns.are_given or self.systems else own_rows(grid.header)
+        if kind is not None:
+            message = f"contains {kind}, not scores: import it into an evaluation, and score that"
+            raise InputError(Problem("syntax", message, grid.file))
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
         return _Table(source, grid, self._for_metric(grid, roles))
 
@@ -169,7 +200,8 @@ class _Reader:
         header = [name.strip() for name in grid.header]
         if self.metric is None or self.metric not in header or roles.metric is not None or self.columns.score:
             return roles
-        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if roles.names_scores else roles
+        chosen = roles.names_scores or is_cost(self.metric)
+        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if chosen else roles
 
     def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""
@@ -179,16 +211,35 @@ class _Reader:
         header = [name.strip() for name in table.grid.header]
         names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
-        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric is not None):
+        if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None
-        matrix = wide_matrix(
-            table.grid,
-            runs_as_rows=self.runs_as_rows,
-            missing=self.missing,
-            question=self.columns.question,
-            systems=None if self.runs_as_rows else self.systems,
-        )
-        return self._finished(matrix, "wide table", table.grid.file)
+        try:
+            matrix = wide_matrix(
+                table.grid,
+                runs_as_rows=self.runs_as_rows,
+                missing=self.missing,
+                question=self.columns.question,
+                systems=self.systems,
+            )
+        except OneSystemError:
+            if self.metric == ALL:
+                return None
+            raise
+        if self.systems is not None:
+            matrix = self._beside_others(matrix, table.grid)
+        return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
+
+    def _beside_others(self, chosen: ScoreMatrix, grid: Grid) -> ScoreMatrix:
+        """The matrix of the chosen systems of a wide table, with what the others tell of it, where they are systems.
+
+        Columns that go beyond 0 to 1 are not systems beside those that do not.
+        """
+        with suppress(InputError):
+            whole = wide_matrix(grid, runs_as_rows=self.runs_as_rows, missing="zero", question=self.columns.question)
+            within = (whole.values >= 0).all(axis=1) & (whole.values <= 1).all(axis=1)
+            binary = bool(np.isin(whole.values[within], (0.0, 1.0)).all())
+            return replace(chosen, right_or_wrong=binary, others=len(set(whole.runs) - set(chosen.runs)))
+        return chosen
 
     def _parts(self, loaded: Sequence[_Table | Part]) -> list[Part]:
         """Every source as rows. Columns that several files share, or that a metric names, are metrics."""
@@ -206,14 +257,16 @@ class _Reader:
                 continue
             has_name = table.source.name is not None
             header = [name.strip() for name in table.grid.header]
-            metrics = shared or has_name or (self.metric is not None and self.metric in header)
+            is_wide = not is_long(table.grid, table.roles, self.columns)
+            # A wide table of metrics comes here only where all of them are asked for.
+            metrics = shared or has_name or self.metric in header or (self.metric == ALL and is_wide)
             rows = long_rows(
                 table.grid,
                 table.roles,
                 columns_are="metrics" if metrics else "systems",
                 stop=self.missing == "stop",
             )
-            if not is_long(table.grid, table.roles, self.columns):
+            if is_wide:
                 rows.form = "table" if metrics else "wide table"
             parts.append(Part(rows, table.source.name, table.source.stem))
         return parts
@@ -224,12 +277,16 @@ class _Reader:
         shared = [name for name in by_part[0] if all(name in names for names in by_part)]
         every = list(dict.fromkeys(name for names in by_part for name in names))
         if self.metric is None or self.metric == ALL:
+            if self.metric is None:
+                shared = [name for name in shared if not is_cost(name)] or shared
             if len(shared) == 1 or (shared and self.metric == ALL):
                 return shared
             first = {part.rows.default_metric for part in parts}
             if self.metric is None and len(first) == 1 and first <= set(shared):
                 return [str(first.pop())]
-            raise InputError(Problem("configuration", _no_metric(parts, by_part, shared), file_names(parts)))
+            options = () if not shared else (Remedy("metric", "NAME", "Choose one"), Remedy("metric", ALL, "or all"))
+            message = _no_metric(parts, by_part, shared)
+            raise InputError(Problem("configuration", message, file_names(parts), way_out=options))
         if self.metric in shared or (self.metric == "score" and "" in shared):
             return ["" if self.metric not in shared else self.metric]
         if self.metric in every:
@@ -248,14 +305,26 @@ class _Reader:
                 if system not in known:
                     raise unknown("system", system, known)
         matrix = assemble(chosen, metric, missing=self.missing, repeats=self.repeats, unit_name=name)
+        if self.systems is not None:
+            values = {
+                value
+                for part in parts
+                for value, of in zip(part.rows.values, part.rows.metrics, strict=True)
+                if of == metric and not math.isnan(value)
+            }
+            others = len({system for part in parts for system in part.systems}) - len(matrix.runs)
+            matrix = replace(matrix, right_or_wrong=values <= {0.0, 1.0}, others=others)
         matrix = self._finished(_selected(matrix, self.systems), _form(parts), file_names(parts))
-        return replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
+        matrix = replace(matrix, read=f"{matrix.read}, metric {metric}") if metric else matrix
+        says = [rows.higher_is_better[metric] for part in parts if metric in (rows := part.rows).higher_is_better]
+        return with_direction(matrix, self.lower_is_better, all(says) if says else None)
 
     def _finished(self, matrix: ScoreMatrix, form: str, file: str) -> ScoreMatrix:
         """The matrix with the sentence about it; an error where its systems are not on one scale."""
         if self.systems is None:
             _refuse_scales(matrix, file)
-        read = f"{form}: {plural(len(matrix.runs), 'system')} x {plural_unit(matrix)}"
+        of = f"{len(matrix.runs):,} of " if matrix.others else ""
+        read = f"{form}: {of}{plural(len(matrix.runs) + matrix.others, 'system')} x {plural_unit(matrix)}"
         if matrix.repeats is not None:
             numbers = sorted(set(matrix.repeats.numbers))
             read += f", {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''} repeats"
@@ -285,6 +354,8 @@ def _only(part: Part, systems: Sequence[str]) -> Part:
 def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
     """A score matrix among other sources, as rows."""
     rows = ScoreRows("score matrix", FILE)
+    if not matrix.direction.higher_is_better:
+        rows.higher_is_better[""] = False
     for i, run in enumerate(matrix.runs):
         for j, unit in enumerate(matrix.units):
             scores = [matrix.values[i, j]] if matrix.repeats is None else matrix.repeats.values[i][j].tolist()
@@ -309,16 +380,15 @@ def _refuse_scales(matrix: ScoreMatrix, file: str) -> None:
     if not within or not beyond:
         return
     small, large = [matrix.runs[i] for i in within], [matrix.runs[i] for i in beyond]
-    message = (
-        f"scores of {few(small)} lie between 0 and 1, those of {few(large)} go up to {float(high[beyond].max()):g}. "
-        f"Say which are systems: --systems {','.join(small[:5])}"
-    )
-    raise InputError(Problem("configuration", message, file))
+    most = float(high[beyond].max())
+    message = f"scores of {few(small)} lie between 0 and 1, those of {few(large)} go up to {most:g}"
+    option = Remedy("systems", tuple(small[:5]), "Say which are systems")
+    raise InputError(Problem("configuration", message, file, way_out=(option,)))
 
 
 def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
     if shared:
-        return f"there are several metrics: {_names(shared)}. Choose one: --metric NAME; or all: --metric all"
+        return f"there are several metrics: {_names(shared)}"
     listed = "; ".join(f"{part.rows.file}: {_names(names)}" for part, names in zip(parts, by_part, strict=True))
     return f"the files have no metric in common ({listed}). Give the same metric the same name in all files"
 

@@ -22,6 +22,7 @@ import msgspec
 from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import files, jsonl
 from qassay.formats.folder import Folder
+from qassay.formats.links import refuse_way_out
 from qassay.formats.names import LONGEST_FILE_NAME, file_name
 from qassay.judging import KINDS, Part
 from qassay.judging.items import check_verdict
@@ -77,7 +78,7 @@ def write_key(folder: Folder, key: SheetKey) -> Path:
 
 def _write_secret(path: Path, content: Any) -> None:
     """Write a file that this user alone can read, from its first moment on."""
-    files.refuse_way_out(path).parent.mkdir(mode=0o700, exist_ok=True)
+    refuse_way_out(path).parent.mkdir(mode=0o700, exist_ok=True)
     path.touch(mode=0o600)
     files.write_bytes(path, msgspec.json.encode(content))
 
@@ -92,7 +93,7 @@ def read_key(folder: Folder, sheet: str, *, file: str, line: int) -> SheetKey:
         )
         raise InputError(Problem("configuration", message, file, line))
     try:
-        key = msgspec.json.decode(path.read_bytes(), type=SheetKey)
+        key = msgspec.json.decode(files.stored_bytes(path), type=SheetKey)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(Problem("syntax", f"is not the key of a sheet: {error}", folder.name(path))) from None
     if fault := _key_fault(key):
@@ -117,7 +118,7 @@ def kept_seed(folder: Folder) -> str:
     path = folder.path / FOLDER / _SEED
     if path.is_file():
         try:
-            return msgspec.json.decode(path.read_bytes(), type=dict[str, str])["seed"]
+            return msgspec.json.decode(files.stored_bytes(path), type=dict[str, str])["seed"]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
             message = "does not contain the seed of the sheets; restore the file, or remove it to draw a new seed"
             raise InputError(Problem("configuration", message, folder.name(path))) from None

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from qassay.errors import Problem
 from qassay.judging import ROW_KINDS, SETTLED_SETS
+from qassay.judging.roles import BY_ROLE
 from qassay.judging.sets import JudgmentSet
+from qassay.judging.voting import OF, RULES
 from qassay.nuggets import NUGGET_COLUMNS, pyramid_weights
 from qassay.questions import TestSet
 
@@ -32,6 +34,18 @@ MIXED = "+"
 # Keys that entailment tasks derive from their sets.
 TWO_WAY = "two-way"
 DISAGREEMENT_UNKNOWN = "disagreement-unknown"
+
+
+def public_name(key: str) -> str:
+    """The name of a key for readers who may not know who judged: sets are often called after people.
+
+    >>> public_name("adjudicated"), public_name("majority:ann,bob"), public_name("ann"), public_name("ann+llm")
+    ('adjudicated', 'majority', 'one set', 'several sets')
+    """
+    rule = key.partition(OF)[0]
+    if rule in (*RULES, *SETTLED_SETS, *BY_ROLE, TWO_WAY, DISAGREEMENT_UNKNOWN):
+        return rule
+    return "several sets" if MIXED in key else "one set"
 
 
 @dataclass(frozen=True, eq=False)

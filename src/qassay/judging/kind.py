@@ -198,7 +198,7 @@ class Kind(ABC):
     def unreadable(self, verdict: Verdict, task: Task) -> str | None:
         """The reason why a verdict that is already in an evaluation cannot be scored.
 
-        It may be less than `fault`: judgments that an earlier release let in are scored as that release scored them.
+        It may be less than `fault`: files may contain judgments that no way in would take, and these keep their scores.
         """
         return self.fault(verdict, task)
 

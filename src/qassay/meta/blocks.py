@@ -6,6 +6,7 @@ matrix says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,6 +65,10 @@ def blocks(matrix: ScoreMatrix) -> Blocks:
     whole, scale = whole_numbers(matrix.summary.parts(matrix.values), exact)
     if matrix.clusters is not None:
         whole = np.stack([np.bincount(index, weights=row, minlength=len(sizes)) for row in whole])
+    # In lowest terms, so that the digits of runs that were left out change nothing.
+    divisor = int(np.gcd.reduce(whole.astype(np.int64), axis=None)) if scale.is_integer() else 1
+    divisor = math.gcd(divisor, int(scale))
+    whole, scale = whole / divisor, scale / divisor
     # Below half a whole number there is no difference; decimals such as 0.333333333333 have smaller ones than a tie is.
     tolerance = max(0.5, TIE * units * scale)
     name = matrix.unit_name if matrix.clusters is None else ("series", "series")

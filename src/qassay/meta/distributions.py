@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qassay.arrays import TIE
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated, titled
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
@@ -90,6 +92,7 @@ class ScoreDistributions(Result):
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
     titles: Mapping[str, str] = field(default_factory=dict, metadata=UNREPORTED)
+    direction: Direction = HIGHER
 
     def sentence(self) -> str:
         """The hardest and the easiest unit, and on how many units most runs score 0."""
@@ -98,7 +101,8 @@ class ScoreDistributions(Result):
     def hardest_and_easiest(self, called: Callable[[str], str] = str) -> str:
         """The units with the lowest and the highest mean, named by `called`; empty where all have the same."""
         means = {box.unit: box.mean for box in self.units}
-        return hardest_and_easiest(means, self.unit_name, lambda unit: titled(unit, self.titles, called))
+        names = partial(titled, titles=self.titles, called=called)
+        return hardest_and_easiest(means, self.unit_name, names, self.direction)
 
     def zeros(self) -> str:
         """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
@@ -150,8 +154,13 @@ class ScoreDistributions(Result):
         return table(f"{units.capitalize()} with a median score of 0", columns, rows)
 
 
-def hardest_and_easiest(means: Mapping[str, float], unit_name: tuple[str, str], called: Callable[[str], str]) -> str:
-    """The units with the lowest and the highest mean, named by `called`; empty where all have the same.
+def hardest_and_easiest(
+    means: Mapping[str, float],
+    unit_name: tuple[str, str],
+    called: Callable[[str], str],
+    direction: Direction = HIGHER,
+) -> str:
+    """The units with the worst and the best mean, named by `called`; empty where all have the same.
 
     >>> hardest_and_easiest({"q1": 0.5, "q2": 1.0, "q3": 0.5}, ("question", "questions"), str)
     'the hardest questions are q1 and q3 (mean 0.500), the easiest q2 (mean 1.000)'
@@ -161,6 +170,8 @@ def hardest_and_easiest(means: Mapping[str, float], unit_name: tuple[str, str], 
     low, high = min(means.values()), max(means.values())
     if high - low <= TIE:
         return ""
+    if not direction.higher_is_better:
+        low, high = high, low
     hardest, easiest = ([unit for unit, mean in means.items() if abs(mean - end) <= TIE] for end in (low, high))
     verb = f"{unit_name[0]} is" if len(hardest) == 1 else f"{unit_name[1]} are" if len(hardest) <= NAMED else "are"
 
@@ -195,7 +206,8 @@ def score_distributions(matrix: ScoreMatrix, *, types: Sequence[str] | None = No
         have = "1 run has" if len(matrix.runs) == 1 else f"{len(matrix.runs)} runs have"
         notes.append(f"{have} no quartiles to speak of: they are interpolated.")
     return ScoreDistributions(
-        matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes), matrix.unit_name
+        *(matrix.measure, len(matrix.runs), boxes, _zero_medians(boxes), tuple(notes), matrix.unit_name),
+        direction=matrix.direction,
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.arrays import TIE, Floats, Integers
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix, too_few_for_intervals
@@ -49,6 +50,7 @@ class ScoreIntervals:
     over: str
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    direction: Direction = HIGHER
 
     def interval(self, run: str) -> tuple[float, float] | None:
         """The interval of one run, or None where it is undefined."""
@@ -57,8 +59,8 @@ class ScoreIntervals:
         return None if low is None or high is None else (low, high)
 
     def table(self) -> Table:
-        """Runs by decreasing score with their limits."""
-        order = sorted(range(len(self.runs)), key=lambda i: (-self.scores[i], self.runs[i]))
+        """Runs with their limits, the best first."""
+        order = sorted(range(len(self.runs)), key=lambda i: (-self.direction.oriented(self.scores[i]), self.runs[i]))
         rows = [(self.runs[i], self.scores[i], self.low[i], self.high[i], self.methods[i]) for i in order]
         numbers = [Column(name, ".3f") for name in ("score", "from", "to")]
         title = f"Scores with {self.level:.0%} intervals over {self.over}"
@@ -83,8 +85,9 @@ def score_intervals(
 ) -> ScoreIntervals:
     """An interval for the score of every run.
 
-    BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores
-    are 0 or 1, run scores are their means and there are no series, Wilson's interval stands in for a run with
+    BCa bootstrap through the summary of the matrix, over series where `matrix.clusters` names them. Where scores can
+    only be 0 or 1 (`matrix.right_or_wrong`, whichever runs are shown), run scores are their means and there are no
+    series, Wilson's interval stands in for a run with
     few questions, or few right or few wrong answers. There is none for too few units (or series), and none for a run
     whose scores are all alike: a bootstrap would give an interval of no width, as if the score were known exactly.
     The score of a system that was run several times has a t interval that includes what running it again would change.
@@ -110,7 +113,9 @@ def score_intervals(
     low, high, methods = zip(*limits, strict=True) if limits else ((), (), ())
     reasons = () if reason is None else (reason,)
     notes = (*matrix.notes, *reasons)
-    return ScoreIntervals(matrix.runs, tuple(scores.tolist()), low, high, methods, level, over, notes, reasons)
+    return ScoreIntervals(
+        matrix.runs, tuple(scores.tolist()), low, high, methods, level, over, notes, reasons, matrix.direction
+    )
 
 
 def _limits(
@@ -168,7 +173,7 @@ def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which runs have a proportion of few questions for a score."""
     units = len(matrix.units)
     proportions = matrix.summary.is_mean and matrix.clusters is None and units > 0
-    if not proportions or not np.isin(matrix.values, (0.0, 1.0)).all():
+    if not proportions or not matrix.is_right_or_wrong:
         return np.zeros(len(matrix.runs), dtype=np.bool_)
     right = matrix.values.sum(axis=1)
     return np.asarray((units < FEW_QUESTIONS) | (np.minimum(right, units - right) < FEW_EITHER))

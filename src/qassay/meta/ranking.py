@@ -1,6 +1,6 @@
 """Rankings of runs, and how far two of them agree.
 
-Runs are ranked by decreasing score. Two scores closer than `TIE` are equal, and runs tied share the mean of the
+Runs are ranked from the best score. Two scores closer than `TIE` are equal, and runs tied share the mean of the
 ranks they cover. Everything here works on *levels*: 0 for the best score, 1 for the next one, equal for tied runs;
 so ties are decided once, in one place, and every count is a count of integers.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qassay.arrays import TIE, Floats, Integers
+from qassay.directions import HIGHER, Direction
 from qassay.errors import UsageError
 from qassay.results import reported
 from qassay.tables import Column, Table, table
@@ -99,6 +100,19 @@ class RankComparison:
         return table("Agreement of two rankings", columns, [row], self.notes)
 
 
+def pairs_of_runs(number: int, total: int) -> str:
+    """How many of the pairs of runs, in words.
+
+    >>> pairs_of_runs(0, 15), pairs_of_runs(1, 15), pairs_of_runs(15, 15), pairs_of_runs(1, 1)
+    ('no pair of runs', '1 of 15 pairs of runs', 'all 15 pairs of runs', 'the only pair of runs')
+    """
+    if not number:
+        return "no pair of runs"
+    if number == total:
+        return "the only pair of runs" if total == 1 else f"all {total:,} pairs of runs"
+    return f"{number:,} of {total:,} pairs of runs"
+
+
 def levels(scores: ArrayLike) -> Integers:
     """The place of each score among the distinct scores, 0 for the highest.
 
@@ -133,12 +147,12 @@ def places(ranks: Iterable[float]) -> list[int | str]:
     return [int(rank) if shared[rank] == 1 else f"{int(rank - (shared[rank] - 1) / 2)}=" for rank in values]
 
 
-def rank_runs(runs: Sequence[str], scores: ArrayLike) -> Ranking:
-    """Runs sorted by decreasing score, with their ranks."""
+def rank_runs(runs: Sequence[str], scores: ArrayLike, direction: Direction = HIGHER) -> Ranking:
+    """Runs sorted from the best score, with their ranks."""
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (len(runs),):
         raise UsageError(f"{len(runs)} runs do not fit scores of shape {values.shape}")
-    ranks = mean_ranks(values)
+    ranks = mean_ranks(direction.oriented(values))
     rows = [Ranked(run, float(score), float(rank)) for run, score, rank in zip(runs, values, ranks, strict=True)]
     return Ranking(tuple(sorted(rows, key=lambda row: (row.rank, row.run))))
 

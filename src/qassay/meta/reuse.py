@@ -11,22 +11,24 @@ and the assessor judges it in place of the people: so would a run fare that come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 import numpy as np
 import polars as pl
 
+from qassay.arrays import TIE
 from qassay.errors import UsageError
 from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
-from qassay.meta.ranking import RankComparison, compare_rankings
+from qassay.meta.ranking import RankComparison, compare_rankings, pairs_of_runs
 from qassay.results import UNREPORTED, Result, reported
 from qassay.runs import Runs
 from qassay.scoring import Missing, Scores, Unjudged, score
-from qassay.tables import MANUAL_RUN, Column, Table, plural, starred, table
+from qassay.tables import MANUAL_RUN, Column, Table, starred, table
 from qassay.tally import Tally, tally
 
 By = Literal["run", "organisation"]
@@ -133,13 +135,13 @@ class Reuse(Result):
     def sentence(self) -> str:
         """How much a run loses or gains by having been left out."""
         largest, ranks = self.largest_change, self.comparison
-        judged = "" if self.assessor is None else f" and judged by {self.assessor}"
-        change = (
-            f"a run left out{judged} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
-        )
-        swap = "changes" if ranks.swaps == 1 else "change"
-        places = f"; {ranks.swaps:,} of {plural(ranks.pairs, 'pair')} of runs {swap} places" if ranks.pairs else ""
-        return f"{change} ({largest.run}){places}"
+        left_out = "a run left out" if self.assessor is None else f"a run left out and judged by {self.assessor}"
+        change = f"{left_out} changes by {self.mean_change:+.3f} on average, by {largest.change:+.3f} at most"
+        change += f" ({largest.run})"
+        if abs(largest.change) < TIE:
+            change = f"{left_out} keeps its score"
+        swap = "change" if ranks.swaps > 1 else "changes"
+        return f"{change}; {pairs_of_runs(ranks.swaps, ranks.pairs)} {swap} places" if ranks.pairs else change
 
     def table(self) -> Table:
         """Score and rank of every run, with and without its own contribution."""
@@ -244,24 +246,32 @@ def reuse(
     return Reuse(by, whole.measure, whole.key, ordered, judged, notes, manual, assessor, order)
 
 
-def without(key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = False) -> tuple[Key, dict[str, int]]:
+def without(
+    key: Key, runs: Runs, tags: Sequence[str], *, responses: bool = False, asked: Collection[str] | None = None
+) -> tuple[Key, dict[str, int]]:
     """The key without what only these runs brought to it, and how many judged items each had for itself.
 
-    With `responses`, the judgments of whole responses of these runs (nuggets, citations) are left out too.
+    The items of the questions `asked` are counted, or all. With `responses`, the judgments of whole responses of these
+    runs (nuggets, citations) are left out too.
     """
-    lists, unique = _lists_without(key.judgments.kind("list"), tags)
-    kinds = {**key.judgments.kinds, "list": lists}
-    counts = {tag: unique.get(tag, 0) for tag in tags}
+    lists, only = _lists_without(key.judgments.kind("list"), tags)
+    kinds, counts = {**key.judgments.kinds, "list": lists}, Counter(_runs_of(only, asked))
     for record in ROW_KINDS.values():
         if record.of_runs and record.pooled and "run" not in record.pooled:
-            kinds[record.name], unique = _pooled_without(record, key.judgments.kind(record.name), runs, tags)
-            counts = {tag: count + unique.get(tag, 0) for tag, count in counts.items()}
+            kinds[record.name], only = _pooled_without(record, key.judgments.kind(record.name), runs, tags)
+            counts.update(_runs_of(only, asked))
         elif responses and "run" in record.identity and record.name != "list" and record.name in kinds:
             judged = kinds[record.name]
-            judged_counts = judged.filter(pl.col("run").is_in(tags)).group_by("run").len()
             kinds[record.name] = judged.filter(~pl.col("run").is_in(tags))
-            counts = {tag: count + dict(judged_counts.iter_rows()).get(tag, 0) for tag, count in counts.items()}
-    return replace(key, judgments=JudgmentSet(key.name, kinds)), counts
+            counts.update(_runs_of(judged.filter(pl.col("run").is_in(tags)), asked))
+    return replace(key, judgments=JudgmentSet(key.name, kinds)), {tag: counts[tag] for tag in tags}
+
+
+def _runs_of(rows: pl.DataFrame, asked: Collection[str] | None) -> list[str]:
+    """The run of each row about these questions, or about any."""
+    if asked is not None:
+        rows = rows.filter(pl.col("question").cast(pl.String).is_in(list(asked)))
+    return rows["run"].to_list()
 
 
 def _groups(runs: Runs, by: By) -> list[list[str]]:
@@ -277,7 +287,8 @@ def _groups(runs: Runs, by: By) -> list[list[str]]:
 def _leave_out(
     joined: Tally, whole: Scores, group: list[str], rules: _Rules, assess: Assess | None
 ) -> dict[str, LeftOut]:
-    key, unique = without(joined.key, joined.runs, group, responses=assess is not None)
+    asked = {question.id for questions, _ in whole.questions.values() for question in questions}
+    key, unique = without(joined.key, joined.runs, group, responses=assess is not None, asked=asked)
     rest = score(tally(joined.runs, joined.questions, key, joined.task), **rules)
     before, after = ({row.run: row.score for row in scores.runs} for scores in (whole, rest))
     ranks, ranks_after = whole.ranks(), rest.ranks()
@@ -296,18 +307,24 @@ def _leave_out(
         for tag in group
         if before[tag] is not None and after[tag] is not None
     }
-    return rows if assess is None else _assessed(joined, rows, key, group, rules, assess)
+    return rows if assess is None else _assessed(joined, rows, key, group, rules, assess, asked)
 
 
 def _assessed(
-    joined: Tally, rows: Mapping[str, LeftOut], key: Key, group: list[str], rules: _Rules, assess: Assess
+    joined: Tally,
+    rows: Mapping[str, LeftOut],
+    key: Key,
+    group: list[str],
+    rules: _Rules,
+    assess: Assess,
+    asked: Collection[str],
 ) -> dict[str, LeftOut]:
     """The rows with the scores and ranks that the runs have by the judgments of the assessor."""
     judged = assess(group, key)
     both = mixed_key(f"{key.name}{MIXED}{judged.name}", key, key.judgments, [judged])
     scores = score(tally(joined.runs, joined.questions, both, joined.task), **rules)
     score_of, ranks, places = {row.run: row.score for row in scores.runs}, scores.ranks(), scores.places()
-    counts = _judgments_of(judged, joined.runs, group)
+    counts = _judgments_of(judged, joined.runs, asked)
     return {
         tag: replace(
             row,
@@ -320,9 +337,9 @@ def _assessed(
     }
 
 
-def _judgments_of(judged: JudgmentSet, runs: Runs, tags: Sequence[str]) -> dict[str, int]:
-    """How many judgments of a set are about what each run returned; a pooled one counts for all that returned it."""
-    counts = dict.fromkeys(tags, 0)
+def _judgments_of(judged: JudgmentSet, runs: Runs, asked: Collection[str]) -> Counter[str]:
+    """How many judgments are about each run's answers to these questions; a pooled one counts for all its runs."""
+    counts: Counter[str] = Counter()
     for kind, table_ in judged.kinds.items():
         if "run" in ROW_KINDS[kind].identity:
             of_runs = table_
@@ -331,19 +348,17 @@ def _judgments_of(judged: JudgmentSet, runs: Runs, tags: Sequence[str]) -> dict[
             returned = runs.table.select("run", *same).with_columns(pl.col("question", "run").cast(pl.String)).unique()
             casted = returned.select("run", *(pl.col(name).cast(table_.schema[name]) for name in same))
             of_runs = casted.join(table_.select(same), on=same, how="semi", nulls_equal=True)
-        for tag, count in of_runs.group_by("run").len().iter_rows():
-            if tag in counts:
-                counts[tag] += count
+        counts.update(_runs_of(of_runs, asked))
     return counts
 
 
 def _pooled_without(
     record: Kind, judged: pl.DataFrame, runs: Runs, tags: Sequence[str]
-) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Judgments of pooled items without those that only these runs returned; items that nobody returned stay."""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Judgments of pooled items without those that only these runs returned, and these; others all stay."""
     same = [name for name in record.identity if name in runs.table.columns]
     if len(same) < 2 or not judged.height:
-        return judged, {}
+        return judged, pl.DataFrame(schema={"run": pl.String, "question": pl.String})
     returned = (
         runs.table.filter(pl.col("rank") > 0)
         .with_columns(pl.col("question", "run").cast(pl.String))
@@ -354,17 +369,17 @@ def _pooled_without(
     theirs = pl.col("run").is_in(tags)
     only = returned.filter(theirs).join(returned.filter(~theirs), on=same, how="anti", nulls_equal=True)
     left = judged.join(only, on=same, how="anti", nulls_equal=True, maintain_order="left")
-    return left, dict(only.group_by("run").len().iter_rows())
+    return left, only
 
 
-def _lists_without(judged: pl.DataFrame, tags: Sequence[str]) -> tuple[pl.DataFrame, dict[str, int]]:
-    """List judgments without these runs' own; an item that another run returned too takes that run's judgment."""
+def _lists_without(judged: pl.DataFrame, tags: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """List judgments without these runs' own, and what only they returned; others' items take another's judgment."""
     same = ["question", "doc", "text"]
     theirs, others = judged.filter(pl.col("run").is_in(tags)), judged.filter(~pl.col("run").is_in(tags))
     judgments = others.unique(same, keep="first", maintain_order=True).drop("run", "line")
     shared = theirs.select("line", "run", *same).join(judgments, on=same, how="inner", nulls_equal=True)
     only = theirs.join(others, on=same, how="anti", nulls_equal=True)
-    return pl.concat([others, shared.select(others.columns)]), dict(only.group_by("run").len().iter_rows())
+    return pl.concat([others, shared.select(others.columns)]), only
 
 
 def _notes(joined: Tally) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qassay.arrays import TIE, Floats
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
 from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
@@ -77,6 +78,12 @@ class MeasureStability(Figured):
     manual: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
+    direction: Direction = HIGHER
+
+    @property
+    def ranks(self) -> dict[str, Floats]:
+        """The rank of every run under each set."""
+        return {name: mean_ranks(self.direction.oriented(np.array(self.scores[name]))) for name in self.sets}
 
     @property
     def mean_tau(self) -> float | None:
@@ -191,7 +198,7 @@ class MeasureStability(Figured):
 
     def rankings(self) -> Table:
         """The score and the rank of each run under every set, side by side, the reference first."""
-        ranks = {name: mean_ranks(scores) for name, scores in self.scores.items()}
+        ranks = self.ranks
         names = [self.reference, *(name for name in self.sets if name != self.reference)]
         columns = [Column("run", left=True)]
         for name in names:
@@ -216,8 +223,9 @@ class MeasureStability(Figured):
             return {name: [[getattr(ranks, name) for ranks in row] for row in self.comparisons] for name in names}
 
         means = ("mean_tau", "mean_tau_with_reference", "swaps_with_reference", "swaps_at_least")
-        ranks = {name: mean_ranks(scores).tolist() for name, scores in self.scores.items()}
+        ranks = self.ranks
         return {
+            **self.direction.as_json(),
             **square("tau", "tau_ap", "swaps", "tied", "concordant"),
             **document(self, *means, "largest_swapped_difference", "largest_change", "bound"),
             **square("tau_ap_a", "tau_ap_b"),
@@ -226,7 +234,7 @@ class MeasureStability(Figured):
             "pairs": self.comparisons[0][0].pairs,
             "swapped": [{"set": name, **document(swap)} for name, swaps in self.swapped.items() for swap in swaps],
             "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
-            "ranks": {name: dict(zip(self.runs, ranks[name], strict=True)) for name in self.sets},
+            "ranks": {name: dict(zip(self.runs, ranks[name].tolist(), strict=True)) for name in self.sets},
             "notes": list(self.notes),
         }
 
@@ -349,7 +357,11 @@ def _measure(
     runs, notes = _common_runs(matrices, names)
     chosen = {name: matrices[name].select(runs) for name in names}
     scores = {name: matrix.scores() for name, matrix in chosen.items()}
-    comparisons = tuple(tuple(compare_rankings(scores[a], scores[b]) for b in names) for a in names)
+    direction = chosen[reference].direction
+    if any(matrix.direction.higher_is_better != direction.higher_is_better for matrix in chosen.values()):
+        raise UsageError("higher scores are better under some of the sets, and lower scores under others")
+    oriented = {name: direction.oriented(values) for name, values in scores.items()}
+    comparisons = tuple(tuple(compare_rankings(oriented[a], oriented[b]) for b in names) for a in names)
     taus = _unit_taus(chosen, names, tick)
     if len(names) == 1:
         notes.append(f"There is one judgment set, {names[0]}: nothing to compare it with.")
@@ -363,12 +375,13 @@ def _measure(
         comparisons=comparisons,
         unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
         unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
-        swapped={name: swapped_pairs(runs, scores[reference], scores[name]) for name in names if name != reference},
+        swapped={name: swapped_pairs(runs, oriented[reference], oriented[name]) for name in names if name != reference},
         largest_change=_largest_change(runs, scores, reference),
         bound=_bound(chosen[reference], disagreements),
         manual=frozenset().union(*(matrix.manual for matrix in chosen.values())).intersection(runs),
         notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
         unit_name=chosen[reference].unit_name,
+        direction=direction,
     )
 
 

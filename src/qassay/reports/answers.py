@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
+from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
+from qassay.meta.significance import limit, percent, signed
 from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, decimals, p_equals, plural, show
 
@@ -18,19 +20,10 @@ def headline(material: Material) -> str:
         return "There are no runs."
     if len(pairs.runs) == 1:
         return f"The only run, {called(pairs.runs[0])}, scores {score(pairs.scores[0])}; it is compared with nothing."
-    shared = [run for run, value in zip(pairs.runs, pairs.scores, strict=True) if pairs.scores[0] - value < TIE]
-    if len(shared) == len(pairs.runs):
-        every = "Both runs" if len(shared) == 2 else f"All {len(shared)} runs"
+    if len(pairs.leaders) == len(pairs.runs):
+        every = "Both runs" if len(pairs.runs) == 2 else f"All {len(pairs.runs)} runs"
         return f"{every} score {score(pairs.scores[0])}: none is ahead."
-    alike = [run for run, differs in zip(pairs.runs[1:], pairs.is_different[0, 1:], strict=True) if not differs]
-    if len(shared) > 1:
-        return f"{listed(shared)} share first place with {score(pairs.scores[0])}."
-    leads = f"{called(pairs.runs[0])} leads with {score(pairs.scores[0])}"
-    if not alike:
-        return f"{leads}, and chance alone does not explain its lead over any other run."
-    if len(alike) == 1:
-        return f"{leads}, but {called(alike[0])} could be as good."
-    return f"{leads}, but {len(alike)} other runs could be as good: {listed(alike)}."
+    return f"{pairs.lead(listed)}."
 
 
 def answer(material: Material) -> tuple[str, ...]:
@@ -51,8 +44,8 @@ def significance(material: Material) -> list[str]:
         sentences.append(f"{listed(behind)} {'is' if len(behind) == 1 else 'are'} significantly behind the first run.")
     sentences += _lead(material)
     if total > 1:
-        differ = "differs" if pairs.different == 1 else "differ"
-        sentences.append(f"{pairs.different:,} of {total:,} pairs of runs {differ} significantly.")
+        differ = "differ" if pairs.different > 1 else "differs"
+        sentences.append(as_sentence(f"{pairs_of_runs(pairs.different, total)} {differ} significantly"))
     return sentences
 
 
@@ -61,11 +54,17 @@ def _lead(material: Material) -> list[str]:
     first_two = material.first_two
     if first_two is None or abs(first_two.difference) < TIE:
         return []
-    p = float(material.pairs.p_adjusted[0, 1])
-    shown = f"{p_value(p)}, corrected for all pairs" if len(material.pairs.runs) > 2 else p_value(p)
-    explained = "chance alone does not explain it" if material.pairs.is_different[0, 1] else "chance could explain it"
+    explained = (
+        "chance alone does not explain it" if material.pairs.is_different[0, 1] else "chance alone could explain it"
+    )
     gap = show(abs(first_two.difference), f".{decimals([first_two.difference])}f")
-    return [f"The first is {gap} ahead of the second, {called(first_two.b)}; {explained} ({shown})."]
+    return [f"The first is {gap} ahead of the second, {called(first_two.b)}; {explained} ({p_of_lead(material)})."]
+
+
+def p_of_lead(material: Material) -> str:
+    """How often chance alone makes the lead of the first run over the second."""
+    shown = p_value(float(material.pairs.p_adjusted[0, 1]))
+    return shown if material.pairs.pair is not None else f"{shown}, corrected for all pairs"
 
 
 def repeatable(material: Material) -> list[str]:
@@ -118,10 +117,10 @@ def facts(material: Material) -> tuple[Fact, ...]:
     cards: list[Fact] = []
     pairs, curves, first_two = material.pairs, material.curves, material.first_two
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
-    if total:
+    cards += _difference_fact(material)
+    if total > 1:
         line = "" if pairs.margin is None else f"gaps above {at_least(pairs.margin):.3f}, "
-        meaning = f"{line}corrected for all pairs" if total > 1 else "chance alone does not explain them"
-        cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", meaning))
+        cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", f"{line}corrected for all pairs"))
     if curves is not None:
         gap = curves.repeatable_difference
         keeps = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
@@ -140,6 +139,28 @@ def facts(material: Material) -> tuple[Fact, ...]:
         meaning = f"{first_two.unit_name[1]}, with {first_two.power:.0%} probability"
         cards.append(Fact("To separate 1 and 2", f"{first_two.units_needed:,}", meaning))
     return tuple(cards)
+
+
+def _difference_fact(material: Material) -> list[Fact]:
+    """By how much the first is ahead of the second: the interval of the difference, not those of two scores."""
+    first_two = material.first_two
+    if first_two is None:
+        return []
+    reversal = "" if first_two.reversal is None else f"; chance of a reversal {first_two.reversal}"
+    return [Fact("First minus second", signed(first_two.difference), f"{interval_of_lead(material)}{reversal}")]
+
+
+def interval_of_lead(material: Material) -> str:
+    """Interval and p of the difference of the first two runs: those of the verdict, corrected for all pairs."""
+    first_two, pairs = material.first_two, material.pairs
+    assert first_two is not None
+    shown, alone = next(pairs.pairs()).interval, ""
+    if shown is None and pairs.pair is None:
+        shown, alone = first_two.interval, " (compared alone)"
+    level = percent(1 - pairs.alpha)
+    if shown is None:
+        return f"no {level} interval: too few {first_two.unit_name[1]}"
+    return f"{level} interval {limit(shown[0])} to {limit(shown[1])}{alone}, {p_of_lead(material)}"
 
 
 def _ranking_fact(material: Material) -> list[Fact]:

@@ -30,7 +30,7 @@ _ESCAPES = {
 
 
 def report_latex(report: Report, *, top: int | None = None) -> str:
-    """All runs, the best run of each organisation where organisations are known, and the pairs that were compared."""
+    """All runs, the best run of each organisation where organisations are known, and the first two runs compared."""
     parts = [
         "% Needs \\usepackage{booktabs}; compile with LuaLaTeX or XeLaTeX where names are not ASCII.",
         f"% {_comment(report.title)}. {_comment(report.subtitle)}. Made with Qassay {report.version}.",
@@ -38,14 +38,20 @@ def report_latex(report: Report, *, top: int | None = None) -> str:
     if report.scores is None:
         board = next(exhibit.table for exhibit in report.exhibits() if exhibit.name == "scores")
         parts.append(tabular(_first(board, top), "Scores of all runs." if top is None else f"The {top} best runs."))
-        return "\n".join(parts) + "\n"
+        return "\n".join([*parts, *_differences(report)]) + "\n"
     every = report.scores
     parts.append(tabular(_first(overview(every), top), _caption(every, "Scores of all runs", top)))
     if any(about.organisation for about in every.information.values()):
         best = every.best_per_organisation()
         caption = _caption(every, "Best run of each organisation", top)
         parts.append(tabular(_first(overview(best), top), caption))
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *_differences(report)]) + "\n"
+
+
+def _differences(report: Report) -> list[str]:
+    """The first two runs compared."""
+    shown = [exhibit.table for exhibit in report.exhibits() if exhibit.name == "first-two"]
+    return [tabular(table, f"{table.title}.") for table in shown]
 
 
 def _caption(scores: Scores, title: str, top: int | None) -> str:

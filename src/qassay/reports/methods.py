@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from qassay.display import called, listed
 from qassay.meta.intervals import WAYS
-from qassay.meta.significance.methods import NAMES
 from qassay.tables import at_least, counted, p_equals, plural
 
 if TYPE_CHECKING:
@@ -84,9 +83,12 @@ def _test(material: Material) -> str:
         if pairs.margin is None
         else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
     )
+    how = f"all pairs of runs, corrected for their number by {pairs.test_name}"
+    if pairs.pair is not None:
+        how = pairs.test_name
     return (
-        f"Significance (could chance alone explain a difference?): all pairs of runs, corrected for their number by "
-        f"{NAMES[pairs.method]}{drawn}, level {pairs.alpha:g}. Groups and letters follow this test.{line}"
+        f"Significance (could chance alone explain a difference?): {how}{drawn}, level {pairs.alpha:g}. Groups and "
+        f"letters follow this test.{line}"
     )
 
 

@@ -1,4 +1,8 @@
-"""One result page per organisation: its own scores beside the median and the best, and no other run's name."""
+"""One result page per organisation: its own scores beside the median and the best of all runs.
+
+`seen_by` makes the scores that a page is built from: runs of others are numbers without a name in them, and nobody
+else is named, so that nothing on the page can name them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,10 @@ from qassay.arrays import Floats
 from qassay.display import called
 from qassay.errors import UsageError
 from qassay.figures import Figure, run_by_unit
+from qassay.judging.keys import public_name
 from qassay.reports.answers import score
 from qassay.reports.page import figure_html, table_html, text, whole_page
+from qassay.runs import RunInformation
 from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, counted, plural, table
 
@@ -53,6 +59,32 @@ def organisations(scores: Scores) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
+def seen_by(scores: Scores, organisation: str) -> Scores:
+    """The scores with the names of the organisation's own runs alone; without those of other runs, teams and people."""
+    own = {tag for tag, about in scores.information.items() if about.organisation == organisation}
+    # A tag contains no white space, so that none of these is the tag of a run.
+    shown = {tag: tag if tag in own else f"other run {place}" for place, tag in enumerate(scores.tags, start=1)}
+
+    def of_own(numbers: Mapping[str, int]) -> dict[str, int]:
+        return {tag: number for tag, number in numbers.items() if tag in own}
+
+    missing = of_own(scores.missing[1]) if scores.missing else {}
+    vote = scores.vote
+    return replace(
+        scores,
+        key=public_name(scores.key),
+        runs=tuple(replace(row, run=shown[row.run]) for row in scores.runs),
+        information={
+            shown[tag]: about if tag in own else RunInformation() for tag, about in scores.information.items()
+        },
+        missing=(scores.missing[0], missing) if scores.missing and missing else None,
+        empty=of_own(scores.empty),
+        judged_by=None,
+        judges=(),
+        vote=vote and replace(vote, sets=(plural(len(vote.sets), "set"),)),
+    )
+
+
 def organisation_page(
     scores: Scores, organisation: str, answers: Mapping[str, Table] | None = None
 ) -> OrganisationPage:
@@ -60,6 +92,7 @@ def organisation_page(
 
     `answers` has the answers of runs with their judgments; the page has those of its own runs.
     """
+    scores = seen_by(scores, organisation)
     tags = [row.run for row in scores.runs if scores.information[row.run].organisation == organisation]
     places = scores.places()
     every = [row.score for row in scores.runs if row.score is not None]
@@ -92,16 +125,17 @@ def _figures(scores: Scores, tags: Sequence[str]) -> Iterator[Figure]:
 
 
 def _overall(scores: Scores, tags: Sequence[str]) -> Table:
-    """Score and components: own, median, best."""
+    """Score and components: own, median, best, which is the lowest where less is better."""
     names = list(dict.fromkeys(name for row in scores.runs for name in row.components if name != scores.measure))
     parts = {row.run: {scores.measure: row.score, **row.components} for row in scores.runs}
     rows: list[tuple[Cell, ...]] = []
     for name in (scores.measure, *names):
         values = [value for of_run in parts.values() if (value := of_run.get(name)) is not None]
-        rows.append((name, *(parts[run].get(name) for run in tags), *_middle_and_best(np.array(values))))
-    # What is said of missing responses, and of sets that judged each run, names the runs of others.
-    own_notes = replace(scores, missing=None, judged_by=None).notes_for_output()
-    notes = [note for note in own_notes if not note.startswith("*")]
+        middle, best = _middle_and_best(np.array(values), scores.better.get(name, 1))
+        rows.append((name, *(parts[run].get(name) for run in tags), middle, best))
+    notes = [note for note in scores.notes_for_output() if not note.startswith("*")]
+    if neither := [name for name in names if scores.better.get(name, 1) == 0]:
+        notes.append(f"No best share: neither more nor less is better for {', '.join(neither)}.")
     return table("Overall and by component", _columns("", tags), rows, notes)
 
 
@@ -172,8 +206,11 @@ def _own_and_others(values: Floats, places: Sequence[int]) -> list[float | None]
     ]
 
 
-def _middle_and_best(known: Floats) -> tuple[float | None, float | None]:
-    return (float(np.median(known)), float(known.max())) if len(known) else (None, None)
+def _middle_and_best(known: Floats, better: int = 1) -> tuple[float | None, float | None]:
+    """The median and the best, which is the highest (1), the lowest (-1) or none (0)."""
+    if not len(known):
+        return None, None
+    return float(np.median(known)), {1: float(known.max()), 0: None, -1: float(known.min())}[better]
 
 
 def _means(values: Floats) -> Floats:

@@ -12,8 +12,11 @@ from qassay import figures
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
+from qassay.frames import ends
 from qassay.meta.distributions import NAMED
-from qassay.meta.ranking import mean_ranks, places
+from qassay.meta.ranking import places
+from qassay.meta.significance import SHARED_LETTER, percent, signed
+from qassay.meta.significance.pair import READING
 from qassay.reports import answers
 from qassay.reports.document import Exhibit, Material, Report, Section
 from qassay.reports.methods import methods
@@ -22,6 +25,7 @@ from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted,
 if TYPE_CHECKING:
     from qassay.figures import Figure
     from qassay.meta.agreement.result import Agreement
+    from qassay.meta.significance import PairComparison
 
 # Agreement matrices of this many pairs of judges; the tables have all.
 MATRICES = 3
@@ -31,6 +35,7 @@ def build_report(material: Material) -> Report:
     """The report of these results."""
     matrix, scores = material.matrix, material.scores
     size = f"{plural(len(matrix.runs), 'run')} · {counted(len(matrix.units), matrix.unit_name)} · {matrix.measure}"
+    size += matrix.direction.words.replace(";", " ·")
     judged = "" if scores is None else f" · judgments: {called(scores.key)}"
     parts = (_best, _real, _where, _judges, _next)
     sections = [section for section in (part(material) for part in parts) if section is not None]
@@ -73,12 +78,11 @@ def _board(material: Material) -> Exhibit:
     else:
         rows: list[tuple[Cell, ...]] = [
             (place, starred(run, manual), value, texts.get(run), letters[run])
-            for place, run, value in zip(places(mean_ranks(pairs.scores)), pairs.runs, pairs.scores, strict=True)
+            for place, run, value in zip(places(pairs.ranks), pairs.runs, pairs.scores, strict=True)
         ]
         columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
         shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
-    groups = "Runs that share a letter in the column group cannot be told apart."
-    notes = (groups, *intervals.reasons, *_stars(shown))
+    notes = (SHARED_LETTER, *intervals.reasons, *_stars(shown))
     return Exhibit("scores", replace(shown, title="All runs", notes=notes))
 
 
@@ -96,8 +100,8 @@ def _real(material: Material) -> Section | None:
             "Significant and repeatable answer two questions. Significant: chance alone does not explain this "
             "difference. Repeatable: a gap of this size keeps its sign with new questions."
         )
-    exhibits: list[Exhibit] = []
     first_two, curves = material.first_two, material.curves
+    exhibits = [] if first_two is None else [Exhibit("first-two", _first_two(material, first_two))]
     if first_two is not None and first_two.deciding:
         exhibits += _drawn(lambda: figures.differences_by_unit(first_two))
     if curves is not None:
@@ -105,23 +109,39 @@ def _real(material: Material) -> Section | None:
     return Section("real", "Is it real?", tuple(about), (*exhibits, _pairs(material)))
 
 
+def _first_two(material: Material, first_two: PairComparison) -> Table:
+    """The difference of the first two runs, its interval, and the chance that new questions reverse it."""
+    shown = first_two.table()
+    scores, (name, _, _), *others = shown.rows[:2], *shown.rows[2:]
+    # The first is never behind: the difference needs no sign.
+    rows = (*scores, (name, signed(first_two.difference)[1:], answers.interval_of_lead(material)), *others)
+    title = f"{called(first_two.a)} and {called(first_two.b)} in numbers"
+    return replace(shown, title=title, rows=rows, notes=(READING, *_stars(shown)))
+
+
 def _pairs(material: Material) -> Exhibit:
     """All pairs of runs, the clearest first."""
     pairs = sorted(
-        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference)
+        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
     )
     columns: list[Column | str] = [
         "run",
         "compared with",
         Column("difference", f"+.{decimals(pair.difference for pair in pairs)}f"),
+        *(Column(name, "+.3f") for name in ("from", "to")),
         Column("p, corrected", PROBABILITY),
     ]
     manual = material.pairs.manual
     rows = [
-        (starred(pair.a, manual), starred(pair.b, manual), pair.difference, pair.p_adjusted, pair.different)
+        (
+            *(starred(pair.a, manual), starred(pair.b, manual), pair.difference),
+            *(*ends(pair.interval), pair.p_adjusted, pair.different),
+        )
         for pair in pairs
     ]
-    shown = table("Pairs of runs, the clearest first", [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
+    level = percent(1 - material.pairs.alpha)
+    title = f"Pairs of runs with {level} intervals of their difference, the clearest first"
+    shown = table(title, [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
     return Exhibit("pairs", shown, folded=True)
 
 

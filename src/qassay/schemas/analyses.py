@@ -41,6 +41,8 @@ class CompareTwo(TypedDict):
     units_needed: int | None
     verdict: Literal["better", "worse", "cannot tell"]
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     score_a: float
     score_b: float
     alpha: float
@@ -71,7 +73,7 @@ class Pair(TypedDict):
 
 
 class Ranked(TypedDict):
-    """One run, and the letters it shares with runs that cannot be told apart from it."""
+    """One run, and the letters it shares with runs from which it is not shown to differ."""
 
     run: str
     score: Number
@@ -89,6 +91,8 @@ class CompareAll(TypedDict):
     different: int
     groups: list[list[str]]
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     alpha: float
     margin: Number
     ranking: list[Ranked]
@@ -122,6 +126,8 @@ class Sensitivity(TypedDict):
 
     preset: str
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     units: int
     runs: int
     pairs: int
@@ -251,6 +257,8 @@ class SwappedPair(TypedDict):
 class MeasureStability(TypedDict):
     """Rankings under several sets, by one measure."""
 
+    higher_is_better: bool
+    direction_assumed: bool
     tau: list[list[Number]]
     tau_ap: list[list[Number]]
     tau_ap_a: list[list[Number]]
@@ -297,6 +305,8 @@ class Plan(TypedDict):
     """Questions, and assessors, for a wanted difference."""
 
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     runs: int
     units: int
     error: float
@@ -380,6 +390,8 @@ class Trust(TypedDict):
     intervals: dict[str, Interval]
     measure: str | None
     nugget_lists: NotRequired[list[NuggetListPair]]
+    higher_is_better: bool
+    direction_assumed: bool
     notes: Notes
 
 

@@ -101,12 +101,17 @@ class Pool(TypedDict):
 
 
 class SubmittedFile(TypedDict):
-    """The result of one file: the tag of the run (null where it was refused), or its errors."""
+    """The result of one file: the tag of the run (null where it was refused), or its errors.
+
+    `runs` has the tags of all its runs: a table of answers may have several systems.
+    """
 
     file: str
     run: str | None
+    runs: list[str]
     errors: list[Problem]
     errors_total: int
+    warnings: NotRequired[list[Problem]]
 
 
 class SubmittedRun(TypedDict):

@@ -26,6 +26,9 @@ def document_of(record: type) -> type:
         if is_dataclass(base):
             hints |= get_type_hints(base)
     keys = {key: json_type(hints.get(name) or _returned(record, name)) for key, name in keys_of(record).items()}
+    if "measure" in keys:
+        keys = {name: kind for name, kind in keys.items() if name != "direction"}
+        keys |= {"higher_is_better": bool, "direction_assumed": bool}
     document = TypedDict(record.__name__, keys)  # type: ignore[misc]  # its keys are those of the record
     document.__doc__ = inspect.cleandoc(record.__doc__ or "")
     document.__module__ = record.__module__

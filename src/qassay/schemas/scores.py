@@ -58,6 +58,8 @@ class Score(TypedDict):
     task: str
     key: str
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     runs: list[RunScore]
     units: list[str]
     matrix: dict[str, list[Number]]
@@ -102,6 +104,8 @@ class Correction(TypedDict):
     sample: str
     target: Literal["new", "these"]
     measure: str
+    higher_is_better: bool
+    direction_assumed: bool
     units: int
     labelled: int
     drawn: int
@@ -175,6 +179,8 @@ Sample = TypedDict(
         "for": str,
         "pair": list[str] | None,
         "measure": str,
+        "higher_is_better": bool,
+        "direction_assumed": bool,
         "size": int,
         "population": int,
         "seed": int,

@@ -141,8 +141,10 @@ def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units:
         unjudged=selection.unjudged,
         missing=selection.missing,
         empty=_empty_answers(tally, selection),
+        better=_better(tally),
         unit_name=_unit_name(tally, measure),
         scale=_scale(tally, measure),
+        right_or_wrong=_right_or_wrong(tally, measure),
         judges=_judges(tally, measure),
     )
 
@@ -155,6 +157,15 @@ def _empty_answers(tally: Tally, selection: Selection) -> dict[str, int]:
         if isinstance(counts, LabelCounts):
             numbers += counts.empty[:, scored].sum(axis=1)
     return {tag: int(number) for tag, number in zip(tally.runs.tags, numbers, strict=True) if number}
+
+
+def _better(tally: Tally) -> dict[str, int]:
+    """Of which labels a smaller share is better (-1), or neither (0), where answers have labels."""
+    values = tally.task.values
+    if not any(isinstance(counted.counts, LabelCounts) for counted in tally.types.values()):
+        return {}
+    lowest, highest = min(values.values()), max(values.values())
+    return {label: -1 if value == lowest else 0 for label, value in values.items() if value < highest}
 
 
 def _judges(tally: Tally, measure: Measure) -> tuple[str, ...]:
@@ -173,6 +184,13 @@ def _unit_name(tally: Tally, measure: Measure) -> tuple[str, str]:
     if measure.by_series:
         return ("series", "series")
     return ("pair", "pairs") if set(task.types) == {"pair"} else ("question", "questions")
+
+
+def _right_or_wrong(tally: Tally, measure: Measure) -> bool:
+    """Whether the task lets a question score 0 or 1 alone, whatever the runs at hand score."""
+    if measure.needs is LabelCounts:
+        return set(tally.task.values.values()) <= {0.0, 1.0}
+    return measure.denominator == 1
 
 
 def _scale(tally: Tally, measure: Measure) -> tuple[float, float]:

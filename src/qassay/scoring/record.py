@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from qassay.arrays import TIE, Floats, Integers, none_for_nan
 from qassay.display import enumerated
-from qassay.errors import UsageError
+from qassay.errors import UsageError, unknown
 from qassay.judging.voting import Vote
 from qassay.matrix import ScoreMatrix, too_few_for_intervals
 from qassay.questions import Question
@@ -101,9 +101,13 @@ class Scores(Result):
     # Empty answers of each run, where answers have labels: nobody judges them, and they get the lowest value.
     empty: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    # Components of which less is better (-1), or neither more nor less (0): the shares of labels that are not the best.
+    better: Mapping[str, int] = field(default_factory=dict)
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("question", "questions")
     scale: tuple[float, float] = (0.0, 1.0)
+    # Whether a question can have no other scores than 0 and 1.
+    right_or_wrong: bool = False
     # Under a key of several sets: how many judgments of each run come from each of them.
     judged_by: Mapping[str, Mapping[str, int]] | None = None
     # Who rated the justifications, where the score is the mean of their ratings.
@@ -163,11 +167,19 @@ class Scores(Result):
     @cached_property
     def matrix(self) -> ScoreMatrix:
         """The score matrix for analyses: the units that every run has."""
-        whole = ~np.isnan(self.units.values).any(axis=0)
+        shown = {row.run for row in self.runs}
+        return self.matrix_of([tag for tag in self.tags if tag in shown])
+
+    def matrix_of(self, runs: Sequence[str]) -> ScoreMatrix:
+        """The score matrix of these runs: the units that each of them has."""
+        for tag in runs:
+            if tag not in self.tags:
+                raise unknown("run", tag, self.tags)
+        rows = np.array([self.tags.index(tag) for tag in runs], dtype=np.int64)
+        whole = ~np.isnan(self.units.values[rows]).any(axis=0)
         if not whole.any():
             raise UsageError(f"no {self.unit_name[0]} is scored for every run; there is nothing to analyse")
         units = np.flatnonzero(whole)
-        shown = {row.run for row in self.runs}
         notes = [note for note in replace(self, missing=None).notes_for_output() if not note.startswith("*")]
         if self.missing and self.missing[0] == "skip":
             units_in_words = f"{len(units)} of {counted(len(self.units.ids), self.unit_name)}"
@@ -175,18 +187,20 @@ class Scores(Result):
         elif self.missing:
             notes += [note for note in self.notes_for_output() if note.startswith("Questions without a response")]
         return ScoreMatrix(
-            runs=self.tags,
+            runs=tuple(runs),
             units=tuple(self.units.ids[unit] for unit in units),
-            values=self.units.values[:, units],
+            values=self.units.values[np.ix_(rows, units)],
             measure=self.measure,
-            summary=self.units.summary.on_units(units),
+            summary=self.units.summary.for_runs(rows).on_units(units),
             denominator=self.units.denominator,
             clusters=tuple(self.units.series[unit] for unit in units) if self.units.series else None,
             manual=frozenset(tag for tag, about in self.information.items() if about.manual),
             notes=tuple(notes),
             unit_name=self.unit_name,
             scale=self.scale,
-        ).select([tag for tag in self.tags if tag in shown])
+            right_or_wrong=self.right_or_wrong,
+            others=len(self.runs) - len(rows),
+        )
 
     def leaderboard(self, beside: Mapping[str, Mapping[str, str | None]] | None = None) -> Table:
         """Runs by decreasing score with their components; manual runs carry a star.

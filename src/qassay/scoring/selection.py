@@ -10,13 +10,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import InputError, Problem, Problems, few
+from qassay.errors import InputError, Problem, Problems, Remedy, few
 from qassay.measures import Measure
 from qassay.scoring.record import Dropped
 from qassay.tally import AnswerCounts, Block, LabelCounts, ListCounts, NuggetCounts, PairCounts, Tally, TypeTally
 from qassay.tally.rows import whole_questions
 
 FIRST_FEW = 5
+_WRONG_OR_DROP = (
+    Remedy("unjudged", "wrong", "To count them as wrong"),
+    Remedy("unjudged", "drop", "to leave out only questions with no judgment at all"),
+)
+_ZERO_OR_SKIP = (Remedy("missing", "zero", "To count 0"), Remedy("missing", "skip", "to leave the questions out"))
 # Looked up only where it matters: it takes reading all sets.
 Judged = Callable[[], Collection[str]]
 
@@ -244,11 +249,8 @@ def _check_unjudged(tally: Tally, selection: Selection) -> None:
         selection.unjudged = ("wrong", table.height)
         return
     items = "1 item is" if table.height == 1 else f"{table.height:,} items are"
-    advice = (
-        "judge them, or count them as wrong with --unjudged wrong "
-        "(--unjudged drop leaves out only questions with no judgment at all)"
-    )
-    problems = [Problem("unjudged", f"{items} not judged in the set {tally.key.name}; {advice}")]
+    message = f"{items} not judged in the set {tally.key.name}; judge them"
+    problems = [Problem("unjudged", message, way_out=_WRONG_OR_DROP)]
     for question, run, item in table.head(FIRST_FEW).iter_rows():
         of_run = f" of run {run}" if run else ""
         problems.append(Problem("unjudged", f"question {question}{of_run}: {item[:200]}", None, None, question))
@@ -287,11 +289,12 @@ def _check_missing(tally: Tally, selection: Selection) -> None:
     if selection.missing_rule != "stop":
         selection.missing = (selection.missing_rule, {run: len(questions) for run, questions in sorted(gaps.items())})
         return
-    advice = "complete the run, or score with --missing zero (it counts 0) or --missing skip (it is left out)"
     raise InputError(
         Problem(
             "missing-question",
-            f"run {run} has no response to {len(questions):,} of the questions ({few(questions, FIRST_FEW)}); {advice}",
+            f"run {run} has no response to {len(questions):,} of the questions ({few(questions, FIRST_FEW)}); complete "
+            "the run",
+            way_out=_ZERO_OR_SKIP,
         )
         for run, questions in sorted(gaps.items())
     )

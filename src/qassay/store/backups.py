@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from qassay.errors import InputError, Problem, few
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
+from qassay.formats.links import refuse_way_out
 from qassay.formats.times import now
 from qassay.store.engine import Store, connect, open_database, sqlite_url, store_url
 from qassay.store.people import end
@@ -53,7 +54,7 @@ def back_up(store: Store, target: Path) -> None:
 
 def check_backup(path: Path) -> None:
     """Stop at a file that is not a sound backup."""
-    if not path.is_file():
+    if not refuse_way_out(path).is_file():
         raise InputError(Problem("configuration", "is not there", str(path)))
     try:
         with closing(sqlite3.connect(_read_only(path), uri=True)) as database:
@@ -71,7 +72,7 @@ def check_backup(path: Path) -> None:
 def restore(folder: Folder, backup: Path, *, force: bool = False) -> Path | None:
     """Put a backup in the place of the store and return where the store that was there is kept, if there was one.
 
-    Nobody may be using the store. A backup of an earlier release is brought up to date. All sessions and tokens are
+    Nobody may be using the store. A backup of an earlier version is brought up to date. All sessions and tokens are
     ended, and invitations that were open expire: some may have been ended, or used, since. A database server's store is
     replaced only where it is empty, or with `force`.
     """
@@ -103,7 +104,7 @@ def _refuse_foreign(engine: Engine, backup: Path) -> None:
     """Stop at a backup with tables, views or triggers that Qassay did not make: they would act in the store."""
     try:
         with engine.connect() as connection:
-            version = store_version(connection)
+            version = store_version(connection, str(backup))
             foreign = foreign_objects(connection, version) if version is not None else []
     except DBAPIError as error:
         raise InputError(Problem("configuration", f"is a damaged backup: {error.orig}", str(backup))) from None

@@ -24,9 +24,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from qassay.errors import InputError, Problem
 from qassay.extras import install_line
-from qassay.formats.files import stays_inside
 from qassay.formats.folder import (
-    CONFIGURATION,
     DATABASE,
     VARIABLE,
     Configuration,
@@ -36,6 +34,7 @@ from qassay.formats.folder import (
     open_folder,
     read_configuration,
 )
+from qassay.formats.links import CONFIGURATION, stays_inside
 from qassay.store.settings import EVALUATION, get_setting
 from qassay.store.versions import migrate
 

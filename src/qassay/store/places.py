@@ -67,11 +67,13 @@ def _refuse_what_serve_refuses(plan: Plan) -> None:
     from qassay.errors import InputError
     from qassay.formats.files import TemporaryFolder
     from qassay.formats.folder import Folder
+    from qassay.formats.links import CONFIGURATION, refuse_way_out
 
     contents = plan.folder.contents
     trial = TemporaryFolder("qassay-import-")
     for path in [*contents.glob("*.*"), *(path for name in PARTS for path in (contents / name).glob("*"))]:
-        if path.is_file():
+        if path.is_file() and path.name != CONFIGURATION:  # which is read in the folder itself
+            refuse_way_out(path)
             (trial.path / path.relative_to(contents)).parent.mkdir(exist_ok=True)
             (trial.path / path.relative_to(contents)).symlink_to(path.resolve())
 

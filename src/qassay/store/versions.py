@@ -17,10 +17,10 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, select, text
 from qassay.errors import InputError, Problem
 
 # The version that this release reads and writes: the name of the last file in migrations/versions.
-HEAD = "0005"
+HEAD = "0100"
+# The version of the first release; smaller ones are of stores that were made before it.
+FIRST = "0100"
 VERSION_TABLE = "qassay_version"
-# From this version on assignments count decisions.
-_COUNTS_DECISIONS = "0005"
 # Any number of our own: the connection that has this lock on PostgreSQL is the one that migrates.
 _LOCK = 7_117_400_101
 
@@ -28,8 +28,8 @@ _LOCK = 7_117_400_101
 def migrate(engine: Engine) -> None:
     """Bring the store to the present version, in one transaction; an empty database becomes an empty store.
 
-    A store of a newer release is refused. On SQLite the file is copied before an older store is changed, to
-    `qassay.db.before-NEW-was-OLD`, and the copy stays.
+    A store of a newer release, or of before the first one, is refused. On SQLite the file is copied before an older
+    store is changed, to `qassay.db.before-NEW-was-OLD`, and the copy stays.
     """
     with engine.connect() as connection:
         version = store_version(connection)
@@ -45,22 +45,14 @@ def migrate(engine: Engine) -> None:
             before = store_version(connection)
             if before != HEAD:  # nobody else was faster
                 _upgrade(connection)
-                if before is not None and before < _COUNTS_DECISIONS:
-                    _count_decisions(connection)
 
 
-def _count_decisions(connection: Connection) -> None:
-    """Count the decisions of assignments, where their items were counted: only the kinds of judgment know them."""
-    from qassay.store.assignment.counting import count_all_again  # it builds on this module
-
-    count_all_again(connection)
-
-
-def store_version(connection: Connection) -> str | None:
+def store_version(connection: Connection, place: str | None = None) -> str | None:
     """The version of the store in this database; None where the database is empty.
 
-    A store of a later release is refused, and so is a database with other tables.
+    A store of a later release is refused, one that was made before the first release, and a database with other tables.
     """
+    place = place or _name(connection)
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE in tables:
         version: str = connection.execute(select(text("version_num")).select_from(text(VERSION_TABLE))).scalar_one()
@@ -69,12 +61,18 @@ def store_version(connection: Connection) -> str | None:
                 f"the store has version {version}, made by a newer Qassay; this one knows versions up to {HEAD}:"
                 " use the newer Qassay, or restore a backup of that time"
             )
-            raise InputError(Problem("configuration", message, _name(connection)))
+            raise InputError(Problem("configuration", message, place))
+        if version < FIRST:
+            message = (
+                f"the store has version {version}, of before the first release, and stays as it is. Make a converted"
+                " copy, in a checkout of Qassay: python scripts/convert_store.py OLD NEW"
+            )
+            raise InputError(Problem("configuration", message, place))
         return version
     if tables:
         names = ", ".join(sorted(tables)[:3])
         message = f"contains tables that are not of Qassay ({names}); give the evaluation a database of its own"
-        raise InputError(Problem("configuration", message, _name(connection)))
+        raise InputError(Problem("configuration", message, place))
     return None
 
 

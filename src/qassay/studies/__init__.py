@@ -21,7 +21,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = frozenset({"describe", "facts", "reuse"})
+COMMANDS = ("describe", "facts", "reuse")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (

@@ -20,7 +20,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -89,7 +89,9 @@ class Description(Result):
         return self.units.to_polars()
 
 
-def describe(scores: ScoresLike | Evaluation, **how: Unpack[Scoring]) -> Description:
+def describe(
+    scores: ScoresLike | Evaluation, *, lower_is_better: Collection[str] = (), **how: Unpack[Scoring]
+) -> Description:
     """How do the scores spread over the units, and what does the ranking owe to weights and aggregation?
 
     The keyword arguments say how an evaluation is scored, as in `Evaluation.score`. An evaluation with several types
@@ -103,7 +105,7 @@ def describe(scores: ScoresLike | Evaluation, **how: Unpack[Scoring]) -> Descrip
     evaluation = as_evaluation(scores)
     if evaluation is None:
         refuse_options(**how)
-        return Description(score_distributions(as_matrix(scores)))
+        return Description(score_distributions(as_matrix(scores, lower_is_better=lower_is_better)))
     scored = evaluation.score(**how)
     main = how.get("measure") is None
     composed = _composition(evaluation, scored, how) if main and how.get("component") is None else {}

@@ -23,6 +23,7 @@ from typing import TypedDict
 
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.evaluation import Evaluation
 from qassay.judging import ADJUDICATED, kind_of_type
 from qassay.judging.keys import Key, no_nuggets
@@ -210,6 +211,7 @@ def facts(evaluation: Evaluation, *, key: KeyOption = None) -> Facts:
     >>> facts.questions, facts.series.count, facts.target_types["PERSON"], len(facts.nil)
     ({'factoid': 77, 'list': 16, 'other': 16}, 16, 4, 9)
     """
+    need_evaluation(evaluation, "facts")
     chosen = _key(evaluation, key)
     questions = evaluation.questions
     known = chosen.answer_classes()

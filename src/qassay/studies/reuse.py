@@ -24,6 +24,7 @@ from typing import Annotated, Any
 
 import polars as pl
 
+from qassay.analysis import need_evaluation
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, documents_at
 from qassay.assessors.judging import close, shown_nuggets
 from qassay.assessors.own import as_assessor
@@ -73,6 +74,7 @@ def reuse(
     >>> qassay.reuse(qassay.open(qassay.demo_folder()), "match(normalise=true)", component="factoid")
     Reuse: ...
     """
+    need_evaluation(evaluation, "reuse")
     configuration = evaluation.configuration
     rules: dict[str, Any] = {
         **{"by": by, "measure": measure, "component": component, "missing": missing, "progress": progress},

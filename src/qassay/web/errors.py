@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -28,7 +28,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qassay.errors import InputError, Problem, QassayError
+from qassay.errors import InputError, Problem, QassayError, Remedy, UsageError
 from qassay.web.rendering import render
 
 # Serialisation failure, deadlock, lock not available: PostgreSQL's words for: try again.
@@ -81,14 +81,9 @@ _WAYS = {
     "`qassay score` and `qassay compare`": "the pages “Who is best?” and “Is it real?”",
     "`qassay compare`": "the page “Is it real?”",
     "`qassay sensitivity`": "the page “How many more questions?”",
-    "count them as wrong with --unjudged wrong (--unjudged drop leaves out only questions with no judgment at all)": (
-        "choose how unjudged items count"
-    ),
-    "score with --missing zero (it counts 0) or --missing skip (it is left out)": (
-        "choose what questions without a response count"
-    ),
     # A run that is sent to the application has to be complete.
     " (to score it anyway: qassay score --missing zero or skip)": "",
+    "; to add these questions: --new-questions": "",
     ": --against SET": "",
     "; to compare whole sets, leave out --by person": "",
     "; let an assessor judge the run left out: --with ASSESSOR": "",
@@ -108,6 +103,11 @@ _WAYS = {
     "has no questions.*; add them with: qassay import FOLDER QUESTIONS": (
         "there are no questions yet; write and publish them on the page Questions"
     ),
+}
+# What to do on a page in place of an option.
+_CHOICES = {
+    "missing": "choose what questions without a response count",
+    "unjudged": "choose how unjudged items count",
 }
 _DRAW = re.compile(r": qassay sample FOLDER --size \d+ --for \S+")
 _PUBLISHED = re.compile(r"(on the page Questions) of: qassay serve .*", re.DOTALL)
@@ -190,10 +190,10 @@ def _as_refusal(error: Exception) -> Refusal | None:
         field = f"{first['field']}: " if first.get("field") else ""
         return Refusal(422, f"{field}{first['message']}", problems=problems)
     if isinstance(error, InputError):
-        faults = [without_path(problem) for problem in error.problems]
+        faults = [for_page(problem) for problem in error.problems]
         return Refusal(422, str(faults[0]), problems=tuple(problem.as_json() for problem in faults))
     if isinstance(error, QassayError):
-        return Refusal(400, str(error))
+        return Refusal(400, sentence_of(error))
     if isinstance(error, HTTPException):
         message = MESSAGES.get(error.status_code) or str(error.detail)
         return Refusal(error.status_code, message, headers=error.headers)
@@ -237,11 +237,26 @@ def cannot_be_written(error: Exception) -> bool:
     return getattr(cause, "sqlstate", None) in ("53100", "25006")  # PostgreSQL: disk_full, read_only_sql_transaction
 
 
-def without_path(problem: Problem) -> Problem:
-    """A problem that names a file by its name alone: where the server has it is nobody's business."""
-    if problem.file is None or not Path(problem.file).is_absolute():
-        return problem
-    return replace(problem, file=Path(problem.file).name)
+def for_page(problem: Problem) -> Problem:
+    """A problem in words of the page, and the name of its file alone: the path is the server's."""
+    file = problem.file
+    if file is not None and Path(file).is_absolute():
+        file = Path(file).name
+    return replace(problem, file=file, message=_with_choices(problem.message, problem.way_out), way_out=())
+
+
+def sentence_of(error: Exception) -> str:
+    """An error in words of the page."""
+    return _with_choices(error.message, error.way_out) if isinstance(error, UsageError) else str(error)
+
+
+def _with_choices(message: str, way_out: Sequence[Remedy]) -> str:
+    """A message and what to choose on a page; options that no page has are left out.
+
+    >>> _with_choices("complete the run", [Remedy("missing", "zero", "To count 0")])
+    'complete the run, or choose what questions without a response count'
+    """
+    return ", or ".join(dict.fromkeys([message, *(_CHOICES[o.name] for o in way_out if o.name in _CHOICES)]))
 
 
 def on_page(text: str) -> str:

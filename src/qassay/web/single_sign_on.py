@@ -12,6 +12,7 @@ import hashlib
 import secrets
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -22,6 +23,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from qassay import net
 from qassay.errors import UsageError
 from qassay.extras import require
 from qassay.store.people import Account, accept_invitation, clean_name, find_account, find_subject
@@ -43,6 +45,9 @@ FAILED: Final = "single sign-on did not succeed; try again, or ask the organiser
 router = Router()
 PATH: Final = "/single-sign-on"
 TRY_SECONDS: Final = 600
+# What the provider may take for an answer: seconds, and bytes.
+TIMEOUT: Final = 10.0
+LONGEST_ANSWER: Final = 1 << 20
 MOST_TRIES: Final = 10_000
 
 
@@ -56,7 +61,7 @@ class Provider:
     def metadata(self) -> dict[str, Any]:
         """The provider's metadata, fetched once."""
         issuer = self.sign_on.issuer
-        metadata = _ask("GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
+        metadata = _ask(issuer.rstrip("/") + "/.well-known/openid-configuration")
         if metadata.get("issuer") != issuer:
             raise Refusal(502, f"the identity provider calls itself {metadata.get('issuer')!r}, not {issuer!r}")
         if not all(isinstance(metadata.get(name), str) for name in ENDPOINTS):
@@ -73,8 +78,9 @@ class Provider:
             "client_id": client,
             "code_verifier": verifier,
         }
-        auth = (quote(client, safe=""), quote(secret, safe="")) if secret else None
-        return _ask("POST", self.metadata["token_endpoint"], data=sent, auth=auth)
+        login = f"{quote(client, safe='')}:{quote(secret, safe='')}" if secret else ""
+        authorization = login and f"Basic {base64.b64encode(login.encode()).decode()}"
+        return _ask(self.metadata["token_endpoint"], form=sent, authorization=authorization)
 
     def claims(self, token: object, *, nonce: str) -> dict[str, Any]:
         """The content of a token, where the signature is the provider's and it was made for us and this try."""
@@ -85,7 +91,7 @@ class Provider:
         if not isinstance(token, str):
             raise Refusal(403, FAILED)
         client = self.sign_on.client
-        keys: Any = _ask("GET", self.metadata["jwks_uri"])
+        keys: Any = _ask(self.metadata["jwks_uri"])
         rules = jwt.JWTClaimsRegistry(
             leeway=LEEWAY_SECONDS,
             iss={"essential": True, "value": self.sign_on.issuer},
@@ -110,23 +116,27 @@ class Provider:
         at = self.metadata.get("userinfo_endpoint")
         if not isinstance(at, str) or not isinstance(token, str):
             return claims
-        names = _ask("GET", at, headers={"Authorization": f"Bearer {token}"})
+        names = _ask(at, authorization=f"Bearer {token}")
         if names.get("sub") != claims["sub"]:
             raise Refusal(403, FAILED)
         return {key: names.get(key) for key in NAMES} | claims
 
 
-def _ask(method: str, at: str, **sent: Any) -> dict[str, Any]:
+def _ask(at: str, *, form: Mapping[str, str] | None = None, authorization: str | None = None) -> dict[str, Any]:
     """A JSON object from the provider; a refusal where it is away or says no."""
-    import httpx
-
+    headers = {"Accept": "application/json"} | ({"Authorization": authorization} if authorization else {})
+    body = None
+    if form is not None:
+        body = urlencode(form).encode()
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    method = "GET" if form is None else "POST"
     try:
-        with httpx.Client(timeout=10, follow_redirects=False, headers={"Accept": "application/json"}) as provider:
-            answered = provider.request(method, at, **sent)
-            answered.raise_for_status()
-            content = answered.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        raise Refusal(502, "the identity provider cannot be reached or refused; try again later") from None
+        reply = net.exchange(method, at, headers=headers, body=body, seconds=TIMEOUT, most=LONGEST_ANSWER)
+        content = reply.json() if reply.status < 300 else None
+    except (net.NoReplyError, ValueError):
+        content = None
+    if content is None:
+        raise Refusal(502, "the identity provider cannot be reached or refused; try again later")
     if not isinstance(content, dict):
         raise Refusal(502, NOT_UNDERSTOOD)
     return content

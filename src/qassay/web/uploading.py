@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from qassay.errors import InputError, Problem
 from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, unpacked
 from qassay.web.checking import Checked, Checker, Upload
-from qassay.web.errors import Refusal, on_page
+from qassay.web.errors import Refusal, for_page, on_page
 from qassay.web.questions import author_questions, questions_of
 from qassay.web.routing import Context
 from qassay.web.site import Site
@@ -51,17 +51,23 @@ Keep = Callable[[Connection, str, bytes, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of one file: the run that is kept, or the first of its `faults`.
+    """The result of one file: the runs that are kept, or the first of its `faults`.
 
     `organisation` is that of the participant who sent it; only its members see the report then.
     """
 
     file: str
-    tag: str | None
+    tags: tuple[str, ...]
     problems: tuple[Problem, ...]
     faults: int
+    warnings: tuple[Problem, ...] = ()
     organisation: str | None = None
     number: str = field(default_factory=lambda: token_hex(8))
+
+    @property
+    def tag(self) -> str | None:
+        """The tag of the run, or of the first."""
+        return self.tags[0] if self.tags else None
 
 
 class Fault(Context):
@@ -74,12 +80,14 @@ class Fault(Context):
 
 
 class FileReport(Context):
-    """The result of one uploaded file: a run, or the first of its faults."""
+    """The result of one uploaded file: its runs and what is odd in them, or the first of its faults."""
 
     file: str
     tag: str | None
+    tags: list[str]
     faults: int
     first: list[Fault]
+    warnings: list[Fault]
     report: str | None
 
 
@@ -107,19 +115,23 @@ def take_upload(
     keep: Keep,
     organisation: str | None = None,
 ) -> Report:
-    """Check one uploaded file and keep the run in it; nothing of a faulty one stays."""
+    """Check one uploaded file and keep the runs in it; nothing of a faulty one stays."""
     called = clean_name(name)
     room = TemporaryFolder("qassay-upload-")
+    tags: tuple[str, ...] = ()
     with _turn:
         try:
             data, plain = _received(content, room.path, called, site.settings.upload_limit)
             checked = _checked(site, checker, plain, called, names_drafts=organisation is None)
             if checked.tag is not None:
+                runs = checked.made or {checked.tag: data.read_bytes()}
                 with site.store.write() as connection:
-                    keep(connection, checked.tag, data.read_bytes(), called)
+                    for tag, run in runs.items():
+                        keep(connection, tag, run, called)
+                tags = tuple(runs)
         except InputError as error:
             checked = Checked(None, error.problems, error.problems.total)
-    report = Report(called, checked.tag, checked.problems, checked.faults, organisation)
+    report = Report(called, tags, checked.problems, checked.faults, checked.warnings, organisation)
     if report.problems:
         _remember(site, report)
     return report
@@ -128,7 +140,10 @@ def take_upload(
 def file_report(report: Report) -> FileReport:
     """The answer to the sender of a file."""
     number = report.number if report.problems else None
-    return FileReport.build(report, first=_faults(report.problems), report=number)
+    warnings = _faults(report.warnings)
+    return FileReport.build(
+        report, tags=list(report.tags), first=_faults(report.problems), warnings=warnings, report=number
+    )
 
 
 def report_page(site: Site, number: str, page: int, *, organisation: str | None, back: str, label: str) -> ReportPage:
@@ -240,7 +255,7 @@ def _in_words_of_the_page(site: Site, problems: Iterable[Problem], *, names_draf
             questions = author_questions(site, connection)
         drafts = {questions.names[name] for name in questions.draft_ids}
     reworded = []
-    for problem in problems:
+    for problem in map(for_page, problems):
         message = on_page(problem.message)
         if problem.rule == "unknown-question" and problem.question in drafts:
             message = f"question {problem.question} is a draft; publish it on the page Questions, or remove the line"

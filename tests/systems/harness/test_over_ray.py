@@ -8,29 +8,14 @@ from typing import Any
 import pytest
 
 from qassay import tasks
-from qassay.errors import UsageError
 from qassay.questions import TestSet
 from qassay.systems.harness.driving import DriveOptions, drive
-from qassay.systems.harness.opening import open_system
-from qassay.systems.harness.over_ray import over_ray
-from qassay.systems.harness.wire import CallError, DriveError
+from qassay.systems.harness.opening import open_system, over_ray
+from qassay.systems.harness.wire import DriveError
 
 SERIES = tasks.task("series2004")
 Program = Callable[[str], str]
 OpenLog = Callable[..., Any]
-
-
-def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qassay.extras.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"pip install 'qassay\[ray\]'"):
-        over_ray(open_system("cat", task=SERIES), "local")
-
-
-def test_a_failure_can_be_made_again_elsewhere() -> None:
-    failure = CallError("twice", "m", again=False, fatal=True, wait=2.0, rule="syntax", raw="r")
-    again = CallError(**failure.fields())
-    assert again.fields() == failure.fields()
-    assert str(again) == "m"
 
 
 @pytest.fixture(scope="module")
@@ -73,12 +58,3 @@ def test_failures_over_ray(
     system = over_ray(open_system(program(body), task=SERIES), cluster)
     with open_log(two_series) as log, pytest.raises(DriveError, match=message):
         drive(system, two_series, task=SERIES, log=log, options=DriveOptions(timeout=1, retries=0))
-
-
-@pytest.mark.parametrize(
-    ("address", "message"), [("127.0.0.1:9", "no Ray cluster at"), ("nonsense", "takes HOST:PORT, auto or local")]
-)
-def test_addresses_where_nobody_is(monkeypatch: pytest.MonkeyPatch, address: str, message: str) -> None:
-    monkeypatch.setattr("qassay.systems.harness.over_ray.require", lambda extra, what: None)
-    with pytest.raises(UsageError, match=message):
-        over_ray(open_system("cat", task=SERIES), address)

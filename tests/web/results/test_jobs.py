@@ -12,8 +12,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -95,39 +95,36 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(jobs, tmp_path: Path) -> Non
     assert "qassay.toml" in job.result().message
 
 
-def test_a_study_that_takes_too_long_is_interrupted_and_the_next_one_is_not() -> None:
-    hasty = JobQueue(limit=0.0)
-    try:
-        job = waited(hasty, hasty.submit(request(), "a"))
-        assert job.condition == "broken"
-        assert "longer than" in job.message
-        hasty._limit = 60.0
-        assert waited(hasty, hasty.submit(request(), "b", fresh=True)).condition == "found"
-    finally:
-        hasty.close()
+@pytest.mark.parametrize(
+    ("limit", "value", "says"),
+    [("_limit", 0.0, "longer than 0 seconds"), ("_job_memory", 1 << 20, "more than 1 MiB of memory")],
+)
+def test_a_study_that_takes_too_much_is_interrupted_and_the_next_one_is_not(
+    own: JobQueue, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, says: str
+) -> None:
+    with monkeypatch.context() as small:
+        small.setattr(own, limit, value)
+        job = waited(own, own.submit(request(), "a"))
+    assert job.condition == "broken"
+    assert says in job.message
+    assert waited(own, own.submit(request(), "b", fresh=True)).condition == "found"
 
 
-def test_a_study_that_takes_too_much_memory_is_interrupted_and_the_next_one_is_not() -> None:
-    small = JobQueue(job_memory=1 << 20)
-    try:
-        job = waited(small, small.submit(request(), "a"))
-        assert job.condition == "broken"
-        assert "more than 1 MiB of memory" in job.message
-        small._job_memory = 1 << 40
-        assert waited(small, small.submit(request(), "b", fresh=True)).condition == "found"
-    finally:
-        small.close()
+def killed(*_: object) -> None:
+    """A study whose process is ended from outside."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
+    job = waited(own, own.submit(replace(request(), study=killed), "a"))
+    assert job.condition == "broken"
+    assert "memory" in job.message
     before = {process.pid for process in ours()}
     waited(own, own.submit(request(), "a"))
     (mine,) = [process for process in ours() if process.pid not in before]
-    os.kill(mine.pid or 0, signal.SIGKILL)
-    job = waited(own, own.submit(request("describe"), "a"))
-    assert job.condition == "broken"
-    assert "memory" in job.message
-    assert waited(own, own.submit(request("describe"), "a", fresh=True)).condition == "found"
+    mine.kill()
+    mine.join(10)
+    assert waited(own, own.submit(request("describe"), "a")).condition == "found", "nobody was waiting when it died"
 
 
 def test_a_bug_is_a_sentence_too(own: JobQueue, capfd) -> None:
@@ -143,16 +140,13 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
     monkeypatch.setattr(module, "QUEUE", 3)
     begun, go_on = threading.Event(), threading.Event()
 
-    def instead(job: Job, process: object, pipe: object) -> bool:
+    def instead(job: Job, process: object) -> None:
         begun.set()
         go_on.wait(10)
         done.append(job.request.study.__name__)
-        crowded._take(job, "found", [None])
-        return True
+        crowded._take(job, None)
 
     monkeypatch.setattr(crowded, "_do", instead)
-    process = SimpleNamespace(process=None, pipe=None, end=lambda: None)
-    monkeypatch.setattr(module, "ResultsProcess", lambda: process)
     crowded.submit(request("units"), "a")
     assert begun.wait(10)
     waiting = [crowded.submit(request(study), "a") for study in ("sensitivity", "compare", "leaderboard")]

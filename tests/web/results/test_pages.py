@@ -272,13 +272,9 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
             assert finding.left_out is not None
 
 
-def test_a_page_of_many_runs_stays_small(tmp_path: Path) -> None:
-    pages_of_bounded_size(large(tmp_path / "large", 139, 386), 139, 386)
-
-
-@pytest.mark.slow
-def test_a_page_of_very_many_runs_stays_small(tmp_path: Path) -> None:
-    pages_of_bounded_size(large(tmp_path / "large", 500, 10_000), 500, 10_000)
+@pytest.mark.parametrize(("runs", "questions"), [(139, 386), pytest.param(500, 10_000, marks=pytest.mark.slow)])
+def test_a_page_of_many_runs_stays_small(tmp_path: Path, runs: int, questions: int) -> None:
+    pages_of_bounded_size(large(tmp_path / "large", runs, questions), runs, questions)
 
 
 # ---- runs and questions ---------------------------------------------------------------------------------------------

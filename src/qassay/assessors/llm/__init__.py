@@ -3,7 +3,7 @@
 prompts     what the model is told, as data files, and how texts are kept from talking to it
 forms       the form of an answer, from the record of the kind of judgment; probabilities of labels
 calls       from decisions to calls: what is shown, and what is asked for together
-endpoint    address, key and connections             protocol   requests and answers, and what an endpoint takes
+endpoint    address and key                          protocol   requests and answers, and what an endpoint takes
 pace        how many calls are under way, learned    client     calls that wait, repeat and give up
 cost        prices, and a limit that is not passed   answers    answers that were paid for
 asking      the calls of a job in their event loop   assessor   votes, opinions and traces

@@ -20,7 +20,7 @@ import msgspec
 
 from qassay.assessors.llm.prompts import Prompt
 from qassay.errors import InputError, Problem
-from qassay.formats.files import refuse_way_out
+from qassay.formats.links import refuse_way_out
 
 FOLDER = ".models"
 _BUSY = 30.0

@@ -15,12 +15,13 @@ import msgspec
 
 from qassay.assessors.llm.answers import Answer, Cache, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client, StoppedError
+from qassay.assessors.llm.client import Client, GivenUpError, StoppedError
 from qassay.assessors.llm.cost import Account
-from qassay.assessors.llm.endpoint import Carrier, Connections, Endpoint, GivenUpError, shown
+from qassay.assessors.llm.endpoint import Carrier, Endpoint, connections
 from qassay.assessors.llm.forms import MalformedError, Verdict
 from qassay.assessors.llm.pace import Pace
-from qassay.assessors.llm.protocol import Completion, Dialect, RefusalError, Settings, read_completion
+from qassay.assessors.llm.protocol import SHOWN, Completion, Dialect, RefusalError, Settings, read_completion
+from qassay.net import shown
 
 # The most of an answer that is kept in a trace or a record of a failure, in characters.
 LONGEST_RAW = 20_000
@@ -38,7 +39,8 @@ class FailedError(Exception):
 
     def in_words(self) -> str:
         """Why, with the beginning of what the model said."""
-        return shown(self.reason) + (f" (it said: {shown(self.raw)})" if shown(self.raw) else "")
+        said = shown(self.raw, SHOWN)
+        return shown(self.reason, SHOWN) + (f" (it said: {said})" if said else "")
 
 
 class LimitError(Exception):
@@ -66,7 +68,7 @@ class Model:
     timeout: float = 120.0
     parallel: int = 256
     # What carries requests there: connections of this process, unless a cluster has them.
-    connect: Callable[[Endpoint], Carrier] = field(default=Connections, compare=False, repr=False)
+    connect: Callable[[Endpoint], Carrier] = field(default=connections, compare=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """The part of a trace under which answers are kept."""
@@ -96,7 +98,7 @@ class Asking:
         """Open the cache and get ready to call."""
         model = replace(model, endpoint=model.endpoint.with_key())
         carrier = model.connect(model.endpoint)
-        pace = Pace(carrier.places(model.parallel))
+        pace = Pace(carrier.room(model.parallel))
         client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 

@@ -13,15 +13,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from qassay.assessors.llm.endpoint import SHOWN, Carrier, Endpoint, GivenUpError, Reply, UnreachableError
+from qassay.assessors.llm.endpoint import Carrier, Endpoint
 from qassay.assessors.llm.pace import Pace
-from qassay.assessors.llm.protocol import Dialect, is_too_long
-from qassay.outgoing import PASSING
+from qassay.assessors.llm.protocol import SHOWN, Dialect, is_too_long
+from qassay.net import PASSING, NoReplyError, Reply
 
 # Waits between two attempts grow from the first to the longest.
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 # An endpoint that refuses everything as too much for so long has no place for this job.
 PATIENCE = 900.0
+
+
+class GivenUpError(Exception):
+    """One call has no answer; the job goes on."""
 
 
 class StoppedError(Exception):
@@ -77,16 +81,16 @@ class Client:
     async def _try(self, body: bytes) -> tuple[Reply | None, str]:
         """One attempt: the response, or what happened in its place."""
         try:
-            async with asyncio.timeout(self.timeout):
-                return await self.carrier.post(body), ""
-        except TimeoutError:
-            return None, f"no answer within {self.timeout:g} s"
-        except UnreachableError as error:
-            return None, str(error)
+            return await self.carrier.post(body, self.timeout), ""
+        except NoReplyError as error:
+            fault = f"{self.endpoint.host} {error}"
+            if error.cause == "long":
+                raise GivenUpError(fault) from None
+            return None, fault
 
     def _simpler(self, reply: Reply, refused: Dialect) -> bool:
         """Leave out what the endpoint does not take; whether there is something to leave out."""
-        reply_text = reply.shown()
+        reply_text = reply.shown(SHOWN)
         if self.dialect != refused:
             return True  # another call has done so already
         if is_too_long(reply_text) or self.proven == refused:
@@ -99,7 +103,7 @@ class Client:
         """How long to wait before the next attempt; raises where there is no hope for the call or for the job."""
         if reply is not None and reply.status not in PASSING:
             raise self._refused(reply)
-        reply_text = "" if reply is None else self.endpoint.without_key(reply.shown())
+        reply_text = "" if reply is None else self.endpoint.without_key(reply.shown(SHOWN))
         if reply is not None and reply.status == 429:
             if "insufficient_quota" in reply_text or (
                 "quota" in reply_text.lower() and "billing" in reply_text.lower()
@@ -125,7 +129,7 @@ class Client:
 
     def _refused(self, reply: Reply) -> Exception:
         """The meaning of a status that will not go away."""
-        reply_text = self.endpoint.without_key(reply.shown())
+        reply_text = self.endpoint.without_key(reply.shown(SHOWN))
         shown = f"status {reply.status}{': ' + reply_text if reply_text else ''}"
         if reply.status in (400, 413, 422):
             if reply.status == 413 or is_too_long(reply_text):

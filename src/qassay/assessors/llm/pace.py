@@ -13,7 +13,8 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+
+from qassay.net import retry_after
 
 START = 16
 FIRST_WAIT = 0.5
@@ -111,20 +112,6 @@ class Pace:
     def _ring(self) -> None:
         self._alarm = None
         self._wake()
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait that an endpoint asks for: in seconds, in milliseconds, or as a date; None where it asks for none."""
-    exact = headers.get("retry-after-ms", "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", exact):
-        return float(exact) / 1000
-    header = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", header):
-        return float(header)
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def duration(text: str) -> float | None:

@@ -13,8 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from qassay.assessors.llm.endpoint import SHOWN, shown
 from qassay.assessors.llm.forms import MalformedError
+from qassay.net import shown
+
+# The beginning of a reply that messages show, in characters.
+SHOWN = 300
 
 AnswerForm = Literal["json_schema", "json_object", "text"]
 _FORMS: tuple[AnswerForm, ...] = ("json_schema", "json_object", "text")
@@ -110,7 +113,7 @@ def read_completion(body: bytes, sent: int) -> tuple[Completion, MalformedError 
         content = message.get("content")
     except _NO_COMPLETION:
         nothing = Completion("", None, 0, 0, estimated=True)
-        words = shown(body[: 4 * SHOWN].decode("utf-8", errors="replace"))
+        words = shown(body[: 4 * SHOWN].decode("utf-8", errors="replace"), SHOWN)
         return nothing, MalformedError(f"the response of the endpoint is not a chat completion: {words}")
     usage = answer.get("usage") if isinstance(answer.get("usage"), dict) else {}
     counts = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]

@@ -24,6 +24,7 @@ from typing import Protocol
 
 from qassay.errors import InputError, Problem
 from qassay.formats import files
+from qassay.formats.links import open_inside
 from qassay.formats.score_rows import ScoreRows
 from qassay.plugins import broken, load_plugin, plugins
 
@@ -92,7 +93,7 @@ def _content(path: Path, most: int, *, whole: bool) -> bytes:
     size = 0
     packed = path.stat().st_size
     try:
-        with path.open("rb") as file:
+        with open_inside(path) as file:
             for piece in files.unpacked(iter(lambda: file.read(HEAD), b"")):
                 pieces.append(piece)
                 size += len(piece)

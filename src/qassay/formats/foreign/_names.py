@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from qassay.formats import fields
+
 # The longest name of a system, question or metric; a prompt of a thousand words names nothing that people can read.
 LONGEST_NAME = 300
 # The longest cell that is read as Python prints an object, which takes a second per megabyte.
@@ -20,11 +22,8 @@ LONGEST_LITERAL = 1 << 16
 # Characters that turn the direction of writing.
 _DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 
-# Columns that name a system, where people put frames of several systems together.
-SYSTEM_COLUMNS = ("system", "model", "run", "experiment", "provider")
-# Columns that name a question by an id, and those that contain what was asked, each in the order of trust.
-ID_COLUMNS = ("question_id", "qid", "query_id", "sample_id", "id")
-ASKED_COLUMNS = ("user_input", "question", "query", "request", "input", "inputs", "prompt")
+# Columns that contain what was asked; some tools have a request, or inputs.
+ASKED_COLUMNS = (*fields.QUESTION, "request", "inputs")
 
 
 def name(value: object) -> str:
@@ -104,11 +103,11 @@ def file_system(path: Path) -> str:
 
 def system_in(cells: Mapping[str, Any], otherwise: str) -> str:
     """The system that a row of a frame names, else the other name."""
-    system = next((cells[column] for column in SYSTEM_COLUMNS if cells.get(column)), otherwise)
+    system = next((cells[column] for column in fields.SYSTEM if cells.get(column)), otherwise)
     return name(system)
 
 
-def question_in(cells: Mapping[str, Any], columns: Sequence[str] = (*ID_COLUMNS, *ASKED_COLUMNS)) -> str | None:
+def question_in(cells: Mapping[str, Any], columns: Sequence[str] = (*fields.QUESTION_ID, *ASKED_COLUMNS)) -> str | None:
     """The question that a row of a frame names, by the first of these columns that has something in it."""
     for column in columns:
         if cells.get(column) not in (None, ""):

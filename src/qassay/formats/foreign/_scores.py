@@ -69,6 +69,10 @@ class Scores:
         """A sample without scores: each metric of its system is missing there."""
         self._failed.append((system, question, repeat, line))
 
+    def directed(self, metric: str, *, higher_is_better: bool) -> None:
+        """The direction of a metric, as the log says it."""
+        self._rows.higher_is_better[metric] = higher_is_better
+
     def note(self, *sentences: str) -> None:
         """Sentences that every output repeats."""
         self._rows.notes.extend(sentences)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
@@ -26,7 +27,7 @@ READS = (
 _REMEDY = "Export the table of the evaluation again."
 _VALUE = "/value"
 _SCORE = "/score"
-_ASKED = (*_names.ID_COLUMNS, "request", "inputs", "question", "query", "input", "prompt")
+_ASKED = (*fields.QUESTION_ID, "request", "inputs", "question", "query", "input", "prompt")
 
 
 class _Split(msgspec.Struct):

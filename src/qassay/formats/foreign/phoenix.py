@@ -57,6 +57,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
             if column.endswith(_DETAILS) and metric + _SCORE in line.cells:
                 cell = _names.parsed(line.cells[metric + _SCORE])
                 value = cell.get("score") if isinstance(cell, dict) else cell
+                if isinstance(cell, dict) and cell.get("direction") in ("maximize", "minimize"):
+                    scores.directed(_names.name(metric), higher_is_better=cell["direction"] == "maximize")
                 scores.add(system, question, value, metric=_names.name(metric), line=line.number)
     return scores.rows()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
@@ -55,7 +56,7 @@ _OLD_METRICS = frozenset(
         "harmfulness",
     ]
 )
-_NO_METRIC = _SAMPLE | _OLD_SAMPLE | {*_names.ID_COLUMNS, *_names.SYSTEM_COLUMNS, "index", "", "Unnamed: 0"}
+_NO_METRIC = _SAMPLE | _OLD_SAMPLE | {*fields.QUESTION_ID, *fields.SYSTEM, "index", "", "Unnamed: 0"}
 
 
 def looks_like(path: Path, head: bytes) -> bool:

@@ -3,6 +3,7 @@
 plan        what will be written, where, and what is wrong with it
 questions   questions with the labels of pairs, target types, runs, assignments of TREC RAG
 answers     people's own tables of answers, which become questions and runs
+as_runs     runs and answers before they are stored, for those who check or send them
 judgments   judgments: JSON lines, NIST's forms, people's own tables
 nuggets     weights of a pyramid, and the lists of nuggetizer
 rows        rows that are appended: nuggets, known answers, run information, patterns, sheets

@@ -1,22 +1,26 @@
 """Answers from people's own tables: they become questions of the task `qa` and runs. (FORMATS 7)
 
-Same id and same text: one question, whose gold answers are united. Without ids, equal text is one question; a new one
-gets the next free number, which in the first file is its position. Files with ids come first, so that those without
-find their questions by the text.
+Answers belong to the question with their id, else to the one with their text. Same id and same text: one question,
+whose gold answers are united. An evaluation that has questions gets new ones only with leave; one that has none gets
+those of all files, of which those with ids come first, so that the others find their questions. Without ids, equal text
+is one question; a new one gets the next free number, which in the first file is its position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.answers import Answer, AnswerTable, read_answers
+from qassay.formats.answers import ANSWER_KEYS, Answer, AnswerTable, read_answers
+from qassay.formats.fields import resembled
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.records import parse_records
+from qassay.formats.runs import empty_run
 from qassay.questions import Question
 from qassay.tables import plural
 from qassay.tasks import Task
@@ -28,14 +32,21 @@ class _Questions:
 
     type: str
     known: dict[str, Question]
+    # Whether there are no others than those of the evaluation.
+    fixed: bool = False
     changed: dict[str, Question] = field(default_factory=dict)
     # Where a question was read first, for messages.
     places: dict[str, str] = field(default_factory=dict)
     by_text: dict[str, list[str]] = field(default_factory=dict)
+    # The rows whose questions are not there, by file, and whether one of them has a text.
+    unknown: dict[str, list[str]] = field(default_factory=dict)
+    addable: bool = False
 
     def __post_init__(self) -> None:
         for question in self.known.values():
             self.by_text.setdefault(question.text, []).append(question.id)
+        self.own = {text: list(ids) for text, ids in self.by_text.items()}
+        self.own_ids = set(self.known)
 
     def next_number(self) -> str:
         """The first number from the count of the questions on that is not an id yet."""
@@ -54,25 +65,10 @@ class _Questions:
 
 def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
     """Import tables of answers: their questions, with gold answers, and one run per system."""
-    type_ = _type(plan.configuration.task, sources[0])
-    tables: dict[Source, AnswerTable] = {}
-    for source in sources:
-        plan.attempt(lambda _, source: tables.update({source: _read(plan, source)}), source)
-    if len(tables) < len(sources):
+    read = _read_all(plan, sources)
+    if read is None:
         return
-    questions = _Questions(type_, {question.id: question for question in plan.questions or ()})
-    ids: dict[Source, list[str]] = {}
-    changed: dict[Source, set[str]] = {}
-    problems = Problems()
-    for source, table in sorted(tables.items(), key=lambda pair: not pair[1].has_ids):
-        before = dict(questions.changed)
-        ids[source] = list(_question_ids(plan, questions, table, problems))
-        changed[source] = {name for name, question in questions.changed.items() if before.get(name) is not question}
-    problems += _second_names(plan, tables)
-    for source, table in tables.items():
-        problems += _second_answers(plan, source, table, ids[source])
-    if problems:
-        raise InputError(problems)
+    tables, questions, ids, changed = read
     known = {question.id for question in plan.questions or ()}
     for source in sources:
         _report(plan, source, tables[source], changed[source], known)
@@ -83,6 +79,50 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
     for source in sources:
         if tables[source].answered:
             _import_runs(plan, source, tables[source], ids[source])
+
+
+def answers_as_runs(plan: Plan, sources: Sequence[Source]) -> Iterator[tuple[Source, str, bytes]]:
+    """The runs that tables of answers are, with their tags, as an import would store them; the plan gets the faults."""
+    read = _read_all(plan, sources)
+    for source, table in read.tables.items() if read is not None else ():
+        if table.answered:
+            for tag, rows in _runs(plan, source, table, read.ids[source] if read is not None else ()).items():
+                yield source, tag, jsonl.dump_rows(rows).encode()
+
+
+class _Read(NamedTuple):
+    """Tables of answers with the questions of their rows, and the questions that each table adds or changes."""
+
+    tables: dict[Source, AnswerTable]
+    questions: _Questions
+    ids: dict[Source, list[str]]
+    changed: dict[Source, set[str]]
+
+
+def _read_all(plan: Plan, sources: Sequence[Source]) -> _Read | None:
+    """The content of all files; None where one cannot be read, which is then a problem of the plan."""
+    type_ = _type(plan.configuration.task, sources[0])
+    tables: dict[Source, AnswerTable] = {}
+    for source in sources:
+        plan.attempt(lambda _, source: tables.update({source: _read(plan, source)}), source)
+    if len(tables) < len(sources):
+        return None
+    known = {question.id: question for question in plan.questions or ()}
+    questions = _Questions(type_, known, fixed=bool(known) and not plan.options.new_questions)
+    ids: dict[Source, list[str]] = {}
+    changed: dict[Source, set[str]] = {}
+    problems = Problems()
+    for source, table in sorted(tables.items(), key=lambda pair: (not pair[1].has_texts, not pair[1].has_ids)):
+        before = dict(questions.changed)
+        ids[source] = list(_question_ids(plan, questions, table, problems))
+        changed[source] = {name for name, question in questions.changed.items() if before.get(name) is not question}
+    problems += _unknown(questions)
+    problems += _second_names(plan, tables)
+    for source, table in tables.items():
+        problems += _second_answers(plan, source, table, ids[source])
+    if problems:
+        raise InputError(problems)
+    return _Read(tables, questions, ids, changed)
 
 
 def _type(task: Task, source: Source) -> str:
@@ -134,15 +174,22 @@ def _keys(mapped: Mapping[str, str]) -> dict[str, str]:
 
 def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
     """The id of the question of every row; new questions, and new gold answers, go to `questions`."""
+    renamed = {}
     for row in table.rows:
-        number = row.id if row.id is not None else _by_text(questions, table, row, problems)
+        number, text = _id_and_text(questions, table, row, problems)
+        if number is None:
+            questions.unknown.setdefault(table.records.file, []).append(row.id or _short(row.question))
+            questions.addable |= bool(row.question)
+            yield row.id or row.question
+            continue
+        if row.id is not None and row.id != number:
+            renamed[row.id] = number
         old = questions.known.get(number)
         replaceable = plan.options.replace and number not in questions.changed
-        if old is None or (replaceable and (old.text, old.type) != (row.question, questions.type)):
-            questions.put(
-                Question(number, questions.type, row.question, gold=row.gold), table.records.place(row.number)
-            )
-        elif old.text != row.question or old.type != questions.type:
+        text = text or (old.text if old is not None else "")
+        if old is None or (replaceable and (old.text, old.type) != (text, questions.type)):
+            questions.put(Question(number, questions.type, text, gold=row.gold), table.records.place(row.number))
+        elif old.text != text or old.type != questions.type:
             problems.append(
                 table.records.problem("duplicate-question", _other_text(questions, old, row), row.number, number)
             )
@@ -151,15 +198,46 @@ def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problem
                 replace(old, gold=tuple(dict.fromkeys((*old.gold, *row.gold)))), table.records.place(row.number)
             )
         yield number
+    if renamed:
+        listed = few(f"{theirs} is {number}" for theirs, number in renamed.items())
+        count = f"{plural(len(renamed), 'id')} {'is' if len(renamed) == 1 else 'are'}"
+        message = f"{count} not in the evaluation; the questions were found by their texts ({listed})"
+        plan.warnings.append(Problem("unknown-question", message, table.records.file))
 
 
-def _by_text(questions: _Questions, table: AnswerTable, row: Answer, problems: list[Problem]) -> str:
-    """The id of a question that is known by its text; a new number where it is not known."""
-    same = questions.by_text.get(row.question, [])
+def _id_and_text(
+    questions: _Questions, table: AnswerTable, row: Answer, problems: list[Problem]
+) -> tuple[str | None, str]:
+    """The id of the question of a row, and its text where the row has one; no id where it would be new and may not."""
+    if row.id in questions.known:
+        return row.id, row.question
+    # An id that the evaluation has may be in the place of the text.
+    if row.id is None and row.question in questions.own_ids - questions.own.keys():
+        return row.question, ""
+    same = (questions.by_text if row.id is None else questions.own).get(row.question, [])
     if len(same) > 1:
         message = f"the question {_short(row.question)!r} has the ids {few(same)}; give the rows ids"
         problems.append(table.records.problem("duplicate-question", message, row.number))
-    return same[0] if same else questions.next_number()
+    if same:
+        return same[0], row.question
+    if questions.fixed or not row.question:
+        return None, row.question
+    return row.id or questions.next_number(), row.question
+
+
+def _unknown(questions: _Questions) -> Iterator[Problem]:
+    """The questions of all files that the evaluation does not have, and may not get, as one error."""
+    names = list(dict.fromkeys(name for names in questions.unknown.values() for name in names))
+    if not names:
+        return
+    first, *others = questions.unknown
+    way_out = "Answers change no test set; to add these questions: --new-questions"
+    if not questions.addable:
+        way_out = "Their texts are not in the file: correct the ids, or import the questions first"
+    also = f" (also in {few(others)})" if others else ""
+    are = f"{plural(len(names), 'question')} {'is' if len(names) == 1 else 'are'}"
+    message = f"{are} not in the evaluation: {few(names, 10)}{also}. {way_out}"
+    yield Problem("unknown-question", message, first, None, names[0])
 
 
 def _other_text(questions: _Questions, old: Question, row: Answer) -> str:
@@ -241,6 +319,11 @@ def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Pro
 def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
     """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
     message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
+    absent = {name: names for name, names in ANSWER_KEYS.items() if name not in table.keys.of}
+    for key in table.keys.left_out:
+        if meant := resembled(key, absent):
+            resembles = f"{key!r} is not read; if it is the {meant}: --map {meant}={key}"
+            plan.warnings.append(Problem("syntax", resembles, source.name))
     keys = table.keys if plan.options.run is None else table.keys.without("system")
     if words := keys.in_words():
         message += f" ({words})"
@@ -259,20 +342,27 @@ def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], k
 
 
 def _import_runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> None:
-    """One run per system of a file."""
+    """Have the runs of a file written."""
+    for tag, rows in _runs(plan, source, table, ids).items():
+        data = jsonl.dump_rows(rows).encode()
+        keep_run(plan, source, tag, data, data)
+        if all(not row["items"] for row in rows):
+            plan.warnings.append(empty_run(source.name))
+        if empty := sum(not row["items"] for row in rows):
+            plan.report(source, f"{plural(empty, 'empty answer')} in it")
+        answered = {row["question"] for row in rows}
+        warn_of_missing(plan, source, tag, [name for name in plan.test_set(source).ids if name not in answered])
+
+
+def _runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> dict[str, list[jsonl.Row]]:
+    """One run per system of a file, by its tag."""
     runs: dict[str, list[jsonl.Row]] = {}
     for row, number in zip(table.rows, ids, strict=True):
         tag = run_name(plan, source, row)
         items = [{"text": row.text}] if row.text and row.text.strip() else []
         contexts = {"contexts": list(row.contexts)} if row.contexts else {}
         runs.setdefault(tag, []).append({"run": tag, "question": number, "items": items, **contexts})
-    for tag, rows in runs.items():
-        data = jsonl.dump_rows(rows).encode()
-        keep_run(plan, source, tag, data, data)
-        if empty := sum(not row["items"] for row in rows):
-            plan.report(source, f"{plural(empty, 'empty answer')} in it")
-        answered = {row["question"] for row in rows}
-        warn_of_missing(plan, source, tag, [name for name in plan.test_set(source).ids if name not in answered])
+    return runs
 
 
 def check_options(plan: Plan, sources: Sequence[Source]) -> None:

@@ -15,12 +15,13 @@ import polars as pl
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
-from qassay.formats.folder import CONFIGURATION, with_listed
+from qassay.formats.folder import with_listed
 from qassay.formats.importing.labels import with_labels_of_task
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.rows import add_judgments, canonical, judgment_identity, parsed_rows, refuse_empty, set_of
 from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.records import Records, parse_records, without_absent
 from qassay.formats.runs import read_runs
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row

@@ -37,7 +37,8 @@ class Options:
 
     For people's own tables: the name of the `run`, which `keys` contain what, and the task's label for each of the
     file's `labels`. `automatic` says that a program gave the judgments. `spread` puts the rows of several people
-    about one item into sets of their own. `lengths` gives the length of every document of the collection, where there
+    about one item into sets of their own. `new_questions` lets answers add questions to a test set that has some.
+    `lengths` gives the length of every document of the collection, where there
     is one to check runs against.
     """
 
@@ -50,6 +51,7 @@ class Options:
     labels: Mapping[str, str] = field(default_factory=dict)
     automatic: bool = False
     spread: bool = False
+    new_questions: bool = False
     lengths: Callable[[], Mapping[str, int]] | None = None
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
-from qassay.formats.folder import CONFIGURATION, with_two_way
+from qassay.formats.folder import with_two_way
 from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
 from qassay.questions import Question, TestSet, gather
@@ -104,6 +105,8 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
     problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None, missing=False)
     if problems:
         raise InputError(problems)
+    # Not those about the names of files, which change.
+    plan.warnings += [warning for warning in read.warnings if warning.rule != "configuration"]
     for tag, name in read.files.items():
         _import_run(plan, by_name[name], tag)
         warn_of_missing(plan, by_name[name], tag, [gap.question or "" for gap in read.missing if gap.file == name])
@@ -236,7 +239,7 @@ def _mark_two_way(plan: Plan, file: str, name: str) -> None:
 
 
 def _import_run(plan: Plan, source: Source, tag: str) -> None:
-    data = source.path.read_bytes()
+    data = files.stored_bytes(source.path)
     content = files.read_bytes(source.path)
     if plan.options.encoding is not None:
         # Everything in an evaluation is UTF-8.

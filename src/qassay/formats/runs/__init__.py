@@ -7,7 +7,7 @@ pass, small enough that two can be under way at once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -73,6 +73,8 @@ def read_runs(
     problems = Problems()
     tables: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
+    warnings = Problems()
+    unread: set[tuple[str, str | None]] = set()
     tags: dict[int, str] = {}
     counts = np.zeros((len(paths), len(questions)), dtype=np.int64)
     # Two batches at a time: splitting strings is work for one core, and Polars lets go of the interpreter meanwhile.
@@ -80,11 +82,13 @@ def read_runs(
         batches = _batches(paths, called, task, form, encoding, problems)
         for settled in _in_order(pool, lambda batch: _settle(batch, questions, task), batches):
             problems += settled.problems
+            warnings += settled.warnings
+            unread |= settled.unread
             tags |= settled.tags
             counts[settled.index] = settled.counts
             tables.append(settled.table)
             refused.append(settled.refused)
-    read = _gathered(tables, tags, counts, called, questions, problems, information or {})
+    read = _gathered(tables, tags, counts, called, questions, problems, warnings, unread, information or {})
     return replace(read, refused=pl.concat(refused, how="diagonal")) if refused else read
 
 
@@ -142,6 +146,8 @@ class _Settled:
     table: pl.DataFrame
     counts: NDArray[np.int64]
     problems: Problems
+    warnings: Problems
+    unread: Set[tuple[str, str | None]]
     refused: pl.DataFrame
 
 
@@ -153,6 +159,8 @@ def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
     problems = Problems(parsed.problems)
     problems += _check_tags(rows, names)
     problems += check(Batch(rows, names, objects=parsed.objects), questions, task)
+    warnings = Problems(parsed.warnings)
+    warnings += _all_empty(rows, names)
     faulty = {problem.file for problem in problems}
     bad = [place for place, name in enumerate(names) if name in faulty]
     index = np.array([source.index for source in batch])
@@ -163,7 +171,24 @@ def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
         rows = rows.filter(~pl.col("run").is_in(bad))
     tags = {int(index[run]): tag for run, tag in _first_rows(rows).select("run", "tag").iter_rows()}
     numbered = rows.with_columns(run=pl.Series(index, dtype=pl.UInt32).gather(rows["run"]))
-    return _Settled(index, tags, _ranked(numbered, several=bool((counts > 1).any())), counts, problems, refused)
+    table = _ranked(numbered, several=bool((counts > 1).any()))
+    return _Settled(index, tags, table, counts, problems, warnings, parsed.unread, refused)
+
+
+def _all_empty(rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Problem]:
+    """A warning for every run that answers nothing."""
+    if "doc" not in rows.columns:
+        return
+    empty = pl.col("doc").is_null()
+    if "text" in rows.columns:
+        empty = pl.col("text").is_null() | (pl.col("text").str.strip_chars() == "")
+    for run in rows.group_by("run").agg(empty.all().alias("empty")).filter("empty").sort("run")["run"]:
+        yield empty_run(names[run])
+
+
+def empty_run(file: str) -> Problem:
+    """The warning about a run that answers nothing."""
+    return Problem("syntax", "every answer is empty or NIL; are the answers in a field that is not read?", file)
 
 
 def _in_order(
@@ -226,11 +251,12 @@ def _gathered(
     called: Sequence[str],
     questions: TestSet,
     problems: Problems,
+    warnings: Problems,
+    unread_lines: Set[tuple[str, str | None]],
     information: Mapping[str, RunInformation],
 ) -> RunFiles:
     """All batches as one table, the runs in the order of their files."""
     order: dict[str, int] = {}
-    warnings = Problems()
     for index, tag in sorted(tags.items()):
         if tag in order:
             other = called[order[tag]]
@@ -250,7 +276,8 @@ def _gathered(
     table = table.with_columns(run=pl.Series(run, dtype=pl.UInt32).cat.to(pl.Enum(list(order))))
     # Which questions the lines beyond the first 200 faulty ones answer, nobody knows.
     unread = {problem.file for problem in problems if problem.line is None} | set(problems.beyond)
-    reported = {(problem.file, problem.question) for problem in problems}
+    unread |= {file for file, question in unread_lines if question is None}
+    reported = {(problem.file, problem.question) for problem in problems} | unread_lines
     return RunFiles(
         runs=Runs(tuple(order), table, information),
         files={tag: called[index] for tag, index in order.items()},

@@ -6,8 +6,9 @@ Lines end in LF or CRLF and nowhere else. In the others every line is one respon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,7 +17,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from qassay.errors import Problem, Problems, Rule
-from qassay.formats import files
+from qassay.formats import fields, files
 from qassay.runs import ITEM_COLUMNS, NIL
 from qassay.tasks import ResponseForm, RunForm, Task
 
@@ -39,11 +40,16 @@ EXTRACT = ("asked", "tag", "doc", "start", "length", "rest")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Parsed:
-    """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written."""
+    """Rows of a batch of files: `run` is the place of the file in the batch, `asked` the question as written.
+
+    `unread` has the files and, where these can be seen, the questions of lines that cannot be read.
+    """
 
     rows: pl.DataFrame
     problems: Problems
     objects: bool = False
+    warnings: Problems = field(default_factory=Problems)
+    unread: Set[tuple[str, str | None]] = frozenset()
 
 
 def parse_trec4(batch: Sequence[Source]) -> Parsed:
@@ -223,8 +229,18 @@ class RagAnswer(msgspec.Struct, rename={"run": "run_id", "question": "topic_id"}
 
 
 Line = TypeVar("Line", Response, RagAnswer)
+# What the fields of a line may be called by mistake: those that are not required, and are silently empty without it.
+_OTHER_NAMES: Mapping[str, Sequence[str]] = {
+    "items": (*fields.ANSWER, "answers", "text", "results"),
+    "contexts": fields.CONTEXTS,
+    "references": ("documents", "docs"),
+    "citations": ("cites", "cited"),
+    "doc": ("doc_id", "docid", "docno", "document"),
+}
 Row = dict[str, Any]
 _ROW = {"run": pl.UInt32, "line": pl.UInt32, "tag": pl.String, "asked": pl.String}
+# The question of a line that cannot be read.
+_ASKED = re.compile(rb'"(?:question|topic_id|narrative_id)"\s*:\s*(?:"(?P<text>[^"\\]+)"|(?P<number>[0-9]+))')
 # What items have besides, by the form of the response.
 _BESIDE: tuple[tuple[str, ResponseForm], ...] = (("citations", "answer"), ("contexts", "text"))
 
@@ -255,8 +271,10 @@ def _parse(
     batch: Sequence[Source], kind: type[Line], read: Callable[[Line], Iterator[Row]], schema: dict[str, Any]
 ) -> Parsed:
     decoder = msgspec.json.Decoder(kind)
+    shapes = _Shapes(kind, reads_contexts="contexts" in schema)
     rows: list[Row] = []
     problems = Problems()
+    unread: set[tuple[str, str | None]] = set()
     for place, source in enumerate(batch):
         for number, line in enumerate(source.data.split(b"\n"), 1):
             if not line.strip():
@@ -265,7 +283,10 @@ def _parse(
                 response = decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(_unread(source, number, line, error))
+                asked = _ASKED.search(line)
+                unread.add((source.name, asked and (asked["text"] or asked["number"]).decode(errors="replace")))
                 continue
+            shapes.note(place, number, line)
             question = str(response.question)
             where = {"run": place, "line": number, "tag": response.run, "asked": question}
             try:
@@ -276,7 +297,51 @@ def _parse(
                 )
             except ValueError as error:
                 problems.append(Problem("syntax", f"question {question}: {error}", source.name, number, question))
-    return Parsed(pl.DataFrame(rows, schema=schema, orient="row"), problems, objects=True)
+    warnings = Problems(shapes.warnings(batch))
+    return Parsed(
+        pl.DataFrame(rows, schema=schema, orient="row"), problems, objects=True, warnings=warnings, unread=unread
+    )
+
+
+class _Shapes:
+    """The keys of lines and of their items, to find those that look like a field and are not one."""
+
+    def __init__(self, kind: type[Response | RagAnswer], *, reads_contexts: bool) -> None:
+        self._decoder = msgspec.json.Decoder(dict[str, Any])
+        names = kind.__struct_encode_fields__
+        part = Item if kind is Response else Sentence
+        self._parts, self._known = names[names.index("items" if kind is Response else "answer")], frozenset(names)
+        self._unread = frozenset() if reads_contexts else frozenset(["contexts"])
+        self._known_parts = frozenset(part.__struct_fields__)
+        # The number of lines of a file with these keys, and the first of them.
+        self._lines: dict[tuple[int, frozenset[str], frozenset[str]], list[int]] = {}
+
+    def note(self, place: int, number: int, line: bytes) -> None:
+        """Note the keys of a line."""
+        row = self._decoder.decode(line)
+        self._note((place, frozenset(row), self._known), number)
+        for part in row.get(self._parts) or ():
+            self._note((place, frozenset(part), self._known_parts), number)
+
+    def _note(self, shape: tuple[int, frozenset[str], frozenset[str]], number: int) -> None:
+        if shape[1] <= shape[2]:
+            return
+        seen = self._lines.setdefault(shape, [number, 0])
+        seen[1] += 1
+
+    def warnings(self, batch: Sequence[Source]) -> Iterator[Problem]:
+        """A warning for each key that looks like a field which its line does not have."""
+        found: dict[tuple[int, str, str], list[int]] = {}
+        for (place, keys, known), (number, count) in self._lines.items():
+            absent = {name: _OTHER_NAMES.get(name, ()) for name in known - keys - self._unread}
+            for key in sorted(keys - known):
+                if meant := fields.resembled(key, absent):
+                    first = found.setdefault((place, key, meant), [number, 0])
+                    first[1] += count
+        for (place, key, meant), (number, count) in found.items():
+            message = f"{key!r} is not a field of a run and is not read, here and in {count - 1:,} more places"
+            message = message if count > 1 else message.partition(", here")[0]
+            yield Problem("syntax", f"{message}; is it meant as {meant!r}?", batch[place].name, number)
 
 
 class NilError(ValueError):

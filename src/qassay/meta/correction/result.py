@@ -12,7 +12,7 @@ from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEV
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance import percent, signed
 from qassay.meta.trust.bias import Bias
-from qassay.results import Result
+from qassay.results import Result, document
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class About:
             "correct_with": self.correct_with,
             "sample": self.sample,
             "target": self.target,
-            "measure": self.measure,
+            **document(self, "measure"),
             "units": self.units,
             "labelled": self.labelled,
             "drawn": self.drawn,
@@ -326,7 +326,7 @@ class CorrectedPair(Result):
         if self.verdict != "cannot tell":
             return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
         if self.interval is None:
-            return f"{self.a} and {self.b} cannot be told apart yet: too few labels ({labels})"
+            return f"{self.a} and {self.b} cannot be compared yet: too few labels ({labels})"
         if abs(self.difference) <= TIE:
             return f"{self.a} and {self.b} have the same corrected score ({labels})"
         higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)

@@ -4,7 +4,8 @@ Every question has a random place of its own, drawn from the seed and its id: th
 depend on the others, and a larger sample of the same seed continues a smaller one. Where units have several decisions
 (nuggets of a topic, questions of a series) the order goes round all units: in every round each unit gives one more.
 
-Any prefix of the order is a random sample, all of it judged; a gap within it is not, and blocks correction.
+Any prefix of the order is a random sample, all of it judged, if its length does not depend on what the labels show;
+a gap within it is not, and blocks correction.
 """
 
 from __future__ import annotations

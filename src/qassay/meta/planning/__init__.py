@@ -127,6 +127,7 @@ def plan(
         block=pilot.block,
         largest=float(width_for(matrix) / WIDTH),
         why_none=why_none or "",
+        direction=matrix.direction,
     )
     between = None
     if matrix.repeats is not None and pilot_plan.recommendation is not None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
+from qassay.directions import HIGHER, Direction
 from qassay.display import as_sentence
 from qassay.errors import UsageError
 from qassay.frames import frame
@@ -128,6 +129,7 @@ class Plan(Result):
     details: bool = True
     # Why there is no recommendation, where there is none.
     why_none: str = ""
+    direction: Direction = HIGHER
 
     def sentence(self) -> str:
         """The number of units to plan for, what it is for, and how many there are."""

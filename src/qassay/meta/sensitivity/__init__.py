@@ -154,6 +154,7 @@ def sensitivity(
         unit_name=matrix.unit_name,
         with_fits=len(matrix.runs) >= FEWEST_FITTED or preset != "default" if fit is None else fit,
         manual=matrix.manual,
+        direction=matrix.direction,
     )
 
 

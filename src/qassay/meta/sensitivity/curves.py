@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from qassay.arrays import Floats, defined, none_for_nan
+from qassay.directions import HIGHER, Direction
 from qassay.errors import UsageError
 from qassay.frames import ends, frame
 from qassay.meta.sensitivity import presenting
@@ -152,6 +153,7 @@ class SensitivityCurves(Result):
     study_notes: tuple[str, ...] = ()
     with_fits: bool = True
     manual: frozenset[str] = frozenset()
+    direction: Direction = HIGHER
 
     @property
     def pairs(self) -> int:
@@ -283,7 +285,9 @@ class SensitivityCurves(Result):
     def findings(self, way: Way = "predicted") -> Findings | None:
         """The consequences of the minimum difference, by the closed form or the fit; None where there is none."""
         minimum = getattr(self.minimum_difference(), way)
-        return None if minimum is None else findings(self.runs, self.scores, self.moments.means, minimum)
+        if minimum is None:
+            return None
+        return findings(self.runs, self.scores, self.moments.means, minimum, self.direction)
 
     @property
     def pairs_at_least_minimum(self) -> float | None:

@@ -222,12 +222,14 @@ def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_
     """The rank of every run, and the ranks it would have with the repeatable gap added or subtracted."""
     columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank")]
     columns += [Column("best rank"), Column("worst rank")]
+    oriented = curves.direction.oriented(curves.scores)
     rows = [
         (
             starred(row.run, curves.manual),
             row.score,
             *(
-                place_among(curves.scores, row.score, row.score + gap)
+                place_among(oriented, own, own + gap)
+                for own in (curves.direction.oriented(row.score),)
                 for gap in (0, following.minimum, -following.minimum)
             ),
         )

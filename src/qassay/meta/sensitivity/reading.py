@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from qassay.arrays import TIE, Floats
+from qassay.directions import HIGHER, Direction
 from qassay.meta.ranking import rank_runs
 from qassay.results import document
 
@@ -55,10 +56,13 @@ class Findings:
         return {"minimum_difference": self.minimum, **document(self, *names)}
 
 
-def findings(runs: Sequence[str], scores: Floats, differences: Floats, minimum: float) -> Findings:
+def findings(
+    runs: Sequence[str], scores: Floats, differences: Floats, minimum: float, direction: Direction = HIGHER
+) -> Findings:
     """Share of pairs, groups and rank ranges for a minimum difference."""
-    share = share_of_pairs(differences, minimum)
-    return Findings(minimum, share, groups(runs, scores, minimum), rank_ranges(runs, scores, minimum))
+    share, oriented = share_of_pairs(differences, minimum), direction.oriented(scores)
+    ranges = (replace(row, score=direction.oriented(row.score)) for row in rank_ranges(runs, oriented, minimum))
+    return Findings(minimum, share, groups(runs, oriented, minimum), tuple(ranges))
 
 
 def first_within(limits: Sequence[float], rates: Sequence[float | None], error: float) -> float | None:

@@ -4,19 +4,20 @@ two_runs    paired randomisation test and the interval that inverts it, paired t
 pair        its answer, as people read it
 reversal    the chance that a repetition reverses a difference
 power       the power of the paired t test, and the units that it needs; with repeats too
-many_runs   all pairs, with groups of runs that cannot be told apart and their letters
+many_runs   all pairs, with groups of runs that are not shown to differ and their letters
 methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
 ranges      the range of many runs under chance
 """
 
-from qassay.meta.significance.many_runs import AllPairs, compare_all, holm_over
+from qassay.meta.significance.many_runs import SHARED_LETTER, AllPairs, compare_all, holm_over, of_pair
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
 from qassay.meta.significance.pair import PairComparison, limit, percent, signed
 from qassay.meta.significance.power import Variances, detectable, fewest_units, power, units_for_power, variances
 from qassay.meta.significance.ranges import residual_variance
-from qassay.meta.significance.two_runs import compare
+from qassay.meta.significance.two_runs import compare, refuse_itself
 
 __all__ = [
+    "SHARED_LETTER",
     "AllPairs",
     "Method",
     "PairComparison",
@@ -29,8 +30,10 @@ __all__ = [
     "holm_levels",
     "holm_over",
     "limit",
+    "of_pair",
     "percent",
     "power",
+    "refuse_itself",
     "residual_variance",
     "signed",
     "units_for_power",

@@ -1,27 +1,30 @@
 """Which of many runs differ? All pairs at once, corrected for their number, under one named method.
 
-Sets of runs that cannot be told apart are shown by the letters that they share.
+Sets of runs that are not shown to differ have a letter in common.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import TIE, Floats, defined
+from qassay.directions import HIGHER, Direction
 from qassay.display import enumerated
-from qassay.errors import UsageError
+from qassay.errors import Remedy, UsageError
 from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
-from qassay.meta.ranking import mean_ranks, places, rank_runs
+from qassay.meta.ranking import mean_ranks, pairs_of_runs, places, rank_runs
 from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
-from qassay.meta.significance.two_runs import NOT_RUN_AGAIN
+from qassay.meta.significance.pair import PairComparison
+from qassay.meta.significance.two_runs import NOT_RUN_AGAIN, compare
 from qassay.results import Result, document
 from qassay.tables import (
     MANUAL_RUN,
@@ -40,6 +43,8 @@ from qassay.tables import (
 if TYPE_CHECKING:
     import polars as pl
 
+# How to read letters, wherever they are shown.
+SHARED_LETTER = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it."
 _SHOWN = 20
 # Pairs grow with the square: more runs than these take hours and fill memory.
 MOST_RUNS = 5_000
@@ -63,7 +68,8 @@ class AllPairs(Result):
     """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
 
     `margin` is the difference that two runs need at least, where one line is drawn for all pairs (both Tukey
-    methods); intervals are difference +- margin then. `exact` says that the permutations are all there are.
+    methods); intervals are difference +- margin then. `exact` says that the permutations are all there are. Of two runs
+    alone `pair` is the comparison that everything follows from.
     """
 
     runs: tuple[str, ...]
@@ -88,6 +94,27 @@ class AllPairs(Result):
     # Where several metrics are corrected together: their number, and that of their pairs; 0: the pairs of this one.
     metrics: int = 1
     corrected_pairs: int = 0
+    direction: Direction = HIGHER
+    pair: PairComparison | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The first run, and those with the same score."""
+        return tuple(
+            run for run, score in zip(self.runs, self.scores, strict=True) if abs(self.scores[0] - score) < TIE
+        )
+
+    @property
+    def ranks(self) -> Floats:
+        """The rank of every run; ties share the mean of the ranks they cover."""
+        return mean_ranks(self.direction.oriented(np.array(self.scores)))
+
+    @property
+    def test_name(self) -> str:
+        """The correction by name; of two runs alone, their test."""
+        if self.pair is None:
+            return NAMES[self.method]
+        return "paired randomisation test" if self.pair.p_repeats is None else "t test with running again"
 
     @property
     def different(self) -> int:
@@ -105,30 +132,44 @@ class AllPairs(Result):
                 defined(self.p[i, j]),
                 defined(self.p_adjusted[i, j]),
                 bool(self.is_different[i, j]),
-                None if self.margin is None else (difference - self.margin, difference + self.margin),
+                self._interval(difference),
             )
+
+    def _interval(self, difference: float) -> tuple[float, float] | None:
+        if self.margin is not None:
+            return difference - self.margin, difference + self.margin
+        if self.pair is None or self.pair.interval is None:
+            return None
+        low, high = self.pair.interval
+        return (low, high) if self.pair.a == self.runs[0] else (-high, -low)
 
     def sentence(self) -> str:
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
         if len(self.runs) < 2:
             return f"{plural(len(self.runs), 'run')}: a comparison needs two"
-        differ = "differs" if self.different == 1 else "differ"
-        pairs = f"{self.different:,} of {plural(self._total, 'pair')} of runs {differ} significantly"
-        if not self.different:
-            pairs = "no pair of runs differs significantly"
+        differ = "differ" if self.different > 1 else "differs"
+        pairs = f"{pairs_of_runs(self.different, self._total)} {differ} significantly"
         on = f"this {self.unit_name[0]}" if self.units == 1 else f"these {counted(self.units, self.unit_name)}"
-        return f"{self._lead()}; {pairs} on {on}"
+        return f"{self.lead()}; {pairs} on {on}"
 
-    def _lead(self) -> str:
-        """Who leads, or shares the lead, and over whom that may be chance."""
-        alike = [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
-        tied = [run for run, score in zip(self.runs, self.scores, strict=True) if self.scores[0] - score < TIE]
-        if len(tied) > 1:
-            return f"{enumerated(tied, 3)} share first place with {show(self.scores[0], '.3f')}"
-        leads = f"{self.runs[0]} leads with {show(self.scores[0], '.3f')}"
-        if not alike:
+    @property
+    def not_behind(self) -> list[str]:
+        """The runs over which chance alone could explain the lead of the first."""
+        return [run for run, differs in zip(self.runs[1:], self.is_different[0, 1:], strict=True) if not differs]
+
+    def lead(self, names: Callable[[Sequence[str]], str] | None = None) -> str:
+        """Who leads, or shares the lead, and over whom that may be chance; `names` writes a list of runs.
+
+        No other words say this: a lead that is not shown is not called equality.
+        """
+        names = names or partial(enumerated, most=3)
+        score = show(self.scores[0], ".3f")
+        if len(self.leaders) > 1:
+            return f"{names(self.leaders)} share first place with {score}"
+        leads = f"{names(self.runs[:1])} leads with {score}"
+        if not self.not_behind:
             return f"{leads}, and chance alone does not explain its lead over any other run"
-        return f"{leads}, but chance alone could explain its lead over {enumerated(alike, 3)}"
+        return f"{leads}, but chance alone could explain its lead over {names(self.not_behind)}"
 
     @property
     def _total(self) -> int:
@@ -145,13 +186,11 @@ class AllPairs(Result):
         return [self.table(), self.pair_table()] if len(self.runs) > 1 else [self.table()]
 
     def table(self) -> Table:
-        """The runs by decreasing score; runs that share a letter cannot be told apart."""
-        reading = (
-            "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it. "
-        )
+        """The runs, the best first; chance alone could explain the differences of runs that share a letter."""
         metrics = f" under {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
         pairs = plural(self.corrected_pairs or self._total, "pair")
-        reading += f"Level {self.alpha:g} over {pairs} of runs{metrics}, corrected by {NAMES[self.method]}"
+        corrected = f" over {pairs} of runs{metrics}, corrected by" if self.pair is None else ","
+        reading = f"{SHARED_LETTER} Level {self.alpha:g}{corrected} {self.test_name}"
         if self.permutations is not None:
             reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         reading += "."
@@ -159,13 +198,15 @@ class AllPairs(Result):
         if self.margin is not None:
             readings[0] += f" Differences above {at_least(self.margin):.3f} are significant."
         names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(places(mean_ranks(self.scores)), names, self.scores, self.letters, strict=True)
+        rows = zip(places(self.ranks), names, self.scores, self.letters, strict=True)
         columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
         return table(f"{self.sentence()}.", columns, rows, (*readings, *self.notes, *self._star()))
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""
-        pairs = sorted(self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -pair.difference))
+        pairs = sorted(
+            self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
+        )
         rows = [
             (starred(x.a, self.manual), starred(x.b, self.manual), x.difference, x.p, x.p_adjusted, x.different)
             for x in pairs[:most]
@@ -198,7 +239,7 @@ class AllPairs(Result):
         return {
             "runs": len(self.runs),
             "units": self.units,
-            "method": NAMES[self.method],
+            "method": self.test_name,
             "permutations": self.permutations,
             "pairs": [document(pair, *names) for pair in self.pairs()],
             **document(self, "different", "groups", "measure", "alpha", "margin"),
@@ -218,7 +259,7 @@ def compare_all(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> AllPairs:
-    """Compare all pairs of runs, corrected for their number.
+    """Compare all pairs of runs, corrected for their number; of two runs alone, `compare` is the answer.
 
     `randomised-tukey` exchanges the runs within each unit at random and takes the range of all runs as the line
     for every pair (Carterette 2012); `tukey` takes it from the studentized range distribution on the residual of
@@ -230,12 +271,15 @@ def compare_all(
     if len(matrix.runs) > MOST_RUNS:
         pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
         raise UsageError(
-            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare. Choose some of them (--systems); a "
-            "table with one system per row is another form (--runs-as-rows)"
+            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare",
+            Remedy("systems", ("A", "B", "..."), "To choose some of them"),
+            Remedy("runs_as_rows", True, "if each row of the table is a system"),
         )
     method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
     tests = PairTests(method, alpha, permutations, test, seed, progress)
-    ranking = rank_runs(matrix.runs, matrix.scores())
+    ranking = rank_runs(matrix.runs, matrix.scores(), matrix.direction)
+    if len(matrix.runs) == 2 and method != "tukey" and test == "randomisation":
+        return of_pair(compare(matrix, *ranking.runs, alpha=alpha, permutations=permutations, seed=seed), method)
     ordered = matrix.select(ranking.runs)
     parts = blocks(ordered)
     totals = parts.parts.sum(axis=1)
@@ -262,6 +306,39 @@ def compare_all(
         repeats={} if ordered.repeats is None else ordered.repeats.as_json(ordered.runs),
         unit_name=matrix.unit_name,
         manual=matrix.manual.intersection(matrix.runs),
+        direction=matrix.direction,
+    )
+
+
+def of_pair(result: PairComparison, method: Method = "randomised-tukey") -> AllPairs:
+    """The comparison of two runs in the form of all pairs."""
+    ranking = rank_runs((result.a, result.b), [result.score_a, result.score_b], result.direction)
+    upper = np.array([[0.0, result.difference], [-result.difference, 0.0]])
+    apart = ~np.eye(2, dtype=np.bool_)
+    different = apart & (result.verdict != "cannot tell")
+    sets = indistinguishable(different)
+    return AllPairs(
+        runs=ranking.runs,
+        scores=tuple(row.score for row in ranking.rows),
+        units=result.units,
+        measure=result.measure,
+        method=method,
+        alpha=result.alpha,
+        permutations=result.permutations if result.p_repeats is None else None,
+        exact=result.exact,
+        margin=None,
+        groups=tuple(tuple(ranking.runs[i] for i in members) for members in sets),
+        letters=tuple(letters(sets, 2)),
+        differences=upper if ranking.runs[0] == result.a else upper.T,
+        p=np.where(apart, result.p, 1.0),
+        p_adjusted=np.where(apart, result.p if result.p_adjusted is None else result.p_adjusted, 1.0),
+        is_different=different,
+        notes=(*result.notes, *(result.remarks if result.interval is None else ())),
+        repeats=result.repeats,
+        unit_name=result.unit_name,
+        manual=result.manual,
+        direction=result.direction,
+        pair=result,
     )
 
 
@@ -289,6 +366,7 @@ def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) 
         is_different=different,
         groups=tuple(tuple(result.runs[i] for i in members) for members in sets),
         letters=tuple(letters(sets, count)),
+        pair=None,
     )
 
 
@@ -348,7 +426,7 @@ def _grow(alike: NDArray[np.bool_], first: int, last: int) -> list[int]:
 
 
 def letters(sets: Sequence[Sequence[int]], runs: int) -> list[str]:
-    """Letters of every run: runs that share one cannot be told apart.
+    """Letters of every run: runs that share one are not shown to differ.
 
     One letter per set: a to z, then aa, ab and so on, so that they never run out; separated by commas where one is
     longer than a character, and four or more in a row written as a span.

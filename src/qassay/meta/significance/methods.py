@@ -7,10 +7,9 @@ adjusted p-values, and who differs, which is where the adjusted p-value is at mo
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,13 +18,12 @@ from numpy.typing import NDArray
 from qassay.arrays import Floats, Integers
 from qassay.errors import unknown
 from qassay.meta.blocks import Blocks
-from qassay.meta.flips import FLIPS, ahead_and_behind, default_flips, every_flip_fits, flip_chunks, hits_needed
+from qassay.meta.flips import FLIPS, every_flip_fits, flip_chunks, hits_needed
 from qassay.meta.right_or_wrong import two_sided_binomial
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
     exchange_ranges,
-    flip_ranges,
     residual_variance,
     studentized_range_sf,
 )
@@ -102,49 +100,21 @@ class PairTests:
 
     def _randomised_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
-        if len(parts.parts) == 2 and (computed := self._two_right_or_wrong(parts)) is not None:
-            return computed
-        ranges, singles, exact = self._under_chance(parts)
-        # Random permutations are joined by the one observed, which keeps p above 0; all there are hold it already.
-        observed = int(not exact)
+        ranges, singles = map(
+            partial(np.sort, axis=None),
+            exchange_ranges(parts, permutations=self.permutations or EXCHANGES, seed=self.seed, progress=self.progress),
+        )
+        # The permutation observed joins the random ones, which keeps p above 0.
         totals = parts.parts.sum(axis=1)
         lines = np.abs(totals[:, None] - totals[None, :]) - parts.tolerance
         hits = len(ranges) - np.searchsorted(ranges, lines)
-        p = (observed + len(singles) - np.searchsorted(singles, lines)) / (observed + len(singles))
-        needed = hits_needed(len(ranges), self.alpha, exact=exact)
+        p = (1 + len(singles) - np.searchsorted(singles, lines)) / (1 + len(singles))
+        needed = hits_needed(len(ranges), self.alpha, exact=False)
         different = hits < needed
         np.fill_diagonal(different, False)
         margin, note = self._common_line(parts, ranges, needed)
-        adjusted = (observed + hits) / (observed + len(ranges))
-        return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,), exact)
-
-    def _two_right_or_wrong(self, parts: Blocks) -> Decision | None:
-        """Two runs that differ by one amount only: computed as where two runs are named, not drawn; else None."""
-        counts = ahead_and_behind(parts)
-        if counts is None:
-            return None
-        ahead, behind, step = counts
-        p = np.ones((2, 2))
-        p[0, 1] = p[1, 0] = two_sided_binomial(ahead, behind)
-        # Of as many units on which they differ, the smallest majority that chance does not explain.
-        apart = ahead + behind
-        minorities = range((apart + 1) // 2)
-        rejected = bisect_right(minorities, self.alpha, key=lambda few: two_sided_binomial(apart - few, few))
-        margin: float | None = (apart - 2 * (rejected - 1)) * step / parts.scale if rejected else None
-        notes = () if rejected else (self._out_of_reach(parts, float(np.ptp(parts.parts, axis=0).sum())),)
-        flips = 2**parts.count if parts.count < 63 else None
-        return Decision(p, p, p <= self.alpha, margin, flips, notes, exact=True)
-
-    def _under_chance(self, parts: Blocks) -> tuple[Floats, Floats, bool]:
-        """Sorted ranges of all runs and differences of single pairs, and whether they come from all permutations."""
-        if len(parts.parts) == 2:
-            flips = self.permutations or default_flips(parts.count)
-            ranges = np.sort(flip_ranges(parts, permutations=flips, seed=self.seed))
-            return ranges, ranges, every_flip_fits(parts.count, flips)
-        ranges, singles = exchange_ranges(
-            parts, permutations=self.permutations or EXCHANGES, seed=self.seed, progress=self.progress
-        )
-        return np.sort(ranges), np.sort(singles, axis=None), False
+        adjusted = (1 + hits) / (1 + len(ranges))
+        return Decision(p, adjusted, different, margin, len(ranges), () if note is None else (note,))
 
     def _common_line(self, parts: Blocks, ranges: Floats, needed: int) -> tuple[float | None, str | None]:
         """The difference that two runs need at least, or a sentence about why there is none."""

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from qassay.arrays import TIE
+from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance.reversal import Reversal
@@ -82,6 +83,12 @@ class PairComparison(Result):
     repeats: Mapping[str, object] = field(default_factory=dict)
     p_adjusted: float | None = None
     manual: frozenset[str] = frozenset()
+    direction: Direction = HIGHER
+
+    @property
+    def ahead(self) -> tuple[str, str]:
+        """Both runs, the one with the better score first."""
+        return (self.a, self.b) if self.direction.oriented(self.difference) > 0 else (self.b, self.a)
 
     @property
     def p(self) -> float:
@@ -101,8 +108,8 @@ class PairComparison(Result):
         return replace(self, p_adjusted=p_adjusted, notes=(*self.notes, note))
 
     def gate(self, margin: float = 0.0) -> Gate:
-        """ALLOW where the interval of a - b lies above -margin, REJECT where it lies below, INCONCLUSIVE else."""
-        return gate_decision(self.interval, margin)
+        """ALLOW where the interval says that a is at most `margin` worse than b, REJECT where it says more."""
+        return gate_decision(None if self.interval is None else self.direction.interval(self.interval), margin)
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
@@ -114,8 +121,9 @@ class PairComparison(Result):
             return f"{self.a} is {self.verdict} than {self.b} {on}: chance alone does not explain the difference"
         if abs(self.difference) <= TIE:
             return f"{self.a} and {self.b} have the same score {on}"
-        higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
-        return f"{higher} scores higher than {lower} {on}, but chance alone could explain the difference"
+        better, worse = self.ahead
+        way = "higher" if self.direction.higher_is_better else "lower"
+        return f"{better} scores {way} than {worse} {on}, but chance alone could explain the difference"
 
     def to_polars(self) -> pl.DataFrame:
         """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
@@ -164,7 +172,7 @@ class PairComparison(Result):
             return show(None), self._too_few()
         if abs(self.difference) <= TIE:
             return show(None), "the scores are equal: there is no order to reverse"
-        other = self.b if self.difference > 0 else self.a
+        other = self.ahead[1]
         again = "" if self.p_repeats is None else ", run again,"
         new = f"that {self.units:,} new {self.unit_name[1]}{again} put {other} ahead"
         return show(None if self.reversal is None else str(self.reversal)), new

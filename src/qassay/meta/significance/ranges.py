@@ -15,7 +15,6 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.meta.blocks import Blocks, chunks
-from qassay.meta.flips import flipped_sums
 
 _CELLS = 4_000_000  # of one batch of exchanges; bounds the memory
 _FURTHEST = 36.0  # a normal range beyond this has a probability below 1e-140
@@ -60,17 +59,6 @@ def exchange_ranges(
         ranges[start:stop] = sums.max(axis=1) - sums.min(axis=1)
         singles[start:stop] = np.abs(sums[:, 0 : 2 * pairs : 2] - sums[:, 1 : 2 * pairs : 2])
     return ranges, singles
-
-
-def flip_ranges(parts: Blocks, *, permutations: int, seed: int) -> Floats:
-    """Ranges of the sums of two runs: to exchange them within a unit is to flip the sign of their difference.
-
-    The flips are those of the test of two runs, all there are or the same random ones, so that two runs have one
-    p-value however they are asked about.
-    """
-    difference = parts.parts[0] - parts.parts[1]
-    flipped = [sums for sums, _ in flipped_sums(difference, parts.weights, permutations, seed)]
-    return np.asarray(np.abs(difference.sum() - 2.0 * np.concatenate(flipped)))
 
 
 def _add_rows(sums: Floats, table: Floats, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:

@@ -7,7 +7,6 @@ the paired t test as a second opinion.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def compare(
     seed: int = 0,
     top: int = 10,
 ) -> PairComparison:
-    """Compare two runs on their common units.
+    """Compare two runs on their common units; other runs of the matrix change nothing.
 
     The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
     them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). Unless `permutations`
@@ -50,24 +49,23 @@ def compare(
     from the variance of questions and repeats together (`qassay.meta.repeats`).
     """
     check_test(alpha, permutations)
-    if a == b:
-        raise UsageError(f"run {a!r} cannot be compared with itself")
+    refuse_itself(a, b)
     pair = matrix.select([a, b])
-    # The range of all scores, not of those of two runs alone.
-    parts = replace(blocks(pair), span=matrix.span)
+    parts = blocks(pair)
     test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
     p_t, effect = paired_t(parts)
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
+    lead = matrix.direction.oriented(difference)
     score_a, score_b = pair.scores().tolist()
     interval, verdict, p_repeats = _decision(pair, parts, test, alpha)
     needed = _units_needed(pair, parts, effect, power, alpha)
     # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
-    is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(matrix.units)
+    is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(pair.units)
     return PairComparison(
         a=a,
         b=b,
-        units=len(matrix.units),
+        units=len(pair.units),
         score_a=score_a,
         score_b=score_b,
         difference=test.difference,
@@ -75,31 +73,38 @@ def compare(
         p_randomisation=test.p,
         p_t=p_t,
         effect_size=_effect_size(pair, test.difference),
-        reversal=chance_of_reversal(matrix, a, b),
+        reversal=chance_of_reversal(pair),
         units_needed=None if is_contradicted else needed,
         verdict=verdict,
-        measure=matrix.measure,
+        measure=pair.measure,
         alpha=alpha,
         power=power,
         permutations=test.flips,
         exact=test.exact,
-        units_better=int((difference > TIE).sum()),
-        units_worse=int((difference < -TIE).sum()),
+        units_better=int((lead > TIE).sum()),
+        units_worse=int((lead < -TIE).sum()),
         deciding=_top(pair, difference, top),
-        notes=(*matrix.notes, *_notes(matrix, test), *_repeat_notes(pair)),
-        remarks=tuple(_remarks(matrix, parts, test, p_t, alpha)),
+        notes=(*pair.notes, *_notes(pair, test), *_repeat_notes(pair)),
+        remarks=tuple(_remarks(pair, parts, test, p_t, alpha)),
         p_repeats=p_repeats,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
-        unit_name=matrix.unit_name,
-        manual=matrix.manual.intersection(pair.runs),
+        unit_name=pair.unit_name,
+        manual=pair.manual.intersection(pair.runs),
+        direction=pair.direction,
     )
+
+
+def refuse_itself(a: str, b: str) -> None:
+    """Stop where both runs are the same one."""
+    if a == b:
+        raise UsageError(f"run {a!r} cannot be compared with itself")
 
 
 def _decision(
     pair: ScoreMatrix, parts: Blocks, test: FlipTest, alpha: float
 ) -> tuple[tuple[float, float] | None, Verdict, float | None]:
     """Interval, verdict and, with repeats, the p-value that goes with them."""
-    ahead: Verdict = "better" if test.difference > 0 else "worse"
+    ahead: Verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
     if pair.repeats is None:
         return test.interval, ahead if test.rejects else "cannot tell", None
     if len(pair.units) < 2:
@@ -193,21 +198,21 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
     return tuple(map(UnitDifference, (pair.units[u] for u in most), a, b, parts))
 
 
-def _notes(matrix: ScoreMatrix, test: FlipTest) -> list[str]:
+def _notes(pair: ScoreMatrix, test: FlipTest) -> list[str]:
     """Notes for a reader of the answer."""
-    if not test.rejects or matrix.pairs < 2:
+    if not test.rejects or not pair.others:
         return []
     return [
-        f"This is the test of one pair, chosen beforehand. To pick a pair by its scores among {matrix.pairs:,}, "
-        "compare all of them: that corrects for their number."
+        "This is the test of one pair, chosen beforehand. To pick a pair by its scores among several runs, compare all "
+        "of them: that corrects for their number."
     ]
 
 
-def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
+def _remarks(pair: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
     """Notes for a reader of the tests."""
-    unit, units = matrix.unit_name
+    unit, units = pair.unit_name
     remarks = []
-    if test.interval is None and matrix.repeats is None:
+    if test.interval is None and pair.repeats is None:
         number = counted(parts.count, parts.name)
         remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
@@ -219,13 +224,13 @@ def _remarks(matrix: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | No
         remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")
     elif test.difference == 0.0:
         remarks.append(f"No number of {units} shows a difference of 0.")
-    elif (p_t <= alpha) != test.rejects and matrix.repeats is None:
+    elif (p_t <= alpha) != test.rejects and pair.repeats is None:
         remarks.append("The two tests fall on different sides of the line: take this as a close call.")
-    if matrix.clusters is not None:
+    if pair.clusters is not None:
         remarks.append(
-            f"Tests and interval exchange whole series: {parts.count} series with {len(matrix.units)} {units}."
+            f"Tests and interval exchange whole series: {parts.count} series with {len(pair.units)} {units}."
         )
-    if matrix.summary.order is not None:
+    if pair.summary.order is not None:
         remarks.append(
             f"The part of a {unit} in a confidence-weighted score is its influence: right or wrong, and how early."
         )

@@ -233,6 +233,7 @@ def _runs(scored: ScoredTwice, twice: Sequence[_Run | None]) -> RunTrust:
         tau_ap=ranking.tau_ap,
         swaps=ranking.swaps,
         pairs=ranking.pairs,
+        tied=ranking.tied,
         largest_swapped_difference=swaps[0].difference if swaps else 0.0,
         largest_swap=(swaps[0].better, swaps[0].worse) if swaps else None,
         rmse=float(np.sqrt(np.mean((program - people) ** 2))),

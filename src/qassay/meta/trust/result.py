@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
 from qassay.results import Result, document
-from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
+from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
 # How well two rankings have to agree to be called alike, in words.
 SAME, SIMILAR = 0.9, 0.7
@@ -37,6 +38,7 @@ class RunTrust:
     tau_ap: float | None = None
     swaps: int | None = None
     pairs: int = 0
+    tied: int = 0
     largest_swapped_difference: float | None = None
     largest_swap: tuple[str, str] | None = None
     rmse: float | None = None
@@ -109,14 +111,22 @@ class Trust(Result):
             agreement += f", and {self.assessor}"
         if self.runs.tau is None:
             return f"{agreement}; there are too few runs to compare rankings."
-        order = "in nearly the same order" if self.runs.tau >= SAME else "in a similar order"
-        if self.runs.tau < SIMILAR:
-            order = "in a different order"
-        swaps = f"it reverses {self.runs.swaps:,} of {self.runs.pairs:,} pairs of runs"
-        largest = self.runs.largest_swapped_difference
-        width = f", differences of up to {largest:.3f}" if largest else ""
         joint = " and" if self.agreement is not None else ""
-        return f"{agreement}{joint} puts the runs {order}: {swaps}{width}."
+        return f"{agreement}{joint} puts the runs {self._order(self.runs.tau)}."
+
+    def _order(self, tau: float) -> str:
+        """How near the order of the runs is to that of the people."""
+        ranks = self.runs
+        if not ranks.swaps:
+            tied = f", but for {plural(ranks.tied, 'tie')}" if ranks.tied else ""
+            return f"in the same order{tied}"
+        order = "in nearly the same order" if tau >= SAME else "in a similar order"
+        if tau < SIMILAR:
+            order = "in the opposite order" if ranks.swaps == ranks.pairs else "in a different order"
+        swaps = f"it reverses {pairs_of_runs(ranks.swaps, ranks.pairs)}"
+        largest = ranks.largest_swapped_difference
+        width = f", differences of up to {largest:.3f}" if largest else ""
+        return f"{order}: {swaps}{width}"
 
     def caution(self) -> str | None:
         """Which pair of runs it shifts most, where more pairs are shifted than chance alone would shift."""
@@ -165,7 +175,7 @@ class Trust(Result):
             if self.alternative_annotator is None
             else self.alternative_annotator.as_json(),
             "intervals": {name: _listed(interval) for name, interval in self.intervals.items()},
-            "measure": self.measure,
+            **document(self, "measure"),
             **({"nugget_lists": self.lists.as_json()} if self.lists.pairs else {}),
             "notes": [self.sentence(), *([caution] if (caution := self.caution()) else []), *self.notes],
         }

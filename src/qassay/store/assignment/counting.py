@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, select, update
 
 from qassay.judging import KINDS, Item, Part
 from qassay.judging.items import parts_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import settle
-from qassay.store.assignment.assignments import COUNTED_BY_NUGGETS, Assignment, lock_assignments
+from qassay.store.assignment.assignments import Assignment, lock_assignments
 from qassay.store.judging.judgments import rows_of_kind, versions
 from qassay.store.judging.nuggets import list_for
 from qassay.store.pool.items import items_of
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import current_judgment
-from qassay.store.schema import item as item_table
 from qassay.store.settings import forget_settled
 
 
@@ -137,17 +136,6 @@ def recount_question(act: Act, question: str) -> None:
         closed.append(closed_at(assignment, done, total, act.at))
         _keep(act.connection, assignment, done, total, closed[-1])
     _settle_or_wait(act, question, is_closed=bool(closed) and all(closed))
-
-
-def count_all_again(connection: Connection) -> None:
-    """Count the assignments of questions whose items take several decisions, in a store that counted items."""
-    c = item_table.c
-    several = or_(c.parts > 1, c.kind.in_(COUNTED_BY_NUGGETS))
-    questions = select(c.question).where(c.active, several).distinct()
-    for question in connection.execute(questions).scalars().all():
-        items = items_of(connection, question)
-        for assignment in lock_assignments(connection, question):
-            _keep(connection, assignment, *_sums(connection, assignment, items), assignment.closed)
 
 
 def closed_at(assignment: Assignment, done: int, total: int, at: str) -> str | None:

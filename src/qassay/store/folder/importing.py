@@ -20,11 +20,12 @@ from sqlalchemy import insert, select, update
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
-from qassay.formats.folder import CONFIGURATION, Configuration, Folder, read_configuration, with_two_way
+from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
 from qassay.formats.importing.plan import Batch, Incoming, Options, RowKind, RunFile, line_of
 from qassay.formats.importing.questions import check_types
 from qassay.formats.importing.rows import canonical, judgment_kinds, missing
+from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
@@ -195,7 +196,7 @@ def _read_runs(plan: Plan, questions: TestSet) -> None:
     if read.problems:
         raise InputError(read.problems)
     places = {name: path for path, name in names.items()}
-    plan.incoming.runs = {tag: RunFile(name, places[name].read_bytes()) for tag, name in read.files.items()}
+    plan.incoming.runs = {tag: RunFile(name, files.stored_bytes(places[name])) for tag, name in read.files.items()}
 
 
 def _read_judgments(

@@ -1,7 +1,5 @@
 """Systems behind an HTTP address: the question as JSON in a POST, or the prompt for an OpenAI-compatible chat model.
 
-Only the address that the user has named is spoken to: no redirect is followed and no proxy is used.
-
 A chat model answers with a JSON object. With a collection, the model is shown the passages that a search finds for the
 question, with their doc-ids, because an answer has to name the document that supports it. Without one it is asked as it
 is.
@@ -9,27 +7,30 @@ is.
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from qassay import net
 from qassay.display import one_line
-from qassay.outgoing import PASSING, direct, refusal_text
 from qassay.spelling import number
 from qassay.systems import Answer, Asked, Documents
 from qassay.systems.harness.callers import Caller
-from qassay.systems.harness.wire import CallError, read_answer, request
+from qassay.systems.harness.wire import CallError, Kind, read_answer, request
 from qassay.systems.reference.evidence import query
 from qassay.tasks import Task
 
 LONGEST_BODY = 16 << 20
+_KINDS: Mapping[net.Cause, Kind] = {
+    "timeout": "timeout",
+    "unreachable": "unreachable",
+    "certificate": "unreachable",
+    "broken": "crash",
+    "long": "form",
+}
 
 
 class HttpCaller(Caller):
@@ -47,56 +48,30 @@ class HttpCaller(Caller):
 
     def post(self, body: Mapping[str, Any], timeout: float) -> bytes:
         """The body of the response; every other outcome is a failure that says what happened."""
-        deadline = time.monotonic() + timeout
         data = json.dumps(body, ensure_ascii=False).encode()
-        sent = urllib.request.Request(self._url, data, self._headers, method="POST")  # noqa: S310  # http(s): checked
         try:
-            with direct().open(sent, timeout=timeout) as response:
-                read = _within(response, deadline, timeout)
-        except urllib.error.HTTPError as error:
-            raise _refused(error) from None
-        except TimeoutError:
-            raise CallError("timeout", f"no answer within {timeout:g} s") from None
-        except urllib.error.URLError as error:
-            if isinstance(error.reason, TimeoutError):
-                raise CallError("timeout", f"no answer within {timeout:g} s") from None
-            raise CallError("unreachable", f"{self._url} cannot be reached: {error.reason}") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise CallError("crash", f"the connection broke: {error or type(error).__name__}") from None
-        if len(read) > LONGEST_BODY:
-            raise CallError("form", f"its answer has more than {LONGEST_BODY >> 20} MiB")
-        return read
+            reply = net.exchange(
+                "POST", self._url, headers=self._headers, body=data, seconds=timeout, most=LONGEST_BODY
+            )
+        except net.NoReplyError as error:
+            raise CallError(_KINDS[error.cause], f"{self._url} {error}") from None
+        if reply.status >= 300:
+            raise _refused(reply)
+        return reply.body
 
 
-def _within(response: Any, deadline: float, timeout: float) -> bytes:
-    """The body, piece by piece: a time-out of the socket alone would let a server drip for ever."""
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        while size <= LONGEST_BODY and (piece := response.read1(1 << 16)):
-            pieces.append(piece)
-            size += len(piece)
-            if time.monotonic() > deadline:
-                raise TimeoutError
-    except TimeoutError:
-        raise CallError("timeout", f"no whole answer within {timeout:g} s") from None
-    return b"".join(pieces)
-
-
-def _refused(error: urllib.error.HTTPError) -> CallError:
-    """The error that a status other than 200 means."""
-    text = refusal_text(error, 500).strip().replace("\n", " ")
-    status = f"status {error.code} {error.reason}".strip()
-    if 300 <= error.code < 400:
-        message = f"{status}: it points to {error.headers.get('Location')}, which was not named; name it to use it"
+def _refused(reply: net.Reply) -> CallError:
+    """The error that a status from 300 on means."""
+    status = f"status {reply.status} {reply.reason}".strip()
+    if reply.status < 400:
+        message = f"{status}: it points to {reply.headers.get('location')}, which was not named; name it to use it"
         return CallError("refused", message, again=False, fatal=True)
-    message = f"{status}{': ' + text[:200] if text else ''}"
-    if error.code in PASSING:
-        # The wait that the other side asks for, where it gives seconds.
-        after = error.headers.get("Retry-After", "").strip()
-        is_number = after.isascii() and after.isdigit()
-        return CallError("unreachable", message, wait=min(float(after), 60.0) if is_number else None)
-    fatal = error.code in (401, 403, 404, 405, 407)
+    text = reply.shown(200)
+    message = f"{status}{': ' + text if text else ''}"
+    if reply.status in net.PASSING:
+        wait = net.retry_after(reply.headers)
+        return CallError("unreachable", message, wait=None if wait is None else min(wait, net.LONGEST_WAIT))
+    fatal = reply.status in (401, 403, 404, 405, 407)
     return CallError("refused", message, again=False, fatal=fatal)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from qassay.errors import InputError, Problem, UsageError
-from qassay.formats.files import refuse_way_out
+from qassay.formats.links import refuse_way_out
 from qassay.formats.questions import question_row
 from qassay.formats.times import now
 from qassay.questions import TestSet

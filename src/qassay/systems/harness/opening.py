@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-import shlex
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from qassay.child import program
+from qassay.cluster import Cluster
 from qassay.errors import UsageError, unknown
 from qassay.extras import require
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.spelling import Spelled, arguments
 from qassay.systems import SYSTEMS, Documents, System, make_reference, spelled
-from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller
+from qassay.systems.harness.callers import Caller, CommandCaller, LocalCaller, RayCaller
 from qassay.systems.harness.http import ChatCaller, HttpCaller
 from qassay.tasks import Task
 
@@ -69,6 +69,16 @@ def open_system(
     return _command(text, parameters)
 
 
+def over_ray(system: UnderTest, address: str) -> UnderTest:
+    """The same system with connections on the nodes of the Ray cluster at this address, one for each worker.
+
+    There the program is started, or the reference system answers. Order, time limits, retries and the log stay here.
+    """
+    cluster = Cluster(address)
+    packed = cluster.packed(system.connect, f"the system {system.spelling}")
+    return replace(system, connect=lambda: RayCaller(cluster, packed))
+
+
 def default_tag(spelling: str) -> str:
     """A run tag for a system: its spelling without what file names would not like.
 
@@ -115,16 +125,13 @@ def _address(
 
 
 def _command(text: str, settings: Mapping[str, str]) -> UnderTest:
-    try:
-        arguments = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read the command {text!r}: {error}") from None
-    if not arguments:
+    if not text:
         raise UsageError("no system is named; --system takes a reference system, module:callable, a command or a URL")
-    if shutil.which(arguments[0]) is None:
+    arguments = program(text)
+    if arguments is None:
         if _NAME.fullmatch(text):
             raise unknown("system", text.split("(")[0], [*SYSTEMS, *plugins("system")])
-        raise UsageError(f"there is no program {arguments[0]!r} to run as a system")
+        raise UsageError(f"there is no program {text.split()[0]!r} to run as a system")
     if settings:
         raise UsageError("--set does not apply to a command; write its options into the command")
     return UnderTest(text, lambda: CommandCaller(arguments), remembers=True)

@@ -14,17 +14,18 @@ A DriveError is about the whole run: what the user reads after all attempts (exi
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import msgspec
 
+from qassay import child
 from qassay.errors import InputError, Rule
 from qassay.formats.questions import question_row
 from qassay.questions import Question
 from qassay.systems import Answer, Asked, Item
 
-Kind = Literal["crash", "timeout", "twice", "form", "unreachable", "refused"]
+Kind = Literal[child.Kind, "unreachable", "refused"]
 
 
 @dataclass(eq=False)
@@ -46,10 +47,6 @@ class CallError(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-    def fields(self) -> dict[str, Any]:
-        """Everything that it takes to make the same failure again, elsewhere."""
-        return asdict(self)
 
 
 class DriveError(InputError):

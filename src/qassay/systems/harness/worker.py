@@ -42,6 +42,8 @@ def main(spelling: str, folder: str) -> None:
 def make(parsed: Spelled, folder: str) -> Any:
     """The callable itself, or what it makes of the collection where it is spelled with brackets."""
     factory = load(parsed.name)
+    if not callable(factory):
+        raise UsageError(f"{parsed.name} is {type(factory).__name__}, which cannot be called")
     if not parsed.called:
         return factory
     collection = None

@@ -58,6 +58,8 @@ class RunsPage(Context):
     pages: int
     questions: int
     forms: list[str]
+    # Whether people's own tables of answers are read too.
+    takes_answers: bool
     limit: int
     has_collection: bool
     pool: PoolView
@@ -105,6 +107,7 @@ def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Ru
         pages=pages,
         questions=len(questions_of(site)),
         forms=list(site.configuration.task.forms),
+        takes_answers=site.configuration.task.has("text"),
         limit=site.settings.upload_limit,
         has_collection=site.folder.collection.is_dir(),
         pool=pool,

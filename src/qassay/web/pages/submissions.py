@@ -93,6 +93,8 @@ class SubmissionsPage(Context):
     current: int
     questions: int
     forms: list[str]
+    # Whether people's own tables of answers are read too.
+    takes_answers: bool
     upload_limit: int
     has_collection: bool
     results: list[ResultLink]
@@ -148,6 +150,7 @@ def show(person: ThePerson, site: TheSite) -> SubmissionsPage:
         current=sum(not submission.run.withdrawn for submission in submitted),
         questions=len(questions_of(site)),
         forms=list(site.configuration.task.forms),
+        takes_answers=site.configuration.task.has("text"),
         upload_limit=site.settings.upload_limit,
         has_collection=site.folder.collection.is_dir(),
         results=[ResultLink.build(result) for result in results],

@@ -9,9 +9,7 @@ the state. A request in another state gets a new result, unless the last one is 
 people save, no state lasts as long as a study. The job says when it finished and for which state. A refusal holds for
 its state alone: after the cause is fixed, the next request computes at once.
 
-The process opens the evaluation itself, and never delays a request that saves a judgment. It talks over a pipe: a
-`StudyRequest` comes in, `("progress", done, total)` and then `("found", result)` or `("broken", reason)` go out. It
-ends when the pipe does.
+The process opens the evaluation itself, and never delays a request that saves a judgment.
 """
 
 from __future__ import annotations
@@ -19,27 +17,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import multiprocessing
 import os
 import pickle
 import queue
 import secrets
-import signal
-import tempfile
 import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from qassay.child import ChildError, PythonProcess, Report
 from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
-from qassay.formats.files import TemporaryFolder
 from qassay.formats.times import now
-from qassay.web.checking import memory_of
 from qassay.web.results.finding import (
     Finding,
     StudyRequest,
@@ -63,8 +55,6 @@ QUEUE = 20
 KEPT_BYTES = 64 * 1024 * 1024
 # How much the process gives way to the one that serves.
 NICENESS = 10
-# The process reports its progress at most this often (seconds).
-REPORT_SECONDS = 0.2
 # Problems of an input that travel to the page, at most.
 PROBLEMS = 100
 
@@ -102,44 +92,22 @@ class Job:
         return result
 
 
-def work(pipe: Connection, folder: str) -> None:
-    """Answer requests until the pipe ends; temporary files go to a folder that the server removes."""
-    tempfile.tempdir = folder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
-    worker = Worker(pipe)
-    # A pipe that ends means that the server has gone.
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            worker.answer(pickle.loads(pipe.recv_bytes()))  # noqa: S301  # from the process that started this one
+class Studies:
+    """Computes results in the process, and keeps the evaluation that it opened last."""
 
-
-class Worker:
-    """Answers requests over a pipe, and keeps the evaluation that it opened last."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self.pipe = pipe
+    def __init__(self) -> None:
         self.opened: Evaluation | None = None
         # The same without questions that are not finished: what was left out, and the evaluation.
         self.part: tuple[Evaluation, tuple[str, ...], Evaluation] | None = None
-        self.reported = 0.0
 
-    def answer(self, request: StudyRequest) -> None:
-        """Compute a result and send it. A bug ends the process, with its traceback in the server's log."""
-        try:
-            self.send("found", self.compute(request))
-        except MemoryError:
-            self.send("broken", "it takes more memory than there is")
-
-    def compute(self, request: StudyRequest) -> StudyResult:
+    def __call__(self, request: StudyRequest, report: Report) -> StudyResult:
         """The result of a request; an error of the study is part of it, beside the options that there are."""
         offered = None
         try:
             evaluation = self.evaluation(request.folder, request.unfinished)
             offered = scoring_options(evaluation)
             check(request.choice, offered, evaluation.task)
-            finding = request.compute(evaluation, self.progress)
+            finding = request.compute(evaluation, report)
             if request.file is not None:
                 _write(finding, request)
                 return StudyResult(offered)
@@ -164,26 +132,15 @@ class Worker:
             self.opened = last = present
         return last
 
-    def progress(self, done: int, total: int) -> None:
-        """Report how far the work is, now and then."""
-        moment = time.monotonic()
-        if moment - self.reported >= REPORT_SECONDS:
-            self.reported = moment
-            self.send("progress", done, total)
-
-    def send(self, *message: Any) -> None:
-        """Send a message to the server."""
-        self.pipe.send_bytes(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
-
 
 def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...]]:
     """An error as a sentence, and its first problems."""
-    from qassay.web.errors import without_path  # the framework, which nothing else here needs
+    from qassay.web.errors import for_page, sentence_of  # the framework, which nothing else here needs
 
     if isinstance(error, InputError):
-        problems = tuple(without_path(problem) for problem in error.problems[:PROBLEMS])
+        problems = tuple(map(for_page, error.problems[:PROBLEMS]))
         return str(problems[0]), problems
-    return str(error), ()
+    return sentence_of(error), ()
 
 
 def _write(finding: Finding, request: StudyRequest) -> None:
@@ -200,11 +157,9 @@ def _write(finding: Finding, request: StudyRequest) -> None:
 class JobQueue:
     """The process that computes, its queue and its memory."""
 
-    def __init__(
-        self, *, limit: float = LIMIT_SECONDS, memory_limit: int = KEPT_BYTES, job_memory: int | None = None
-    ) -> None:
-        self._limit = limit
-        self._job_memory = job_memory or int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    def __init__(self, *, memory_limit: int = KEPT_BYTES) -> None:
+        self._limit = LIMIT_SECONDS
+        self._job_memory = int(MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
         self._most = memory_limit
         self._jobs: OrderedDict[StudyRequest, Job] = OrderedDict()
         self._waiting: queue.PriorityQueue[tuple[bool, int, Job]] = queue.PriorityQueue()
@@ -270,17 +225,9 @@ class JobQueue:
     # ---- the thread that drives the process --------------------------------------------------------------------------
 
     def _drive(self) -> None:
-        running: ResultsProcess | None = None
-        try:
+        with PythonProcess(Studies(), name="qassay-results", niceness=NICENESS) as process:
             while (job := self._next()) is not None:
-                if running is None:
-                    running = ResultsProcess()
-                if not self._do(job, running.process, running.pipe):
-                    running.end()
-                    running = None
-        finally:
-            if running is not None:
-                running.end()
+                self._do(job, process)
 
     def _next(self) -> Job | None:
         """The next job; None where it is time to end. A later request starts a new thread."""
@@ -294,40 +241,25 @@ class JobQueue:
                     return None
         return None
 
-    def _do(self, job: Job, process: BaseProcess, pipe: Connection) -> bool:
-        """Have one job done; False where the process is of no use any more."""
-        deadline = time.monotonic() + self._limit
-        job.condition = "running"
-        try:
-            pipe.send_bytes(pickle.dumps(job.request))
-            while not self._closed.is_set():
-                if time.monotonic() > deadline:
-                    self._finish(job, "broken", f"it took longer than {self._limit / 60:.3g} minutes")
-                    return False
-                if not pipe.poll(0.25):
-                    if memory_of(process) > self._job_memory:
-                        self._finish(job, "broken", f"it takes more than {self._job_memory >> 20:,} MiB of memory")
-                        return False
-                    continue
-                kind, *rest = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the process that this one started
-                if kind == "progress":
-                    job.done, job.total = rest
-                    continue
-                self._take(job, kind, rest)
-                return True
-        except (EOFError, OSError):
-            self._finish(job, "broken", _cause(process))
-            return False
-        self._finish(job, "broken", "the server is being stopped")
-        return False
+    def _do(self, job: Job, process: PythonProcess) -> None:
+        """Have one job done."""
 
-    def _take(self, job: Job, kind: Condition, rest: list[Any]) -> None:
-        if kind == "broken":
-            self._finish(job, "broken", rest[0])
+        def progress(done: int, total: int) -> None:
+            job.done, job.total = done, total
+
+        job.condition = "running"
+        limits: dict[str, Any] = {"seconds": self._limit, "memory": self._job_memory}
+        try:
+            result = process.ask(job.request, **limits, progress=progress, is_stopped=self._closed.is_set)
+        except ChildError as error:
+            self._finish(job, "broken", _cause(error))
         else:
-            job.data = pickle.dumps(rest[0], protocol=pickle.HIGHEST_PROTOCOL)
-            job.refuses = isinstance(rest[0], StudyResult) and bool(rest[0].message)
-            self._finish(job, "found")
+            self._take(job, result)
+
+    def _take(self, job: Job, result: StudyResult | None) -> None:
+        job.data = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
+        job.refuses = result is not None and bool(result.message)
+        self._finish(job, "found")
 
     def _finish(self, job: Job, condition: Condition, message: str = "") -> None:
         job.condition, job.message, job.at, job.finished = condition, message, now(), time.monotonic()
@@ -345,31 +277,12 @@ class JobQueue:
                 size -= len(self._jobs.pop(request).data) + 1_000
 
 
-class ResultsProcess:
-    """The process, the pipe to it, and the folder of its temporary files.
-
-    The folder belongs to the server: the process is killed and cannot remove its files itself.
-    """
-
-    def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.folder = TemporaryFolder()
-        self.pipe, other_end = context.Pipe()
-        arguments = (other_end, str(self.folder.path))
-        self.process: BaseProcess = context.Process(target=work, args=arguments, name="qassay-results", daemon=True)
-        self.process.start()
-        other_end.close()
-
-    def end(self) -> None:
-        """End the process, whatever it is doing."""
-        self.pipe.close()
-        self.process.kill()
-        self.process.join(timeout=10)
-
-
-def _cause(process: BaseProcess) -> str:
-    """Why the process is gone, as far as its exit says."""
-    process.join(timeout=5)
-    if process.exitcode is not None and process.exitcode < 0:
+def _cause(error: ChildError) -> str:
+    """Why there is no result, as far as the process says."""
+    if error.kind == "stopped":
+        return "the server is being stopped"
+    if error.kind != "crash":
+        return f"it {error}"
+    if error.status is not None and error.status < 0:
         return "the process that computes was ended from outside, perhaps because it took more memory than there is"
     return "an error of the program ended the process that computes; the log of the server has it"

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from qassay.errors import UsageError
 from qassay.judging import digest
+from qassay.judging.keys import public_name
 from qassay.store.acts import Act
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
@@ -128,7 +129,7 @@ def publish(
     key, measure = str(finding.document["key"]), str(finding.document["measure"])
     new = Publication(
         id=secrets.token_hex(6),
-        title=title.strip() or f"{measure}, judgments: {key}",
+        title=title.strip() or f"{measure}, judgments: {public_name(key)}",  # organisations read it too
         provisional=provisional,
         at=act.at,
         by=act.name,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import threading
 import time
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from typing import Literal, get_args
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from qassay.child import ChildError, PythonProcess, Report
 from qassay.errors import UsageError
 from qassay.web.errors import Refusal
 from qassay.web.results.finding import Form, Picture, csv_lines
@@ -73,14 +72,21 @@ async def _converted(svg: str, form: Literal["png", "pdf"]) -> bytes:
 
 def _convert(svg: str, form: Literal["png", "pdf"]) -> bytes:
     """Convert in a process of its own: the library may end it, and lets no other thread of its process work."""
+    with PythonProcess(_printed, name="qassay-figures") as process:
+        try:
+            printed: bytes | str = process.ask((svg, form), seconds=LIMIT_SECONDS)
+        except ChildError:
+            raise Refusal(500, f"the figure cannot be saved as {form.upper()}; save it as SVG") from None
+    if isinstance(printed, str):
+        raise Refusal(422, printed)
+    return printed
+
+
+def _printed(picture: tuple[str, Literal["png", "pdf"]], _report: Report) -> bytes | str:
+    """The file, or why there is none."""
     from qassay.figures.figure import picture_for_print
 
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        try:
-            return process.submit(picture_for_print, svg, form).result(LIMIT_SECONDS)
-        except UsageError as error:
-            raise Refusal(422, str(error)) from None
-        except (RuntimeError, TimeoutError, ValueError):  # it is interrupted, or the library raises
-            for worker in list((process._processes or {}).values()):
-                worker.kill()
-            raise Refusal(500, f"the figure cannot be saved as {form.upper()}; save it as SVG") from None
+    try:
+        return picture_for_print(*picture)
+    except UsageError as error:
+        return str(error)

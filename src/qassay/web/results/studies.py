@@ -18,7 +18,7 @@ from qassay.evaluation import Evaluation
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
 from qassay.scoring import Scores
 from qassay.tables import Table, table
-from qassay.web.errors import without_path
+from qassay.web.errors import for_page, sentence_of
 from qassay.web.results.finding import (
     Choice,
     Finding,
@@ -112,9 +112,9 @@ def corrected_by_people(
             correction = evaluation.correction(key, people, pair=pair, **choice.how)
             return result_of(correction)
         except InputError as error:
-            reason = str(without_path(error.problems[0]))
+            reason = str(for_page(error.problems[0]))
         except QassayError as error:
-            reason = str(error)
+            reason = sentence_of(error)
     return f"No corrected scores yet: {reason}."
 
 
@@ -324,7 +324,7 @@ def _with_corrected(finding: Finding, corrected: CorrectedPair | CorrectedPairs 
 
 
 def _two_runs(evaluation: Evaluation, choice: Choice, a: str, b: str) -> Finding:
-    matrix = scored(evaluation, choice).matrix
+    matrix = evaluation.matrix_of((a, b), choice.key, **choice.how)
     every = analysis.compare(matrix, a, b, top=len(matrix.units))
     # The figure has all units, the table those of the command.
     pair = replace(every, deciding=every.deciding[:DECIDING])

@@ -9,6 +9,7 @@ import { verdictButton, verdictInWords, verdictShortly } from "./labels.js";
 import { howListsDiffer, nuggetComparison } from "./nugget_comparison.js";
 import { Outbox } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
+import { cameIntoView, ignoreSecondPresses } from "./second_press.js";
 import { keepQuestionInView, showLast, showState } from "./surroundings.js";
 import { learnTitles } from "./titles.js";
 
@@ -230,6 +231,7 @@ function go(index) {
   if (index < 0 || index >= all.length) return;
   at = index;
   draw();
+  cameIntoView();
   stage.focus({ preventScroll: true });
 }
 
@@ -397,6 +399,7 @@ function onward(settled = "You have decided everything here.") {
 }
 
 learnTitles(page.titles);
+ignoreSecondPresses(stage);
 keepQuestionInView();
 outbox.tell();
 void outbox.send();

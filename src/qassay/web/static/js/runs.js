@@ -5,7 +5,8 @@ import { act, again, askReason, comeBack, onClick, until } from "./organise.js";
 
 comeBack();
 
-/** @typedef {{file: string, tag: string | null, faults: number, first: {line: number | null, message: string}[], report: string | null}} FileReport */
+/** @typedef {{line: number | null, message: string}} Fault */
+/** @typedef {{file: string, tag: string | null, tags: string[], faults: number, first: Fault[], warnings: Fault[], report: string | null}} FileReport */
 
 const SHOWN = 200;
 // After the deadline there is no form.
@@ -59,8 +60,19 @@ async function send(form, file) {
     return (await call("POST", path, data)).files[0];
   } catch (error) {
     const message = error instanceof ApiError ? error.message : String(error);
-    return { file: file.name, tag: null, faults: 1, first: [{ line: null, message }], report: null };
+    return { file: file.name, tag: null, tags: [], faults: 1, first: [{ line: null, message }], warnings: [], report: null };
   }
+}
+
+/**
+ * @param {Fault[]} faults
+ * @param {string} label
+ */
+function listed(faults, label) {
+  const rows = faults.slice(0, SHOWN).map((fault) =>
+    h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
+  );
+  return h("ol", { tabindex: "0", "aria-label": label }, rows);
 }
 
 /**
@@ -69,12 +81,13 @@ async function send(form, file) {
  */
 function drawn(report) {
   const name = h("bdi", null, report.file);
-  if (report.tag) return [h("h3", null, name, h("span", { class: "badge good" }, "added as ", h("bdi", null, report.tag)))];
+  if (report.tag) {
+    const tags = report.tags.map((tag, place) => [place ? ", " : "", h("bdi", null, tag)]).flat();
+    const added = h("h3", null, name, h("span", { class: "badge good" }, "added as ", tags));
+    return report.warnings.length ? [added, listed(report.warnings, `Warnings about ${report.file}`)] : [added];
+  }
   const many = `${plural(report.faults, "error")}, not kept`;
-  const rows = report.first.slice(0, SHOWN).map((fault) =>
-    h("li", null, h("span", { class: "faint" }, fault.line === null ? "" : `line ${fault.line}`), h("bdi", null, fault.message.slice(0, 1000))),
-  );
-  const list = h("ol", { tabindex: "0", "aria-label": `Errors of ${report.file}` }, rows);
+  const list = listed(report.first, `Errors of ${report.file}`);
   const all = report.report && h("p", null, h("a", { href: `${path}/report?number=${report.report}` }, report.faults > SHOWN ? `All ${report.faults.toLocaleString("en")} errors` : "Show the errors on their own page"));
   return [h("h3", null, name, h("span", { class: "badge bad" }, many)), list, ...(all ? [all] : [])];
 }

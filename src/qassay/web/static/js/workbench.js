@@ -12,6 +12,7 @@ import { walkThrough } from "./moves.js";
 import { after, firstOpen, isComplete, openStage } from "./order.js";
 import { Outbox, REACHED, UNSAVED } from "./outbox.js";
 import { recall, remember } from "./remembered.js";
+import { cameIntoView, ignoreSecondPresses } from "./second_press.js";
 import { Steps } from "./steps.js";
 import { Supply } from "./supply.js";
 import { keepQuestionInView, showComplaint, showEnd, showLast, showLock, showProgress, showQuestion, showState } from "./surroundings.js";
@@ -66,6 +67,7 @@ export class Workbench {
       delivered: (letter, answer) => this.delivered(letter, answer),
       refused: (letter, status, answer) => this.refused(letter, status, answer),
     });
+    ignoreSecondPresses(this.stage);
     walkThrough(this);
     offerFlags(this);
     keepQuestionInView();
@@ -134,6 +136,7 @@ export class Workbench {
     this.shown = Date.now();
     show(this.sheet.assignment, id);
     this.draw();
+    cameIntoView();
     this.stage.focus({ preventScroll: true });
     void this.supply.prepare(after(this.sheet, this.current));
   }
@@ -224,6 +227,7 @@ export class Workbench {
     this.wanted = 0;
     this.complain("");
     showEnd(this.stage, this.sheet);
+    cameIntoView();
     this.tellProgress();
     this.stage.focus({ preventScroll: true });
   }

@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
-from qassay import client, tasks
+from qassay import client, net, tasks
 from qassay.cli import main
 from qassay.client import Client, ServerError
 from qassay.collections import opensearch
@@ -128,7 +130,7 @@ def test_a_server_of_an_evaluation(
     hostile: str, soon: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(client, "TIMEOUT", SECONDS)
-    monkeypatch.setattr(client, "ATTEMPTS", 1)
+    monkeypatch.setattr(client, "WAITS", ())
     server = Client(f"http://{hostile}", token="x")
     asks: list[Callable[[], object]] = [server.evaluation, lambda: list(server.items()), lambda: server.judged("s")]
     for ask in asks:
@@ -151,5 +153,66 @@ def test_tls_that_drips(soon: None) -> None:
         return drip(b"\x16\x03\x03\x40\x00")
 
     for address in serving(record):
-        with pytest.raises(CallError, match="no answer within"):
+        with pytest.raises(CallError, match="does not answer within"):
             HttpCaller(f"https://{address}/x").ask(ASKED, SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.25"}, 0.25),
+        ({"retry-after-ms": "40", "retry-after": "9"}, 0.04),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-1"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_an_endpoint_asks_for(headers: dict[str, str], wait: float | None) -> None:
+    assert net.retry_after(headers) == wait
+
+
+def test_a_wait_may_be_a_date() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert net.retry_after({"retry-after": soon}) == pytest.approx(30, abs=3)
+
+
+def test_a_request_is_sent_again_where_that_may_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(net.time, "sleep", waits.append)
+    broken, busy = net.NoReplyError("broken", "x"), net.Reply(503, {"retry-after": "7"}, b"")
+    answers = iter([broken, busy, net.Reply(429, {"retry-after": "999"}, b""), net.Reply(200, {}, b"{}")])
+
+    def send() -> net.Reply:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert net.send_again(send, (0.5,) * 4).status == 200
+    assert waits == [0.5, 7.0, net.LONGEST_WAIT]
+    answers = iter([busy, busy, net.NoReplyError("certificate", "x"), broken, broken])
+    assert net.send_again(send, (0.5,)) is busy
+    for left in (4, 5):
+        with pytest.raises(net.NoReplyError):
+            net.send_again(send, (0.5,))
+        assert len(waits) == left
+
+
+def test_an_answer_is_not_longer_than_it_may_be() -> None:
+    for address in serving(lambda: iter([OK + b"Transfer-Encoding: chunked\r\n\r\n200000\r\n", b"a" * (1 << 21)])):
+        with pytest.raises(net.NoReplyError, match="more than 1 MiB"):
+            net.exchange("GET", f"http://{address}/", headers={}, seconds=5, most=1 << 20)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/", "http://me:word@127.0.0.1/", "http://x:y/"])
+def test_other_addresses_are_not_asked(url: str) -> None:
+    with pytest.raises(net.NoReplyError, match="not an address"):
+        net.exchange("GET", url, headers={}, seconds=5, most=10)
+
+
+def test_no_redirect_is_followed_and_no_proxy_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    for address in serving(lambda: body(HEAD % 302 + b"Location: http://127.0.0.1:9/\r\n", b"")):
+        reply = net.exchange("GET", f"http://{address}/", headers={}, seconds=5, most=10)
+        assert (reply.status, reply.headers["location"]) == (302, "http://127.0.0.1:9/")

@@ -1,0 +1,86 @@
+"""Files on their way to become runs, read as runs and stored nowhere: runs, and people's own tables of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from qassay.errors import InputError, Problem, Problems
+from qassay.formats import files
+from qassay.formats.folder import Configuration, Folder
+from qassay.formats.importing.answers import answers_as_runs
+from qassay.formats.importing.plan import Options, Plan, Source
+from qassay.formats.recognise import Setting, kind_of
+from qassay.formats.runs import RunFiles, read_runs
+from qassay.questions import TestSet
+from qassay.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class AsRuns:
+    """What was read, and the contents of the runs that were made from tables of answers, by tag."""
+
+    read: RunFiles
+    made: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def read_as_runs(
+    paths: Sequence[Path],
+    *,
+    task: Task,
+    questions: TestSet,
+    form: str | None = None,
+    options: Options | None = None,
+    names: Mapping[Path, str] | None = None,
+) -> AsRuns:
+    """Read and check files as an import would; `names` says how messages call them."""
+    options = options or Options()
+    called = {path: str((names or {}).get(path, path)) for path in paths}
+    setting = Setting(questions.by_id, task.has("text"), options.keys, options.encoding)
+    problems, warnings = Problems(), Problems()
+    kinds = {path: _kind(path, setting) for path in paths} if task.has("text") and form is None else {}
+    answers = [path for path, kind in kinds.items() if kind == "responses"]
+    for path in (path for path, kind in kinds.items() if kind == "unknown"):
+        message = "is neither a run nor a table of answers with known keys; name its keys: --map id=KEY,answer=KEY"
+        problems.append(Problem("syntax", message, called[path]))
+    room = files.TemporaryFolder("qassay-answers-")
+    made: dict[str, bytes] = {}
+    made_paths: dict[Path, str] = {}
+    if answers:
+        plan = Plan(Folder(room.path), Configuration("", task), options, questions)
+        try:
+            sources = [Source(path, called[path], "responses") for path in answers]
+            for place, (source, tag, data) in enumerate(answers_as_runs(plan, sources)):
+                path = room.path / f"{place}.jsonl"
+                path.write_bytes(data)
+                made_paths[path], made[tag] = source.name, data
+        except InputError as error:
+            problems += error.problems
+        problems += plan.problems
+        warnings += plan.warnings
+    others = [path for path in paths if kinds.get(path) not in ("responses", "unknown")]
+    read = read_runs(
+        [*others, *made_paths],
+        task=task,
+        questions=questions,
+        form=form,
+        encoding=options.encoding or "utf-8",
+        names=called | made_paths,
+    )
+    # The names of files say nothing of the runs that were made.
+    said = [each for each in read.warnings if each.file not in made_paths.values() or each.rule != "configuration"]
+    problems += read.problems
+    return AsRuns(replace(read, problems=problems.kept(), warnings=(*warnings, *said)), made)
+
+
+def _kind(path: Path, setting: Setting) -> str | None:
+    """The kind of a file; None where reading it as a run says more than that it is unknown."""
+    try:
+        data = files.read_bytes(path)
+        if setting.encoding is not None:
+            data = files.decode(data, file=str(path), encoding=setting.encoding).encode()
+    except (InputError, OSError):
+        return None
+    is_table = not data.removeprefix(files.BOM).lstrip().startswith(b"{") and b"\0" not in data and data.strip()
+    return kind_of(data, setting) or ("unknown" if is_table else None)
