@@ -40,7 +40,6 @@ ADAPTERS = (
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
-    "special",
     "gating",
     "ranking",
     "right_or_wrong",

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from qassay.arrays import TIE, Floats, Integers
 from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.trials import WORD, resampled_units
-from qassay.meta.special import ndtr
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12
@@ -128,6 +127,8 @@ def expected_at_least(
     A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
     that two runs differ at all on a set of units; 1 by default.
     """
+    from scipy.special import ndtr
+
     some = np.ones(len(means)) if moving is None else moving
     if compiled:
         from qassay.meta.sensitivity.compiled.predicting import expected_at_least as in_compiled_code

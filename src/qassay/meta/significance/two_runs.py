@@ -20,7 +20,6 @@ from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
 from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
 from qassay.meta.significance.reversal import chance_of_reversal
-from qassay.meta.special import two_sided_t
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.tables import counted
 
@@ -157,8 +156,10 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     deviation = float(np.sqrt((spread**2).sum() / (count - 1)))
     if deviation < TIE:
         return None, None
+    from scipy.special import stdtr
+
     effect = mean / deviation
-    return two_sided_t(count - 1, effect * math.sqrt(count)), effect
+    return float(2 * stdtr(count - 1, -abs(effect) * math.sqrt(count))), effect
 
 
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
