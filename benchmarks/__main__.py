@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "scoring": ("benchmarks.scoring", ("scoring", "as_json")),
     "peers": ("benchmarks.scoring", ("peers",)),
     "sensitivity": ("benchmarks.sensitivity", ("graded", "confidence", "large")),
+    "compiled": ("benchmarks.sensitivity", ("compiled",)),
     "significance": ("benchmarks.significance", ("significance",)),
     "reports": ("benchmarks.reports", ("reports",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -17,7 +17,7 @@ class Row(NamedTuple):
     note: str = ""
 
 
-def processor_seconds(commands: Mapping[str, Sequence[str]], times: int = 5) -> dict[str, float]:
+def processor_seconds(commands: Mapping[str, list[str]], times: int = 5) -> dict[str, float]:
     """The least user and system time of each command, from start to exit.
 
     The commands alternate, so that what else the machine does falls on all of them.
@@ -28,6 +28,6 @@ def processor_seconds(commands: Mapping[str, Sequence[str]], times: int = 5) -> 
         for name, command in commands.items():
             _, status, usage = os.wait4(os.posix_spawnp(command[0], command, os.environ, file_actions=silent), 0)
             if status:
-                raise RuntimeError(f"{list(command[:3])} ended with status {os.waitstatus_to_exitcode(status)}")
+                raise RuntimeError(f"{command[:3]} ended with status {os.waitstatus_to_exitcode(status)}")
             least[name] = min(least[name], usage.ru_utime + usage.ru_stime)
     return least

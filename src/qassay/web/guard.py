@@ -151,7 +151,7 @@ def identify(request: HTTPConnection, site: Site) -> Person | None:
     secret = request.cookies.get(site.settings.cookie)
     if not secret:
         return None
-    with site.store.ask() as connection:
+    with site.store.read() as connection:
         session = find_session(connection, secret)
     if session is None:
         return None
@@ -203,7 +203,7 @@ def _by_token(sent: str, site: Site) -> Person:
     wrong = Refusal(401, "the token is not known or was revoked", headers={"WWW-Authenticate": "Bearer"})
     if scheme.lower() != "bearer":
         raise wrong
-    with site.store.ask() as connection:
+    with site.store.read() as connection:
         token = find_token(connection, secret.strip())
     if token is None:
         raise wrong
