@@ -40,6 +40,7 @@ ADAPTERS = (
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
+    "normal_and_t",
     "gating",
     "ranking",
     "right_or_wrong",
@@ -396,8 +397,8 @@ def small_table(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("runs", [["A", "B"], []], ids=["two runs", "all pairs"])
 def test_comparing_a_small_table_starts_with_little(small_table: str, runs: list[str]) -> None:
-    """No tables of evaluations: they take longer to load than the comparison."""
-    heavy = {"polars", "numba", "rich", "pyarrow", "pandas", "sqlalchemy"}
+    """Neither the tables of evaluations nor the special functions: they take longer to load than the comparison."""
+    heavy = {"polars", "scipy", "numba", "rich", "pyarrow", "pandas", "sqlalchemy"}
     assert not _loaded("compare", small_table, *runs) & heavy
     assert not _loaded("compare", small_table, *runs, "--json") & heavy
 

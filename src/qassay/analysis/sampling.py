@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
 from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
+from qassay.meta.normal_and_t import ndtri
 from qassay.questions import TestSet
 from qassay.results import Result
 from qassay.runs import Runs
@@ -201,7 +201,7 @@ def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | N
     if sample.pair is not None:
         a, b = (values[decisions.runs.index(tag)] for tag in sample.pair)
         values = (a - b)[None]
-    q = NormalDist().inv_cdf(0.975)
+    q = ndtri(0.975)
     size = len(sample.draws)
     if decisions.units is not None:
         units = np.array(decisions.units)

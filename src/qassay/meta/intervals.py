@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix, too_few_for_intervals
 from qassay.meta.blocks import block_index, chunks, scores_without
+from qassay.meta.normal_and_t import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.meta.repeats import mean_uncertainty
 from qassay.results import document
 from qassay.tables import Column, Table, counted, table
@@ -155,7 +155,7 @@ def wilson(successes: float, total: int, *, level: float = 0.95) -> tuple[float,
     """
     if not 0 <= successes <= total or total == 0:
         raise UsageError(f"{successes} of {total} is not a proportion")
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     share = successes / total
     centre = share + z * z / (2 * total)
     spread = z * float(np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2))
@@ -200,17 +200,15 @@ def bca_limits(
     (Hesterberg 2015), since a bootstrap of few units is too narrow by that factor. Where all resamples agree, both
     limits are the score.
     """
-    from scipy.special import ndtr, ndtri, stdtrit
-
     count = len(left_out)
     if expand and count > 1:
-        z = float(np.sqrt(count / (count - 1)) * -stdtrit(count - 1, (1.0 - level) / 2))
+        z = float(np.sqrt(count / (count - 1)) * two_sided_t_line(count - 1, 1.0 - level))
     else:
-        z = float(ndtri((1.0 + level) / 2.0))
+        z = ndtri((1.0 + level) / 2.0)
     resamples = len(resampled)
     below = ((resampled < scores).sum(axis=0) + (resampled <= scores).sum(axis=0)) / (2 * resamples)
     # A score at the very end of its resamples has no normal quantile; half a resample beyond stands in.
-    bias = ndtri(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
+    bias = normal_quantiles(np.clip(below, 0.5 / resamples, 1 - 0.5 / resamples))
     from_mean = left_out.mean(axis=0) - left_out
     spread = (from_mean**2).sum(axis=0) ** 1.5
     acceleration = np.divide((from_mean**3).sum(axis=0), 6 * spread, out=np.zeros(len(scores)), where=spread > 0)

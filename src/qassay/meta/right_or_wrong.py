@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from qassay.arrays import Floats, Integers
+from qassay.meta.normal_and_t import ndtri
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.
 _REACH = 7.0
@@ -77,7 +77,7 @@ def _limit(ahead: int, behind: int, level: int, alpha: float) -> float:
     total - x * units, so that each has half of alpha.
     """
     total, units = ahead - behind, ahead + behind + level
-    z = -NormalDist().inv_cdf(alpha / 2)
+    z = ndtri(1 - alpha / 2)
     limit = total / units
     for _ in range(100):
         apart = ((ahead, 1 - limit), (behind, 1 + limit), (level, limit))

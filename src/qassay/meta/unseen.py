@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from qassay.arrays import TIE, Floats
+from qassay.meta.normal_and_t import two_sided_t_line
 
 
 def shows_one_difference(differences: Floats, weights: Floats, tolerance: float) -> bool:
@@ -35,12 +36,10 @@ def limits_with_unseen(
     test. Where the decision is a single number, because the runs differ by it on every unit, the limit goes as far as
     the decision lets it, to the smallest difference that is not a tie: that one number was seen does not prove it.
     """
-    from scipy.special import stdtrit
-
     units = len(differences)
     mean = float(differences.sum()) / (units + 1)
     variance = (float((differences**2).sum()) + span**2) / (units + 1) - mean**2
-    margin = -float(stdtrit(units, alpha / 2)) * math.sqrt(max(variance, 0.0) / units)
+    margin = two_sided_t_line(units, alpha) * math.sqrt(max(variance, 0.0) / units)
     low, high = max(mean - margin, -span), min(mean + margin, span)
     smallest, largest = decided
     is_one_number = largest - smallest <= TIE

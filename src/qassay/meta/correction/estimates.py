@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
+from qassay.meta.normal_and_t import ndtri, two_sided_t_line
 
 Target: TypeAlias = Literal["new", "these"]
 
@@ -64,7 +64,7 @@ def wilson_limits(share: float, number: float, *, level: float = LEVEL) -> tuple
     """
     if math.isinf(number):
         return share, share
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     centre = share + z * z / (2 * number)
     spread = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
     scale = 1 + z * z / number
@@ -184,7 +184,7 @@ def corrected_mean(
         squared += between / (among or size)
     else:
         centre = mean + unlabelled * (centre - mean)
-    half = _t_line(n, 1 - level) * math.sqrt(squared)
+    half = two_sided_t_line(n, 1 - level) * math.sqrt(squared)
     interval = (max(low, share * centre - half), min(high, share * centre + half))
     return Estimate(
         value=share * mean,
@@ -251,7 +251,7 @@ def corrected_units(people: Floats, judge: Floats, judge_all: Floats, *, labels:
     residual = people - _weights_without_each(people, apart) * apart
     value = float(residual.mean())
     spread = float(residual.var(ddof=1)) if units > 1 else 0.0
-    half = _t_line(units - 1, 1 - level) * math.sqrt(spread / units) if units > 1 else math.nan
+    half = two_sided_t_line(units - 1, 1 - level) * math.sqrt(spread / units) if units > 1 else math.nan
     return Estimate(
         value=value,
         interval=(value - half, value + half) if units >= FEWEST_UNITS else None,
@@ -292,7 +292,7 @@ def labels_needed(
     """
     if not half_width > 0:
         raise UsageError(f"a half-width is a positive number, not {half_width:g}")
-    q = NormalDist().inv_cdf((1 + level) / 2)
+    q = ndtri((1 + level) / 2)
     variance, size = (half_width / q) ** 2, estimate.population
     if target == "these":
         number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / (variance + estimate.left / size)))
@@ -312,19 +312,12 @@ def units_needed(estimate: Estimate, half_width: float, *, level: float = LEVEL)
     if not half_width > 0:
         raise UsageError(f"a half-width is a positive number, not {half_width:g}")
     deviation = math.sqrt(estimate.left)
-    units = max(FEWEST_UNITS, math.ceil((NormalDist().inv_cdf((1 + level) / 2) * deviation / half_width) ** 2))
+    units = max(FEWEST_UNITS, math.ceil((ndtri((1 + level) / 2) * deviation / half_width) ** 2))
     # t is wider than the normal distribution: at 95% it takes about three units more, at most four.
     for more in range(LARGEST_T_EXCESS):
-        if _t_line(units + more - 1, 1 - level) * deviation / math.sqrt(units + more) <= half_width:
+        if two_sided_t_line(units + more - 1, 1 - level) * deviation / math.sqrt(units + more) <= half_width:
             return units + more
     return units + LARGEST_T_EXCESS
-
-
-def _t_line(freedom: int, alpha: float) -> float:
-    """The t value that is exceeded on both sides together with probability `alpha`."""
-    from scipy.special import stdtrit
-
-    return -float(stdtrit(freedom, alpha / 2))
 
 
 def _sizes(people: Floats, judge: Floats, judge_all: Floats) -> tuple[int, int]:

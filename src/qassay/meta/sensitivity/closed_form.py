@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from qassay.arrays import TIE, Floats, Integers
 from qassay.matrix import ScoreMatrix
+from qassay.meta.normal_and_t import ndtr
 from qassay.meta.sensitivity.trials import WORD, resampled_units
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
@@ -127,8 +128,6 @@ def expected_at_least(
     A difference in test within `half` of 0 is a tie: neither a swap nor an agreement. `moving` is the probability
     that two runs differ at all on a set of units; 1 by default.
     """
-    from scipy.special import ndtr
-
     some = np.ones(len(means)) if moving is None else moving
     if compiled:
         from qassay.meta.sensitivity.compiled.predicting import expected_at_least as in_compiled_code

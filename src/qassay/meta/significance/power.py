@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from statistics import NormalDist
 
 import numpy as np
 
 from qassay.arrays import TIE
 from qassay.errors import UsageError
 from qassay.matrix import Repeats
+from qassay.meta.normal_and_t import ndtr, ndtri, t_power, two_sided_t_line
 from qassay.meta.repeats import mean_squares
 
 # Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
@@ -52,13 +52,9 @@ def power(effect: float, units: int, *, alpha: float = 0.05) -> float | None:
         return None
     distance = abs(effect) * math.sqrt(units)
     if units > _NORMAL:
-        return _normal_power(distance, alpha)
-    from scipy.special import nctdtr
-
-    line = _line(units - 1, alpha)
-    # Not-a-number stands for a probability too small to compute.
-    below, above = np.nan_to_num(nctdtr(units - 1, distance, np.array([-line, line])))
-    return float(below + 1 - above)
+        line = ndtri(1 - alpha / 2)
+        return float(ndtr(np.array([distance - line, -distance - line])).sum())
+    return t_power(units - 1, distance, _line(units - 1, alpha))
 
 
 def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -> int | None:
@@ -66,10 +62,10 @@ def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -
     _check(power, alpha)
     if effect == 0 or not math.isfinite(effect):
         return None
-    start = (_normal_distance(power, alpha) / abs(effect)) ** 2
+    start = ((ndtri(1 - alpha / 2) + ndtri(power)) / abs(effect)) ** 2
     if start > _NORMAL:
         # The t test needs about z^2/2 units more than the normal one.
-        return math.ceil(start + _quantile(alpha / 2) ** 2 / 2)
+        return math.ceil(start + ndtri(1 - alpha / 2) ** 2 / 2)
     low, high = 1, max(4, math.ceil(start) + 10)
     while _reached(effect, high, alpha) < power:
         low, high = high, 2 * high
@@ -110,7 +106,7 @@ class Variances:
             return None
         if self.repeat <= 0:
             return units_for_power(difference / math.sqrt(per_question), power=power, alpha=alpha)
-        within = (difference / _normal_distance(power, alpha)) ** 2 - self.repeat / repeats
+        within = (difference / (ndtri(1 - alpha / 2) + ndtri(power))) ** 2 - self.repeat / repeats
         return max(2, math.ceil(per_question / within)) if within > 0 else None
 
     def detectable(self, units: int, repeats: int, *, power: float, alpha: float) -> float | None:
@@ -118,7 +114,7 @@ class Variances:
         if self.repeat <= 0:
             smallest = detectable(units, power=power, alpha=alpha)
             return None if smallest is None else smallest * math.sqrt(self._per_question(repeats))
-        return _normal_distance(power, alpha) * math.sqrt(self._variance(units, repeats))
+        return (ndtri(1 - alpha / 2) + ndtri(power)) * math.sqrt(self._variance(units, repeats))
 
     def power(self, difference: float, units: int, repeats: int, *, alpha: float) -> float | None:
         """The probability that a test on this many questions finds a difference; None where nothing varies."""
@@ -126,7 +122,8 @@ class Variances:
             return None
         if self.repeat <= 0:
             return power(difference / math.sqrt(self._per_question(repeats)), units, alpha=alpha)
-        return _normal_power(abs(difference) / math.sqrt(self._variance(units, repeats)), alpha)
+        distance, line = abs(difference) / math.sqrt(self._variance(units, repeats)), ndtri(1 - alpha / 2)
+        return float(ndtr(np.array([distance - line, -distance - line])).sum())
 
     def _per_question(self, repeats: int) -> float:
         return self.question + self.rest / repeats
@@ -157,24 +154,7 @@ def variances(repeats: Repeats) -> Variances | None:
 @lru_cache(maxsize=256)
 def _line(freedom: int, alpha: float) -> float:
     """The line of the two-sided t test."""
-    from scipy.special import stdtrit
-
-    return -float(stdtrit(freedom, alpha / 2))
-
-
-def _normal_power(distance: float, alpha: float) -> float:
-    """The power of the normal test where the mean lies this many standard errors from 0."""
-    normal, line = NormalDist(), -_quantile(alpha / 2)
-    return normal.cdf(distance - line) + normal.cdf(-distance - line)
-
-
-def _normal_distance(power: float, alpha: float) -> float:
-    """How many standard errors from 0 a mean lies that the normal test finds with this power."""
-    return -_quantile(alpha / 2) + _quantile(power)
-
-
-def _quantile(share: float) -> float:
-    return NormalDist().inv_cdf(share)
+    return two_sided_t_line(freedom, alpha)
 
 
 def _reached(effect: float, units: int, alpha: float) -> float:

@@ -16,6 +16,7 @@ from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.flips import FlipTest, flip_test
+from qassay.meta.normal_and_t import two_sided_t
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
 from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
@@ -156,10 +157,8 @@ def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
     deviation = float(np.sqrt((spread**2).sum() / (count - 1)))
     if deviation < TIE:
         return None, None
-    from scipy.special import stdtr
-
     effect = mean / deviation
-    return float(2 * stdtr(count - 1, -abs(effect) * math.sqrt(count))), effect
+    return two_sided_t(count - 1, effect * math.sqrt(count)), effect
 
 
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
