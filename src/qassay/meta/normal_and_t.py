@@ -1,7 +1,8 @@
 """The normal and the t distribution for a few values, without loading scipy.special.
 
 With scipy.special `qassay compare` of two systems takes 1.5 times the processor time (`python -m benchmarks start`).
-What it needs is here: each function agrees with scipy's to ten digits or more (tests/meta/test_normal_and_t.py). Many values, and many units, go to scipy.
+What it needs is here: each function agrees with scipy's to ten digits or more (tests/meta/test_normal_and_t.py).
+Many values, and many units, go to scipy.
 """
 
 from __future__ import annotations
