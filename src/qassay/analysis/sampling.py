@@ -20,7 +20,7 @@ from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
 from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
-from qassay.meta.special import ndtri
+from qassay.meta.normal_and_t import ndtri
 from qassay.questions import TestSet
 from qassay.results import Result, document
 from qassay.runs import Runs
