@@ -106,7 +106,7 @@ class Scores(Result):
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("question", "questions")
     scale: tuple[float, float] = (0.0, 1.0)
-    # Whether a question can have no other scores than 0 and 1.
+    # Whether no run has other scores than 0 and 1, whichever runs are shown.
     right_or_wrong: bool = False
     # Under a key of several sets: how many judgments of each run come from each of them.
     judged_by: Mapping[str, Mapping[str, int]] | None = None
