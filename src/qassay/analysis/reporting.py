@@ -12,7 +12,7 @@ from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
-from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.agreement.nugget_lists import differing
 from qassay.meta.distributions import score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
@@ -23,11 +23,11 @@ from qassay.reports.document import Material
 
 if TYPE_CHECKING:
     from qassay.analysis import ScoresLike
-    from qassay.analysis.agreements import AgreementStudy
     from qassay.evaluation import Evaluation
     from qassay.meta.stability import Stability
     from qassay.reports import Report
     from qassay.scoring import HowScored, Missing, Unjudged
+    from qassay.studies.agree import AgreementStudy
 
 Study = TypeVar("Study")
 
@@ -128,8 +128,8 @@ def of_evaluation(
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),
-        nugget_lists=NuggetLists() if study is None else study.nugget_lists.differing(),
-        ratings=None if study is None else study.ratings,
+        nugget_lists=() if study is None else differing(study.nugget_lists),
+        ratings={} if study is None else study.ratings,
         stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
         judged_by=evaluation.sets,
         missing=tuple(notes),
@@ -155,7 +155,7 @@ def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
 
 
 def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
-    from qassay.analysis import agreement
+    from qassay.studies.agree import agreement
 
     return agreement(evaluation, seed=seed)
 

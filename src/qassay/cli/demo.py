@@ -213,9 +213,10 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import agreement, compare, sensitivity, stability
+    from qassay.analysis import compare, sensitivity, stability
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
+    from qassay.studies.agree import agreement
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
@@ -302,7 +303,7 @@ def disagreements(evaluation: Evaluation, agreement: Agreement) -> Table:
     """One item for each combination of labels on which the assessors disagree, the most frequent first."""
     examples: dict[str, tuple[Cell, ...]] = {}
     for question, item, *labels in evaluation.labels(agreement.sets).drop_nulls().iter_rows():
-        combination = "".join(sorted(labels, key=agreement.labels.index))
+        combination = "".join(sorted(labels, key=agreement.order.index))
         answer = item.partition("\t")[2]
         examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
     rows = [

@@ -41,11 +41,7 @@ MOST_HISTOGRAMS = 12
 
 def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
     """How often each label of one judge meets each label of the other; `about` names what was judged."""
-    rows = [
-        (first, second, count)
-        for first, counts in zip(pair.labels, pair.matrix, strict=True)
-        for second, count in zip(pair.labels, counts, strict=True)
-    ]
+    rows = [(first, second, count) for first, counts in pair.matrix.items() for second, count in counts.items()]
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
     a, b = called(pair.a), called(pair.b)
@@ -53,7 +49,7 @@ def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
     answer = f"{a} and {b} give the same label to {same:,} of {total:,}{on and f' {about}'}."
     return figure(
         "agreement",
-        square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
+        square(_shares(rows), list(pair.matrix), list(pair.matrix), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns){on}",
         caption=f"{answer} The shade of a cell is its share of the row; on the diagonal both agree.",
         description=answer,

@@ -159,8 +159,8 @@ def _judges(material: Material) -> Section | None:
     for kind in material.agreement:
         if kind.raw is not None:
             exhibits += _of_agreement(kind)
-    listed = enumerate(material.nugget_lists.tables(), start=1)
-    exhibits += [Exhibit(f"nugget-lists-{number}", table, folded=True) for number, table in listed]
+    lists = enumerate(material.nugget_lists, start=1)
+    exhibits += [Exhibit(f"nugget-lists-{number}", pair.table(), folded=True) for number, pair in lists]
     ranks = material.stability
     if ranks is not None and len(ranks.sets) > 1:
         exhibits += _drawn(lambda: figures.ranks_by_set(ranks))
@@ -168,7 +168,7 @@ def _judges(material: Material) -> Section | None:
             exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
         if ranks.swaps_with_reference:
             exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
-    for scale in () if material.ratings is None else material.ratings.scales.values():
+    for scale in material.ratings.values():
         exhibits += _drawn(partial(figures.rating_histogram, scale))
         exhibits += _drawn(partial(figures.mean_rank_by_judge, scale))
     if not exhibits:

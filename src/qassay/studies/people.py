@@ -1,21 +1,66 @@
-"""Agreement by person of an opened evaluation, over all judgments that name their assessor."""
+"""Show which assessor is out of line: every one is compared with all others on the same items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from qassay.analysis.agreements import ByKind
-from qassay.errors import InputError, Problem
+from qassay.display import as_sentence
+from qassay.errors import Problem
 from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS
-from qassay.meta.agreement import scheme_of
+from qassay.meta.agreement import Agreement, scheme_of
 from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
+from qassay.pages import Exhibit, Page
+from qassay.results import Result
+from qassay.studies import JUDGES, NothingYetError, Study
 from qassay.tables import Table
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
+
+OneKind = TypeVar("OneKind", Agreement, PeopleAgreement)
+
+
+class ByKind(Result, Generic[OneKind]):
+    """A study with one record per kind of judgment, labels of items or pairs first.
+
+    The study is a sequence of its records: `study[0]`, `len(study)`, `for kind in study`.
+    """
+
+    kinds: tuple[OneKind, ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __iter__(self) -> Iterator[OneKind]:
+        return iter(self.kinds)
+
+    def __getitem__(self, place: int) -> OneKind:
+        return self.kinds[place]
+
+    def table(self) -> Table:
+        """The main table of the first kind of judgment."""
+        return self.kinds[0].table()
+
+    def figure(self) -> Figure:
+        """The figure of the first kind of judgment."""
+        drawn: Figure = self.kinds[0].figure()
+        return drawn
+
+    def to_polars(self) -> pl.DataFrame:
+        """The numbers of all kinds of judgment."""
+        return pl.concat([kind.to_polars() for kind in self.kinds])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the first kind, with those of the others under their names, which are no fields."""
+        first, *others = self.kinds
+        return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,18 +78,23 @@ class PeopleStudy(ByKind[PeopleAgreement]):
         return [shown for kind in self.kinds for shown in kind.tables()]
 
 
-class UnnamedError(InputError):
-    """No judgment names its assessor."""
-
-
-def people_study(
-    evaluation: Evaluation, sets: Sequence[str] | None = None, *, resamples: int = 1000, seed: int = 0
+def people(
+    evaluation: Evaluation, *, sets: Sequence[str] | None = None, resamples: int = 1000, seed: int = 0
 ) -> PeopleStudy:
-    """Compare the people of these judgment sets; without names those of all assessors' sets."""
+    """Which assessor is out of line, and on what? Everyone is compared with the others on the same items.
+
+    Takes all judgments that name their assessor, from the assessors' sets or from those named in `sets`. One result
+    per kind of judgment, labels of items or pairs first.
+    """
     names = list(sets) if sets is not None else list(evaluation.assessor_sets)
     tables = _labels(evaluation, names)
     if not tables:
-        raise UnnamedError(Problem("configuration", _nobody(names), evaluation.folder.name()))
+        listed = f" ({', '.join(names)})" if names else ""
+        message = (
+            f"no judgment names its assessor{listed}: assessors are compared once people have judged here, or rows "
+            'of judgments have "assessor"'
+        )
+        raise NothingYetError(Problem("configuration", message, evaluation.folder.name()))
     types = {question.id: question.type for question in evaluation.questions}
     seconds = _seconds(evaluation, names)
     notes = _unnamed(evaluation, names)
@@ -58,11 +108,26 @@ def people_study(
     return PeopleStudy(tuple(studies))
 
 
-def _nobody(names: Sequence[str]) -> str:
-    listed = ", ".join(names) if names else "there are no judgment sets of assessors"
-    return (
-        f'no judgment names its assessor ({listed}): rows need "assessor"; to compare whole sets, leave out --by person'
-    )
+def page(study: PeopleStudy) -> Page:
+    """Who is out of line on each kind of judgment, and every person beside the others."""
+    exhibits = [
+        Exhibit(f"people-{place}-{number}", shown, kind.figure if number == 1 else None)
+        for place, kind in enumerate(study, 1)
+        for number, shown in enumerate(kind.tables(), 1)
+    ]
+    return Page(tuple(as_sentence(kind.sentence()) for kind in study), tuple(exhibits))
+
+
+STUDY = Study(
+    name="people",
+    compute=people,
+    page=page,
+    documents=(PeopleAgreement,),
+    heading="Which assessor is out of line?",
+    label="People",
+    tab=JUDGES,
+    slow=True,
+)
 
 
 def _labels(evaluation: Evaluation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
