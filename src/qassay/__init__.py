@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         stability,
     )
     from qassay.analysis.plans import plan
-    from qassay.analysis.reporting import report
     from qassay.analysis.sampling import sample
     from qassay.assessors import judge
     from qassay.demo import demo_folder
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.people import people
+    from qassay.studies.reporting import report
     from qassay.studies.reuse import reuse
     from qassay.studies.trust import trust
 
@@ -85,7 +85,7 @@ _HOMES = {
     "people": ("qassay.studies.people", "people"),
     "plan": ("qassay.analysis.plans", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
-    "report": ("qassay.analysis.reporting", "report"),
+    "report": ("qassay.studies.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),
     "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),

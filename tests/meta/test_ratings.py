@@ -91,7 +91,7 @@ def test_one_judge_and_missing_ratings_are_noted() -> None:
     assert rated["content"].notes == (
         "Ratings missing: 1. A rank is among the runs that the judge rated for the question.",
     )
-    assert "One judge" in str(rated.tables()[0])
+    assert "One judge" in str(rated["content"].table())
 
 
 def test_a_value_off_the_scale_is_an_error_that_names_its_place() -> None:

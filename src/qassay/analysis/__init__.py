@@ -5,7 +5,7 @@ a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_p
 
     leaderboards   the runs with intervals and groups     judged_answers responses with their verdicts, run by run
     plans          how many questions a difference needs  rankings       rankings under other judgments
-    sampling       what people judge to correct a program reporting      all of them in one document
+    sampling       what people judge to correct a program
 
 Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """

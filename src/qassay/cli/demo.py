@@ -128,11 +128,11 @@ def _report_to_keep() -> None:
 
 def _write_report(path: Path) -> str:
     """Write the report of the built-in evaluation; the answer in a sentence."""
-    from qassay.analysis.reporting import of_evaluation
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
     from qassay.formats import files
     from qassay.reports import build_report
+    from qassay.studies.reporting import of_evaluation
 
     # The commands in it are about the copy that `qassay demo --to demo` makes.
     report = build_report(of_evaluation(open_evaluation(demo_folder()), sources=["demo"]))

@@ -129,7 +129,7 @@ def command(
 
 def _material(sources: Sequence[str], scoring: ScoringOptions, seed: int) -> Material:
     """The results of the sources."""
-    from qassay.analysis.reporting import of_evaluation, of_matrix
+    from qassay.studies.reporting import of_evaluation, of_matrix
 
     options = _options(scoring)
     if is_evaluation(sources):

@@ -39,8 +39,11 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 MOST_HISTOGRAMS = 12
 
 
-def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
-    """How often each label of one judge meets each label of the other; `about` names what was judged."""
+def agreement_matrix(pair: PairAgreement, about: str = "", number: int | None = None) -> Figure:
+    """How often each label of one judge meets each label of the other; `about` names what was judged.
+
+    `number` is the place of the pair among those that are drawn beside each other.
+    """
     rows = [(first, second, count) for first, counts in pair.matrix.items() for second, count in counts.items()]
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
@@ -48,7 +51,7 @@ def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
     on = f" on {about}" if about else ""
     answer = f"{a} and {b} give the same label to {same:,} of {total:,}{on and f' {about}'}."
     return figure(
-        "agreement",
+        "agreement" if number is None else f"labels-{about.replace(' ', '-')}-{number}",
         square(_shares(rows), list(pair.matrix), list(pair.matrix), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns){on}",
         caption=f"{answer} The shade of a cell is its share of the row; on the diagonal both agree.",

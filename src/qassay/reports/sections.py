@@ -12,6 +12,7 @@ from qassay import figures
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
+from qassay.meta.agreement.result import PAIRS_DRAWN, Agreement
 from qassay.meta.distributions import NAMED
 from qassay.meta.ranking import mean_ranks, places
 from qassay.reports import answers
@@ -21,10 +22,6 @@ from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted,
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
-    from qassay.meta.agreement.result import Agreement
-
-# Agreement matrices of this many pairs of judges; the tables have all.
-MATRICES = 3
 
 
 def build_report(material: Material) -> Report:
@@ -180,9 +177,8 @@ def _of_agreement(kind: Agreement) -> list[Exhibit]:
     """The statistics of one kind of judgment, and the labels of the first pairs of judges."""
     name = kind.about.replace(" ", "-")
     exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
-    for number, pair in enumerate(kind.pairs[:MATRICES], start=1):
-        drawn = figures.agreement_matrix(pair, kind.about)
-        drawn = replace(drawn, name=f"labels-{name}-{number}")
+    for number, pair in enumerate(kind.pairs[:PAIRS_DRAWN], start=1):
+        drawn = figures.agreement_matrix(pair, kind.about, number)
         exhibits.append(Exhibit(drawn.name, drawn.table, drawn, folded=True))
     return exhibits
 

@@ -2,7 +2,7 @@
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
     agree   how far judgment sets agree              people  who is out of line
-    trust   does a program judge like people?
+    trust   does a program judge like people?        reporting  all of them in one document
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.

@@ -43,6 +43,7 @@ from qassay.meta.agreement import agreement as compare_labels
 from qassay.meta.agreement.coefficients import Progress
 from qassay.meta.agreement.nugget_lists import ListPair, compare_lists, differences, differing
 from qassay.meta.agreement.people import PeopleAgreement
+from qassay.meta.agreement.result import PAIRS_DRAWN
 from qassay.meta.progress import JudgingProgress
 from qassay.meta.progress import judging_progress as progress_of
 from qassay.meta.ratings import ScaleRatings, rate
@@ -60,8 +61,7 @@ if TYPE_CHECKING:
 
 # With more pairs of sets than this their matrices fill pages; JSON has them all.
 MATRICES_SHOWN = 6
-# Pairs of judges with a figure of their labels, and scales with figures of their ratings.
-PAIRS_DRAWN = 3
+# Scales with figures of their ratings.
 SCALES_DRAWN = 2
 
 
@@ -158,7 +158,7 @@ def page(study: AgreementStudy | PeopleStudy) -> Page:
     if isinstance(study, PeopleStudy):
         return page_of_people(study)
     exhibits = [Exhibit(f"agreement-{place}", shown) for place, shown in enumerate(study.tables(), 1)]
-    exhibits += [Exhibit(name, draw=draw) for name, draw in _figures(study)]
+    exhibits += [Exhibit(f"figure-{place}", draw=draw) for place, draw in enumerate(_figures(study), 1)]
     return Page((as_sentence(study.sentence()),), tuple(exhibits))
 
 
@@ -176,22 +176,20 @@ STUDY = Study(
 )
 
 
-def _figures(study: AgreementStudy) -> Iterator[tuple[str, Callable[[], Figure]]]:
+def _figures(study: AgreementStudy) -> Iterator[Callable[[], Figure]]:
     """The labels of the first pairs of judges, their ratings, and judgments over time."""
     for kind in study:
         for number, pair in enumerate(kind.pairs[:PAIRS_DRAWN] if kind.raw is not None else (), start=1):
-            name = f"labels-{kind.about.replace(' ', '-')}-{number}"
-            yield name, partial(_labels_figure, pair, kind.about, name)
+            yield partial(_labels_figure, pair, kind.about, number)
     for scale in list(study.ratings.values())[:SCALES_DRAWN]:
-        yield f"ratings-{scale.scale}", scale.figure
-        yield f"ranks-{scale.scale}", partial(_ranks_figure, scale)
-    yield "pace", study.pace.figure
+        yield from (scale.figure, partial(_ranks_figure, scale))
+    yield study.pace.figure
 
 
-def _labels_figure(pair: PairAgreement, about: str, name: str) -> Figure:
+def _labels_figure(pair: PairAgreement, about: str, number: int) -> Figure:
     from qassay.figures import agreement_matrix
 
-    return replace(agreement_matrix(pair, about), name=name)
+    return agreement_matrix(pair, about, number)
 
 
 def _ranks_figure(scale: ScaleRatings) -> Figure:

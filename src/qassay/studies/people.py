@@ -58,7 +58,7 @@ class ByKind(Result, Generic[OneKind]):
         return pl.concat([kind.to_polars() for kind in self.kinds])
 
     def as_json(self) -> dict[str, Any]:
-        """The document of the first kind, with those of the others under their names, which are no fields."""
+        """The document of the first kind; its keys beside those of the others, which have the names of their kinds."""
         first, *others = self.kinds
         return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 

@@ -20,6 +20,9 @@ BEYOND_CHANCE = (
     "chance, below 0 is worse."
 )
 
+# Pairs of sets with a figure of their labels.
+PAIRS_DRAWN = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement(Figured):

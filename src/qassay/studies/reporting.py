@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from qassay.meta.stability import Stability
     from qassay.reports import Report
     from qassay.scoring import HowScored, Missing, Unjudged
-    from qassay.studies.agree import AgreementStudy
 
 Study = TypeVar("Study")
 
@@ -106,6 +105,7 @@ def of_evaluation(
 ) -> Material:
     """The results of an evaluation: those of its scores, and what its judges say. `how` says how runs are scored."""
     from qassay.measures import measure as parse_measure
+    from qassay.studies.agree import agreement
 
     how = how or {}
     scores = evaluation.score(key, **how)
@@ -115,7 +115,7 @@ def of_evaluation(
     commands = {"Scores, intervals and groups": _command("score", sources, options), **material.commands}
     study = ranks = None
     if len(evaluation.assessor_sets) > 1:
-        study = _tried(lambda: _agreement(evaluation, seed), "No agreement", notes)
+        study = _tried(lambda: agreement(evaluation, seed=seed), "No agreement", notes)
         commands["How far the judges agree"] = f"qassay agree {folder}"
     if len(evaluation.sets) > 1:
         ranks = _tried(lambda: _stability(evaluation, how), "No ranking under other judgments", notes)
@@ -152,12 +152,6 @@ def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurv
 def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
     prediction = None if curves is None else predict(matrix)
     return plan(matrix, wanted=Wanted(differences_for(matrix)), prediction=prediction)
-
-
-def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
-    from qassay.studies.agree import agreement
-
-    return agreement(evaluation, seed=seed)
 
 
 def _stability(evaluation: Evaluation, how: HowScored) -> Stability:
