@@ -24,17 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import msgspec
 import polars as pl
 
 from qassay.display import as_sentence, enumerated
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
-from qassay.formats import files
+from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS, SETTLED_SETS
 from qassay.judging.sets import JudgmentSet, joined
 from qassay.judging.sets import labels as labels_of_sets
@@ -51,7 +49,7 @@ from qassay.options import Option, Resamples, Seed, Sets
 from qassay.pages import Exhibit, Page
 from qassay.results import document
 from qassay.studies import JUDGES, Study
-from qassay.studies.people import ByKind, PeopleStudy, people
+from qassay.studies.people import ByKind, PeopleStudy, moment, people
 from qassay.studies.people import page as page_of_people
 from qassay.tables import Table
 
@@ -74,8 +72,8 @@ class AgreementStudy(ByKind[Agreement]):
     ratings: Mapping[str, ScaleRatings]
     # The nugget lists of the sets that have one of their own.
     nugget_lists: tuple[ListPair, ...]
-    # When the judgments of people were given.
-    pace: JudgingProgress
+    # When the judgments of people were given, read where it is drawn.
+    pace: Callable[[], JudgingProgress]
 
     def sentence(self) -> str:
         """How far the sets agree on each kind of judgment."""
@@ -135,7 +133,7 @@ def agreement(
     results[place] = replace(results[place], notes=(*results[place].notes, *differences(lists)))
     manual = evaluation.manual_runs
     rated = rate(evaluation.ratings(sets), seed=seed, resamples=resamples, manual=manual)
-    return AgreementStudy(tuple(results), rated, lists, judging_progress(evaluation))
+    return AgreementStudy(tuple(results), rated, lists, partial(judging_progress, evaluation))
 
 
 def agree(
@@ -183,7 +181,7 @@ def _figures(study: AgreementStudy) -> Iterator[Callable[[], Figure]]:
             yield partial(_labels_figure, pair, kind.about, number)
     for scale in list(study.ratings.values())[:SCALES_DRAWN]:
         yield from (scale.figure, partial(_ranks_figure, scale))
-    yield study.pace.figure
+    yield lambda: study.pace().figure()
 
 
 def _labels_figure(pair: PairAgreement, about: str, number: int) -> Figure:
@@ -196,6 +194,24 @@ def _ranks_figure(scale: ScaleRatings) -> Figure:
     from qassay.figures import mean_rank_by_judge
 
     return mean_rank_by_judge(scale)
+
+
+def judging_progress(evaluation: Evaluation) -> JudgingProgress:
+    """How many judgments each set of people, and the adjudicator's, had by when.
+
+    Judgments that came from a file without times are counted, and have no point. Verdicts settled by a rule took no
+    time.
+    """
+    paths = evaluation.folder.judgment_sets()
+    times: dict[str, list[str | None]] = {}
+    # The adjudicator comes after the assessors.
+    names = [name for name in evaluation.human_sets if name in paths]
+    for name in sorted(names, key=lambda name: name in SETTLED_SETS):
+        file = evaluation.folder.name(paths[name])
+        rows = jsonl.read_table(paths[name], {"at": pl.String, "settled": pl.String}, file=file)
+        moments = map(moment, rows.filter(pl.col("settled").is_null())["at"])
+        times[name] = [f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None for at in moments]
+    return progress_of(times)
 
 
 def nugget_lists(evaluation: Evaluation, names: Sequence[str]) -> tuple[ListPair, ...]:
@@ -269,48 +285,3 @@ def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, cho
     if partly:
         notes.append(f"Judged by some of the sets only, and not compared: {partly:,} {about}.")
     return Labels(about, {name: complete[name] for name in names}, tuple(notes))
-
-
-# ---- when judgments were given ---------------------------------------------------------------------------------------
-
-
-class _Dated(msgspec.Struct):
-    """The fields that are read of a row of judgments."""
-
-    at: str | None = None
-    settled: str | None = None
-
-
-def judging_progress(evaluation: Evaluation) -> JudgingProgress:
-    """How many judgments each set of people, and the adjudicator's, had by when.
-
-    Judgments that came from a file without times are counted, and have no point.
-    """
-    paths = evaluation.folder.judgment_sets()
-    names = [name for name in evaluation.human_sets if name in paths]
-    # The adjudicator comes after the assessors.
-    names.sort(key=lambda name: name in SETTLED_SETS)
-    decoder = msgspec.json.Decoder(_Dated)
-    times = {}
-    for name in names:
-        lines = files.read_bytes(paths[name]).split(b"\n")
-        rows = [decoder.decode(line) for line in lines if line.strip()]
-        # Verdicts settled by a rule took no time.
-        times[name] = [_moment(row.at) for row in rows if row.settled is None]
-    return progress_of(times)
-
-
-def _moment(text: str | None) -> str | None:
-    """A time in UTC; None where it is not one.
-
-    >>> _moment("2026-03-02T10:15:00+01:00"), _moment("yesterday")
-    ('2026-03-02T09:15:00Z', None)
-    """
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

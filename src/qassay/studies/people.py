@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
@@ -175,17 +175,20 @@ def _seconds(evaluation: Evaluation, names: Sequence[str]) -> Mapping[str, float
             continue
         rows = jsonl.read_table(paths[name], {"assessor": pl.String, "at": pl.String}).drop_nulls()
         for person, at in rows.select("assessor", "at").iter_rows():
-            moment = _moment(at)
-            if moment is not None:
-                moments.setdefault(person, []).append(moment)
+            if (saved := moment(at)) is not None:
+                moments.setdefault(person, []).append(saved.timestamp())
     times = {person: time_per_judgment(known) for person, known in moments.items()}
     return {person: seconds for person, seconds in times.items() if seconds is not None}
 
 
-def _moment(text: str) -> float | None:
-    """Seconds since the epoch; None for what is not a moment with a time zone."""
+def moment(text: str | None) -> datetime | None:
+    """A time in UTC, which is also that of a time without a zone; None where it is not one.
+
+    >>> str(moment("2026-03-02T10:15:00+01:00")), moment("yesterday")
+    ('2026-03-02 09:15:00+00:00', None)
+    """
     try:
-        moment = datetime.fromisoformat(text)
+        at = datetime.fromisoformat(text or "")
     except ValueError:
         return None
-    return moment.timestamp() if moment.tzinfo is not None else None
+    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).astimezone(UTC)
