@@ -189,6 +189,6 @@ def moment(text: str | None) -> datetime | None:
     """
     try:
         at = datetime.fromisoformat(text or "")
-    except ValueError:
+        return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).astimezone(UTC)
