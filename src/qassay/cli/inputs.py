@@ -114,9 +114,6 @@ SampleOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, if there are several."),
 ]
-ResamplesOption: TypeAlias = Annotated[
-    int, typer.Option("--resamples", min=0, max=100_000, help="Bootstrap resamples behind the intervals; 0: none.")
-]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 

@@ -1,6 +1,8 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    agree   how far judgment sets agree              people  who is out of line
+    trust   does a program judge like people?        reporting  all of them in one document
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -17,11 +19,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from qassay.errors import InputError
 from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "reuse")
+COMMANDS = ("agree", "describe", "facts", "reuse", "trust")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -31,6 +34,10 @@ BEST, REAL, WHERE, JUDGES, MORE = (
     "Do the judges agree?",
     "How many more questions?",
 )
+
+
+class NothingYetError(InputError):
+    """What the study is about does not exist so far: its page says so, in place of results."""
 
 
 @dataclass(frozen=True, kw_only=True)
