@@ -233,8 +233,7 @@ class ScoringOptions(TableOptions, EvaluationOptions):
                 self.scores(evaluation).matrix if pair is None else evaluation.matrix_of(pair, self.key, **self.how)
             )
             return ScoreTables({matrix.measure: matrix})
-        if self.measure is not None:
-            raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
+        refuse_measure(self.measure)
         options = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
         return self.read_tables(sources, self.missing, pair)
@@ -318,6 +317,12 @@ def refuse_without_correction(correct_with: str | None, options: Mapping[str, ob
     names = [name for name, value in options.items() if value is not None]
     if names and correct_with is None:
         raise UsageError(f"{names[0]} goes with --correct-with, which names the labels of people")
+
+
+def refuse_measure(measure: object) -> None:
+    """Stop at a measure of an evaluation where there is a table of scores."""
+    if measure:
+        raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
 
 
 def refuse(kind: str, options: Mapping[str, object]) -> None:

@@ -10,7 +10,16 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from qassay.cli.by_metric import Answer, give_answers
-from qassay.cli.inputs import FolderArgument, JsonOption, SourcesArgument, TableOptions, is_evaluation, names_in, refuse
+from qassay.cli.inputs import (
+    FolderArgument,
+    JsonOption,
+    SourcesArgument,
+    TableOptions,
+    is_evaluation,
+    names_in,
+    refuse,
+    refuse_measure,
+)
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.options import Offered
 from qassay.pages import Page
@@ -38,6 +47,7 @@ def command_of(study: Study) -> Callable[..., None]:
             given = answer(open_evaluation(Path(source[0])), computed)
             print_json(given.document) if as_json else given.show()
             return
+        refuse_measure(computed.get("measure"))
         of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
