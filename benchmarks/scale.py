@@ -26,7 +26,7 @@ PAGES = (
     *(("organiser", path) for path in ("/", "/people", "/runs", "/development", "/assignments", "/history")),
     *(("organiser", f"/assignments{query}") for query in ("?show=open", "?sort=left", "?person=3", "?find=1")),
     *(("organiser", f"/history{query}") for query in ("?question=q3", "?set=third", "?person=5")),
-    *(("organiser", path) for path in ("/results", "/results/units", "/results/agreement")),
+    *(("organiser", path) for path in ("/results", "/results/units", "/results/agree")),
     *(("assessor", path) for path in ("/work", "/judge/{open}")),
     *(("adjudicator", path) for path in ("/adjudication", "/adjudication/question?id=q3")),
 )

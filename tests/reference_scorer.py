@@ -682,6 +682,8 @@ class Scorer:
             "task": task,
             "key": self.key.name,
             "measure": spelled(wanted),
+            "higher_is_better": True,
+            "direction_assumed": False,
             "runs": rows,
             "units": units,
             "matrix": {run: [matrix[run][unit] for unit in units] for run in matrix},

@@ -11,7 +11,7 @@ import pytest
 from tracks import Track, make_folder, served
 from worksheets import key
 
-from qassay.analysis import agreement, stability
+from qassay import agreement, stability
 from qassay.evaluation import open_evaluation
 from qassay.judging.roles import set_by_role
 from qassay.store.assignment.assignments import all_assignments

@@ -22,7 +22,7 @@ from qassay.store.folder.importing import import_folder
 from qassay.store.pool.uploads import count_runs
 from qassay.store.schema import ROLES
 from qassay.tables import Column, table
-from qassay.web.errors import Refusal, without_path
+from qassay.web.errors import Refusal, for_page
 from qassay.web.guard import STRANGER_LIMIT, check_json
 from qassay.web.results.finding import csv_lines
 
@@ -290,8 +290,8 @@ def check_times(page: str, path: str) -> None:
 
 def test_a_problem_does_not_tell_where_the_server_keeps_its_files() -> None:
     inside = Problem("configuration", "several sets", "/srv/secret/place/eval")
-    assert str(without_path(inside)) == "eval: several sets"
-    assert without_path(Problem("syntax", "x", "runs/a.txt", 3)).file == "runs/a.txt"
+    assert str(for_page(inside)) == "eval: several sets"
+    assert for_page(Problem("syntax", "x", "runs/a.txt", 3)).file == "runs/a.txt"
 
 
 def test_refusals_of_views_name_no_path_of_the_server(site: Any) -> None:
