@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         compare_all,
         leaderboard,
         people,
-        sensitivity,
         stability,
     )
     from qassay.analysis.plans import plan
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.reuse import reuse
+    from qassay.studies.sensitivity import sensitivity
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -91,7 +91,7 @@ _HOMES = {
     "reuse": ("qassay.studies.reuse", "reuse"),
     "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
-    "sensitivity": ("qassay.analysis", "sensitivity"),
+    "sensitivity": ("qassay.studies.sensitivity", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
     "trust": ("qassay.analysis.trusting", "trust"),
 }

@@ -22,8 +22,9 @@ class Option:
     """What people read about an option, and what it may be.
 
     `flag` is its name on the command line where that is not the name of the parameter; `read` makes its value from the
-    text of a flag. Pages of results offer an option with `on_pages` alone: others cost time without bound, or their
-    page has no use for them.
+    text of a flag (that of a mapping from the texts of all), or raises a ValueError that says what it takes. Pages of
+    results offer an option with `on_pages` alone: others cost time without bound, or their page has no use for them.
+    They offer its `choices` alone where it has some.
     """
 
     help: str
@@ -34,6 +35,7 @@ class Option:
     short: str | None = None
     read: Callable[[Any], Any] | None = None
     on_pages: bool = False
+    choices: tuple[Any, ...] = ()
     # Whether it means nothing for a table of scores.
     of_evaluation: bool = False
 

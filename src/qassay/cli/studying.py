@@ -10,8 +10,19 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from qassay.cli.by_metric import Answer, give_answers
-from qassay.cli.inputs import FolderArgument, JsonOption, SourcesArgument, TableOptions, is_evaluation, names_in, refuse
+from qassay.cli.inputs import (
+    FolderArgument,
+    JsonOption,
+    SourcesArgument,
+    TableOptions,
+    is_evaluation,
+    names_in,
+    need_two_systems,
+    refuse,
+)
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.errors import UsageError
+from qassay.matrix import ScoreMatrix
 from qassay.options import Offered
 from qassay.pages import Page
 from qassay.studies import Study
@@ -26,7 +37,7 @@ def command_of(study: Study) -> Callable[..., None]:
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
 
-        def answer(of: object, chosen: Mapping[str, Any]) -> Answer:
+        def answer(of: Any, chosen: Mapping[str, Any]) -> Answer:
             result = _computed(study, of, chosen)
             return Answer(result.as_json(), lambda: print_page(study.page(result, **shown)))
 
@@ -42,7 +53,13 @@ def command_of(study: Study) -> Callable[..., None]:
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
         tables = reading.read_tables(source, values["missing"])
-        give_answers(tables, lambda matrix: answer(matrix, chosen), as_json=as_json, every_metric=reading.every_metric)
+
+        def answer_of(matrix: ScoreMatrix) -> Answer:
+            if study.systems > 1:
+                need_two_systems(matrix, source)
+            return answer(matrix, chosen)
+
+        give_answers(tables, answer_of, as_json=as_json, every_metric=reading.every_metric)
 
     parameters = [_argument(study)]
     for offered in (*study.options, *study.shown_options):
@@ -61,7 +78,8 @@ def print_page(page: Page) -> None:
     """The answer, and the tables that are open."""
     for sentence in page.answer:
         print(visible(headline(sentence)))
-    print()
+    if page.tables:
+        print()
     print_tables(page.tables)
 
 
@@ -89,24 +107,35 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _annotation(offered: Offered) -> Any:
     """The type of an option as the parser takes it, with its flag, help and limits."""
     option, kind = offered.option, offered.kind
-    if option.read is not None:
+    if (item := _repeated(offered)) is not None:
+        kind = list[item] | None  # type: ignore[valid-type]  # the type of an item
+    elif option.read is not None:
         kind = str | None
-    elif _is_list(kind):
-        kind = list[str] | None
     names = [offered.flag, *([option.short] if option.short else [])]
-    if kind is bool and offered.default is None:
+    if kind == bool | None:
         names = [f"{offered.flag}/--no-{offered.flag[2:]}"]
     flag = typer.Option(*names, help=option.help, metavar=option.metavar, min=option.least, max=option.most)
     return Annotated[kind, flag]
 
 
-def _is_list(kind: Any) -> bool:
-    parts = get_args(kind) if get_origin(kind) is not Sequence else (kind,)
-    return any(get_origin(part) is Sequence for part in parts)
+def _repeated(offered: Offered) -> type | None:
+    """The type of one value of a flag that may be repeated; None for a flag of one value, such as a range."""
+    for part in (offered.kind, *get_args(offered.kind)):
+        if get_origin(part) is Mapping:
+            return str
+        if get_origin(part) is Sequence and offered.option.read is None:
+            item: type = get_args(part)[0]
+            return item
+    return None
 
 
 def _value(offered: Offered, value: Any) -> Any:
     """The value of an option from the words of its flag."""
-    if value is not None and offered.option.read is not None:
-        return offered.option.read(value)
-    return names_in(value) if _is_list(offered.kind) and value is not None else value
+    if value is None:
+        return None
+    if offered.option.read is not None:
+        try:
+            return offered.option.read(value)
+        except ValueError as error:
+            raise UsageError(f"{offered.flag} takes {error}") from None
+    return names_in(value) if _repeated(offered) is str else value

@@ -67,7 +67,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "schema": ("qassay schema --json", (outputs.Names,)),
     "sample": ("qassay sample --json", (scores.Sample,)),
     "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
-    "sensitivity": ("qassay sensitivity --json", (analyses.Sensitivity, outputs.ByMetric)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
     "stability": ("qassay stability --json", (analyses.Stability, outputs.ByMetric)),

@@ -1,6 +1,7 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    sensitivity  which gaps would new questions repeat?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -21,7 +22,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "reuse")
+COMMANDS = ("describe", "facts", "reuse", "sensitivity")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -47,6 +48,8 @@ class Study:
     documents: tuple[type, ...]
     source: Literal["evaluation", "scores"] = "evaluation"
     doing: str = "computing"
+    # How many systems scores from elsewhere need.
+    systems: int = 1
     # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
     heading: str = ""
     label: str = ""
