@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         people,
         stability,
     )
-    from qassay.analysis.plans import plan
     from qassay.analysis.reporting import report
     from qassay.analysis.sampling import sample
     from qassay.analysis.trusting import trust
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from qassay.scoring import Scores
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
+    from qassay.studies.plan import plan
     from qassay.studies.reuse import reuse
     from qassay.studies.sensitivity import sensitivity
 
@@ -85,7 +85,7 @@ _HOMES = {
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "people": ("qassay.analysis", "people"),
-    "plan": ("qassay.analysis.plans", "plan"),
+    "plan": ("qassay.studies.plan", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),

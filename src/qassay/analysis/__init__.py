@@ -4,7 +4,7 @@ The work is done by the pure functions of `qassay.meta`; here they get what they
 a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
 
     leaderboards   the runs with intervals and groups     descriptions   how scores spread over units
-    plans          how many questions a difference needs  one_question   every response to one question
+    one_question   every response to one question
     overview       the test set and its key in numbers    judged_answers responses with their verdicts, run by run
     agreements     how far judgment sets agree            by_person      who is out of line
     rankings       rankings under other judgments         trusting       a program's judgments beside people's

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qassay.scoring import HowScored, Scores
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
+NO_MEASURE = "--measure is for an evaluation; a metric of a table is chosen with --metric NAME"
 SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
 FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="An evaluation.")]
 KeyOption: TypeAlias = Annotated[
@@ -237,7 +238,7 @@ class ScoringOptions(TableOptions, EvaluationOptions):
             )
             return ScoreTables({matrix.measure: matrix})
         if self.measure is not None:
-            raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
+            raise UsageError(NO_MEASURE)
         options = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
         return self.read_tables(sources, self.missing, pair)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
 from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.inputs import (
+    NO_MEASURE,
     FolderArgument,
     JsonOption,
     SourcesArgument,
@@ -27,12 +28,15 @@ from qassay.options import Offered
 from qassay.pages import Page
 from qassay.studies import Study
 
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
+
 
 def command_of(study: Study) -> Callable[..., None]:
     """The function behind the command of a study, as the parser reads it."""
 
     def command(*, as_json: bool, **values: Any) -> None:
-        source = values.pop("sources", None) or [values.pop("folder")]
+        source = [values.pop("folder")] if "folder" in values else values.pop("sources")
         reading = _reading(values) if study.source == "scores" else None
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
@@ -41,14 +45,14 @@ def command_of(study: Study) -> Callable[..., None]:
             result = _computed(study, of, chosen)
             return Answer(result.as_json(), lambda: print_page(study.page(result, **shown)))
 
-        if reading is None or is_evaluation(source):
-            from qassay.evaluation import open_evaluation
-
+        if reading is None or not source or is_evaluation(source):
             if reading is not None:
-                refuse("a folder", reading.given_options())
-            given = answer(open_evaluation(Path(source[0])), computed)
+                refuse("a folder" if source else "a command without scores", reading.given_options())
+            given = answer(_opened(source), computed)
             print_json(given.document) if as_json else given.show()
             return
+        if computed.get("measure") is not None:
+            raise UsageError(NO_MEASURE)
         of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
@@ -90,13 +94,24 @@ def _computed(study: Study, source: object, values: Mapping[str, Any]) -> Any:
         return study.compute(source, progress=update, **values)
 
 
+def _opened(source: Sequence[str | Path] | None) -> Evaluation | None:
+    if not source:
+        return None
+    from qassay.evaluation import open_evaluation
+
+    return open_evaluation(Path(source[0]))
+
+
 def _reading(values: dict[str, Any]) -> TableOptions:
     return TableOptions(**{name: values.pop(name) for name in TableOptions.__dataclass_fields__})
 
 
 def _argument(study: Study) -> inspect.Parameter:
     if study.source == "scores":
-        return _parameter("sources", SourcesArgument, inspect.Parameter.empty)
+        # A study that can do without scores has a default for them.
+        default = next(iter(inspect.signature(study.compute).parameters.values())).default
+        kind, about = get_args(SourcesArgument)
+        return _parameter("sources", Annotated[kind | None if default is None else kind, about], default)
     return _parameter("folder", FolderArgument, inspect.Parameter.empty)
 
 

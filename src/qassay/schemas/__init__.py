@@ -59,7 +59,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge, outputs.JudgePlanned, outputs.JudgeNuggets)),
     "trust": ("qassay trust --json", (analyses.Trust,)),
-    "plan": ("qassay plan --json", (analyses.Plan, outputs.ByMetric)),
     "pool": ("qassay pool --json", (outputs.Pool,)),
     "report": ("qassay report --json", (outputs.Report, outputs.ResultPages)),
     "restore": ("qassay restore --json", (outputs.Restore,)),

@@ -235,38 +235,6 @@ class Stability(TypedDict):
     noise: NotRequired[dict[str, Any]]
 
 
-class PlannedDifference(TypedDict):
-    """The units that a difference takes, by method."""
-
-    difference: float
-    units: dict[str, int | None]
-    power_now: Number
-
-
-class Plan(TypedDict):
-    """Questions, and assessors, for a wanted difference."""
-
-    measure: str
-    higher_is_better: bool
-    direction_assumed: bool
-    runs: int
-    units: int
-    error: float
-    alpha: float
-    power: float
-    coefficient: float
-    recommendation: dict[str, Any] | None
-    shows: list[dict[str, Number]]
-    deviation: Number
-    deviation_hard: Number
-    detectable: Number
-    differences: list[PlannedDifference]
-    running_again: dict[str, Any] | None
-    generalizability: dict[str, Any] | None
-    units_for_coefficient: list[dict[str, int | None]]
-    notes: Notes
-
-
 class TrustedLabels(TypedDict):
     """Agreement on the labels of one kind, before folding."""
 
