@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         stability,
     )
     from qassay.analysis.reporting import report
-    from qassay.analysis.sampling import sample
     from qassay.analysis.trusting import trust
     from qassay.assessors import judge
     from qassay.demo import demo_folder
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from qassay.studies.facts import facts
     from qassay.studies.plan import plan
     from qassay.studies.reuse import reuse
+    from qassay.studies.sample import sample
     from qassay.studies.sensitivity import sensitivity
 
 # Public names and where they live: imported when first used, so that starting stays instant.
@@ -89,7 +89,7 @@ _HOMES = {
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.analysis.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),
-    "sample": ("qassay.analysis.sampling", "sample"),
+    "sample": ("qassay.studies.sample", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.studies.sensitivity", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),

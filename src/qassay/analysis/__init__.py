@@ -8,8 +8,7 @@ a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_p
     overview       the test set and its key in numbers    judged_answers responses with their verdicts, run by run
     agreements     how far judgment sets agree            by_person      who is out of line
     rankings       rankings under other judgments         trusting       a program's judgments beside people's
-    sampling       what people judge to correct a program pace           when judgments were given
-    reporting      all of them in one document
+    pace           when judgments were given              reporting      all of them in one document
 
 Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """

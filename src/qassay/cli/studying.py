@@ -24,7 +24,7 @@ from qassay.cli.inputs import (
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.options import Offered
+from qassay.options import Offered, options_of
 from qassay.pages import Page
 from qassay.studies import Study
 
@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
 
 
-def command_of(study: Study) -> Callable[..., None]:
-    """The function behind the command of a study, as the parser reads it."""
+def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: Any) -> Callable[..., None]:
+    """The function behind the command of a study, as the parser reads it.
+
+    `then` does more with the record, and gives it back: it takes the record, its source, and options of its own.
+    `fixed` are arguments of the study that nobody chooses.
+    """
+    further = [] if then is None else options_of(then)
 
     def command(*, as_json: bool, **values: Any) -> None:
         source = [values.pop("folder")] if "folder" in values else values.pop("sources")
@@ -41,8 +46,11 @@ def command_of(study: Study) -> Callable[..., None]:
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
 
+        added = {offered.name: _value(offered, values[offered.name]) for offered in further}
+
         def answer(of: Any, chosen: Mapping[str, Any]) -> Answer:
-            result = _computed(study, of, chosen)
+            result = _computed(study, of, {**chosen, **fixed})
+            result = result if then is None else then(result, of, **added)
             return Answer(result.as_json(), lambda: print_page(study.page(result, **shown)))
 
         if reading is None or not source or is_evaluation(source):
@@ -66,7 +74,7 @@ def command_of(study: Study) -> Callable[..., None]:
         give_answers(tables, answer_of, as_json=as_json, every_metric=reading.every_metric)
 
     parameters = [_argument(study)]
-    for offered in (*study.options, *study.shown_options):
+    for offered in (*study.options, *further, *study.shown_options):
         parameters.append(_parameter(offered.name, _annotation(offered), offered.default))
     if study.source == "scores":
         parameters += inspect.signature(TableOptions, eval_str=True).parameters.values()

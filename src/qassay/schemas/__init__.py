@@ -64,7 +64,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "restore": ("qassay restore --json", (outputs.Restore,)),
     "run": ("qassay run --json", (outputs.Run,)),
     "schema": ("qassay schema --json", (outputs.Names,)),
-    "sample": ("qassay sample --json", (scores.Sample,)),
     "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),

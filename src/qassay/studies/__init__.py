@@ -1,7 +1,8 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
-    plan    how many questions does it take?         sensitivity  which gaps would new questions repeat?
+    plan    how many questions does it take?         sample  which questions should people judge?
+    sensitivity  which gaps would new questions repeat?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -22,7 +23,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "plan", "reuse", "sensitivity")
+COMMANDS = ("describe", "facts", "plan", "reuse", "sample", "sensitivity")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
