@@ -254,7 +254,7 @@ RESULTS = (
     "qassay.meta.stability.Stability",
     "qassay.meta.reuse.Reuse",
     "qassay.meta.trust.Trust",
-    "qassay.analysis.sampling.DrawnSample",
+    "qassay.studies.sample.DrawnSample",
     "qassay.meta.correction.Correction",
     "qassay.meta.correction.CorrectedScores",
     "qassay.meta.correction.CorrectedPair",

@@ -73,7 +73,7 @@ def check(matrix: ScoreMatrix) -> None:
 
 def repeatable_gaps_agree(matrix: ScoreMatrix, curves: qassay.SensitivityCurves, planned: qassay.Plan) -> None:
     units = len(matrix.units)
-    (now,) = {row.repeatable for row in planned.shown if row.units == units} or {None}
+    (now,) = {row.repeatable for row in planned.shows if row.units == units} or {None}
     if len(matrix.runs) == 2:
         assert "cannot show which gaps are repeatable" in curves.summary()
         assert curves.repeatable_difference is None
@@ -123,7 +123,7 @@ def planned_number_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
     smallest = float(re.findall(r"show differences of (\S+) or more", planned.summary())[0])
     # More questions than there are: the difference is smaller than what these show. And the other way round.
     assert (row.power > at_hand) == (difference < smallest) or row.power == pytest.approx(at_hand, abs=1)
-    detected = [shown.detectable for shown in planned.shown if shown.detectable is not None]
+    detected = [shown.detectable for shown in planned.shows if shown.detectable is not None]
     assert detected == sorted(detected, reverse=True)
 
 
@@ -192,8 +192,8 @@ def test_no_number_of_questions_is_below_those_a_test_needs() -> None:
     planned = qassay.plan(matrix, details=True)
     assert min(row.power for row in planned.differences if row.power is not None) >= 6
     four = qassay.plan(replace(matrix, units=names[:16], values=values[:, :16]))
-    assert four.shown[0].units == 4
-    assert four.shown[0].detectable is None
+    assert four.shows[0].units == 4
+    assert four.shows[0].detectable is None
     assert four.shown_table().cells()[0][1] == "none"
     assert "none: with fewer than 6 questions, chance alone could explain any difference." in four.shown_table().notes
 
@@ -293,7 +293,7 @@ def test_small_tables_are_not_contradicted(seed: int) -> None:
     except QassayError:
         # Where sensitivity has no answer, plan gives none in its place.
         assert units < 10
-        assert not any(row.repeatable for row in planned.shown)
+        assert not any(row.repeatable for row in planned.shows)
         return
     if len(matrix.runs) > 2:
         assert curves.sentence()[1:] in in_words
@@ -306,7 +306,7 @@ def plan_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
     if best is None:
         assert re.match(r"No number of questions can be given: .", planned.summary())
         return
-    (now,) = (row for row in planned.shown if row.units == units)
+    (now,) = (row for row in planned.shows if row.units == units)
     answer = re.search(r"show differences of (\S+) or more", planned.summary())
     (line,) = (cells for cells in planned.shown_table().cells() if "(now)" in cells[0])
     assert answer is None or line[1] == answer[1]
@@ -323,7 +323,7 @@ def plan_agrees(matrix: ScoreMatrix, planned: qassay.Plan) -> None:
         assert (best.units > units) == (best.difference < now.detectable)
         assert row.power_now is not None
         assert (row.power_now < planned.wanted.power) == (best.units > units)
-    gaps = [row.repeatable for row in planned.shown if row.repeatable is not None]
+    gaps = [row.repeatable for row in planned.shows if row.repeatable is not None]
     assert gaps == sorted(gaps, reverse=True)
 
 

@@ -348,7 +348,7 @@ def test_stability_of_scores_by_name() -> None:
 def test_a_plan_by_assessor_uses_the_units_that_all_judged() -> None:
     first, second = matrix("a", "b", "c"), matrix("a", "b", "c", seed=2)
     fewer = ScoreMatrix(second.runs, second.units[:8], second.values[:, :8])
-    study = qassay.plan(first, by_assessor=[first, fewer]).study
+    study = qassay.plan(first, by_assessor=[first, fewer]).generalizability
     assert study is not None
     assert (study.units, study.assessors) == (8, 2)
 

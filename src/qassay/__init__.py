@@ -43,11 +43,8 @@ if TYPE_CHECKING:
         compare,
         compare_all,
         leaderboard,
-        sensitivity,
         stability,
     )
-    from qassay.analysis.plans import plan
-    from qassay.analysis.sampling import sample
     from qassay.assessors import judge
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
@@ -62,8 +59,11 @@ if TYPE_CHECKING:
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.people import people
+    from qassay.studies.plan import plan
     from qassay.studies.reporting import report
     from qassay.studies.reuse import reuse
+    from qassay.studies.sample import sample
+    from qassay.studies.sensitivity import sensitivity
     from qassay.studies.trust import trust
 
 # Public names and where they live: imported when first used, so that starting stays instant.
@@ -85,13 +85,13 @@ _HOMES = {
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "people": ("qassay.studies.people", "people"),
-    "plan": ("qassay.analysis.plans", "plan"),
+    "plan": ("qassay.studies.plan", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
     "report": ("qassay.studies.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),
-    "sample": ("qassay.analysis.sampling", "sample"),
+    "sample": ("qassay.studies.sample", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
-    "sensitivity": ("qassay.analysis", "sensitivity"),
+    "sensitivity": ("qassay.studies.sensitivity", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
     "trust": ("qassay.studies.trust", "trust"),
 }

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from types import SimpleNamespace
@@ -22,8 +23,9 @@ class Option:
     """What people read about an option, and what it may be.
 
     `flag` is its name on the command line where that is not the name of the parameter; `read` makes its value from the
-    text of a flag. Pages of results offer an option with `on_pages` alone: others cost time without bound, or their
-    page has no use for them.
+    text of a flag (that of a mapping from the texts of all), or raises a ValueError that says what it takes. Pages of
+    results offer an option with `on_pages` alone: others cost time without bound, or their page has no use for them.
+    They offer its `choices` alone where it has some.
     """
 
     help: str
@@ -34,6 +36,7 @@ class Option:
     short: str | None = None
     read: Callable[[Any], Any] | None = None
     on_pages: bool = False
+    choices: tuple[Any, ...] = ()
     # Whether it means nothing for a table of scores.
     of_evaluation: bool = False
 
@@ -109,20 +112,25 @@ def options_of(function: Callable[..., Any]) -> list[Offered]:
 
 def _offered(function: Callable[..., Any]) -> Iterator[Offered]:
     _, *others = signature(function).parameters.values()
-    chosen = {parameter.name: parameter for parameter in others}
-    # Only these annotations are looked up: others may name types that are loaded when an evaluation is opened.
-    names = SimpleNamespace(__annotations__={name: p.annotation for name, p in chosen.items()})
-    types = get_type_hints(names, function.__globals__, include_extras=True)
-    for name, parameter in chosen.items():
+    for parameter in others:
+        name, annotated = parameter.name, _type_of(parameter, function.__globals__)
         if parameter.kind is Parameter.VAR_KEYWORD:
-            (scoring,) = get_args(types[name])
+            (scoring,) = get_args(annotated)
             keys = get_type_hints(scoring, include_extras=True)
             every = [(key, keys[key], default) for key, default in UNCHOSEN.items() if key in keys]
         else:
-            every = [(name, types[name], parameter.default)]
+            every = [(name, annotated, parameter.default)]
         for key, annotated, default in every:
             if get_origin(annotated) is Annotated:
                 kind, *about = get_args(annotated)
                 option = next((part for part in about if isinstance(part, Option)), None)
                 if option is not None:
                     yield Offered(key, kind, default, option)
+
+
+def _type_of(parameter: Parameter, names: dict[str, Any]) -> Any:
+    """The type of a parameter; None where it names one that is loaded with an evaluation, as that of no option does."""
+    with suppress(NameError):
+        asked = SimpleNamespace(__annotations__={"type": parameter.annotation})
+        return get_type_hints(asked, names, include_extras=True)["type"]
+    return None

@@ -142,7 +142,7 @@ def test_from_assumed_variances(call: Call) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "pilot scores (a folder or a file) or --assume"),
+        ([], "pilot scores (a folder or a file) or assumed variances"),
         (["--assume", "run=x"], "such as run=0.003"),
         (["--assume", "run=1"], "no variance for question, residual"),
         (["--assume", "run=1,unit=1,residual=1,moon=1"], "unknown source 'moon'"),
@@ -157,7 +157,7 @@ def test_wrong_usage(call: Call, arguments: list[str], message: str) -> None:
 
 def test_wrong_usage_with_a_pilot(call: Call, pilot: str) -> None:
     assert "one of the two" in call(pilot, "--assume", "run=1")[2]
-    assert "a score matrix has none" in call(pilot, "--sets", "a,b")[2]
+    assert "--sets does not apply to a table of scores" in call(pilot, "--sets", "a,b")[2]
     assert "larger than 0" in call(pilot, "-d", "0")[2]
 
 

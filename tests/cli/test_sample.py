@@ -644,7 +644,7 @@ def test_nuggets_of_every_topic(tmp_path: Path, call: Call, refused: Call) -> No
         "sample", folder, "--size", 10, "--for", "second", "--name", "x", "--assign", "ada", status=2
     )
     whole = call("sample", folder, "--size", 10, "--for", "second", "--whole", "--name", "whole")
-    assert all("nugget" not in draw for draw in whole["draws"])
+    assert all(draw["nugget"] is None for draw in whole["draws"])
     document = call("score", folder, "--key", "second", "--correct-with", "adjudicated", "--sample", "whole")
     people = {row["run"]: row["score"] for row in call("score", folder)["runs"]}
     assert {row["run"]: row["score"] for row in document["runs"]} == pytest.approx(people)

@@ -166,7 +166,7 @@ def test_an_interrupt_ends_the_work_and_its_threads(tmp_path, capsys, monkeypatc
 
         yield update
 
-    monkeypatch.setattr("qassay.cli.sensitivity.progress", interrupted)
+    monkeypatch.setattr("qassay.cli.studying.progress", interrupted)
     before = threading.active_count()
     assert main(["sensitivity", str(path), "--intervals", "5000"]) == 130
     assert capsys.readouterr().out == ""

@@ -382,7 +382,7 @@ def test_curves_are_measured_expected_and_fitted_rates() -> None:
         if kind == "measured":
             assert rate == curve.error_rate[curves.sizes.index(size)]
         elif kind == "fit":
-            assert rate == curve.fit.a1 * math.exp(-curve.fit.a2 * size)
+            assert rate == curve.fit.A1 * math.exp(-curve.fit.A2 * size)
         else:
             assert rate == pytest.approx(curves.predicted_at(size)[place])
     assert kinds == {"measured", "expected", "fit"}

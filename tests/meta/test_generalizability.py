@@ -15,6 +15,7 @@ from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability, variance_components
+from qassay.results import document
 from qassay.summaries import TypeWeighted
 
 
@@ -183,7 +184,7 @@ def test_too_small(shape: tuple[int, ...]) -> None:
 def test_constant_scores_have_no_coefficient() -> None:
     study = variance_components(np.full((3, 4), 0.5))
     assert (study.e_rho2(), study.phi()) == (None, None)
-    assert study.as_json()["e_rho2"] is None
+    assert document(study)["e_rho2"] is None
 
 
 @pytest.mark.parametrize(

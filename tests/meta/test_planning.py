@@ -142,7 +142,7 @@ def test_no_number_of_questions_averages_out_shifts_between_repeats() -> None:
     assert result.recommendation.units is None
     assert result.sentence() == "no number of questions is enough for a difference of 0.05 (power 0.8); you have 60"
     least = 2.8 * math.sqrt(again.repeat_variance / 3)
-    assert all(row.detectable is not None and row.detectable > least for row in result.shown)
+    assert all(row.detectable is not None and row.detectable > least for row in result.shows)
 
 
 def test_variances_of_repeats_are_found_again() -> None:
@@ -174,20 +174,20 @@ def test_series_are_counted_as_wholes() -> None:
 def test_units_for_a_coefficient(pilot: ScoreMatrix, golden: dict[str, Any]) -> None:
     study = generalizability(pilot)
     result = plan(pilot, study=study, wanted=Wanted(coefficient=0.9))
-    assert [(c.assessors, c.e_rho2, c.phi) for c in result.coefficients] == [
+    assert [(c.assessors, c.e_rho2, c.phi) for c in result.units_for_coefficient] == [
         (1, study.units_for("e_rho2", 0.9), study.units_for("phi", 0.9))
     ]
     anchor = golden["generalizability"]
     planned = plan_from_variances(
         assumed({"run": anchor["var_run"], "unit": anchor["var_unit"], "residual": anchor["var_error"]})
     )
-    assert (planned.coefficients[0].e_rho2, planned.coefficients[0].phi) == (69, 259)
+    assert (planned.units_for_coefficient[0].e_rho2, planned.units_for_coefficient[0].phi) == (69, 259)
     assert planned.deviation == pytest.approx(math.sqrt(2 * anchor["var_error"]))
 
 
 def test_questions_against_assessors() -> None:
     study = assumed({"run": 0.01, "unit": 0.02, "residual": 0.05, "run x unit": 0.02, "run x assessor": 0.001})
-    rows = plan_from_variances(study).coefficients
+    rows = plan_from_variances(study).units_for_coefficient
     assert [row.assessors for row in rows] == [1, 2, 3, 4, 5]
     assert rows[0].e_rho2 is None  # one assessor's leaning does not average out
     assert [row.e_rho2 for row in rows[2:]] == sorted((row.e_rho2 for row in rows[2:]), reverse=True)  # type: ignore[type-var]
@@ -280,6 +280,4 @@ def test_no_difference_beyond_the_scale_is_promised() -> None:
 
 def test_a_variance_below_zero_is_named_as_people_call_it() -> None:
     two = ScoreMatrix(("a", "b"), ("1", "2"), np.array([[1.0, 0.0], [0.0, 1.0]]), "score")
-    assert (
-        "Estimated below 0 and set to 0: run, question." in generalizability(two).table(("question", "questions")).notes
-    )
+    assert "Estimated below 0 and set to 0: run, question." in generalizability(two).table().notes

@@ -107,7 +107,7 @@ def pages(size: Size) -> list[tuple[str, str]]:
         *(("organiser", f"/history{query}") for query in (*HISTORY, *HISTORY_OF_FEW)),
         ("organiser", "/api/pool?limit=100"),
         ("organiser", "/api/sets/first/things?limit=100"),
-        *(("organiser", f"/results{query}") for query in ("", "/units", "/agreement")),
+        *(("organiser", f"/results{query}") for query in ("", "/units", "/agree")),
         *(("assessor", path) for path in ("/work", f"/judge/{judging}", f"/api/judge/{judging}/items/")),
         *(("assessor", f"/api/judge/{judging}/{name}") for name in ("classes", "aids", "strings", "earlier")),
         *(("adjudicator", path) for path in ("/adjudication", "/adjudication/question?id=q3", "/results")),

@@ -4,8 +4,7 @@ The work is done by the pure functions of `qassay.meta`; here they get what they
 a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
 
     leaderboards   the runs with intervals and groups     judged_answers responses with their verdicts, run by run
-    plans          how many questions a difference needs  rankings       rankings under other judgments
-    sampling       what people judge to correct a program
+    rankings       rankings under other judgments
 
 Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from qassay.formats.scores import ScoreTables
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
-    from qassay.meta.sensitivity import SensitivityCurves
-    from qassay.meta.sensitivity.counting import Ties
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
     from qassay.meta.stability import Stability
@@ -213,64 +209,6 @@ def compare_all(
         permutations=permutations,
         test=test,
         seed=seed,
-        progress=progress,
-    )
-
-
-def sensitivity(
-    scores: ScoresLike | Evaluation,
-    *,
-    preset: str = "default",
-    sizes: Sequence[int] | None = None,
-    trials: int | None = None,
-    error: float = 0.05,
-    bin_width: float | str | Decimal | None = None,
-    intervals: int = 100,
-    ties: Ties = "stay",
-    fit: bool | None = None,
-    floor: float | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-    lower_is_better: Collection[str] = (),
-) -> SensitivityCurves:
-    """Which gaps between runs are repeatable, and how often is a comparison wrong?
-
-    The answer is expected from the spread of the differences: with as many new units, a gap of
-    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). Beside it: the study of the
-    TREC papers: two disjoint sets of units are drawn again and again; a comparison is wrong where the sets prefer
-    different runs. `preset` repeats one of their studies, `sizes` and `trials` replace its own, `fit` asks for their
-    curves (None: from 20 runs up, or with a preset). `bin_width` is the width of a range of differences (None: 0.01, or
-    1/100 of the scale of scores outside 0 to 1), `intervals` the number of bootstrap resamples (0: no intervals). A tie
-    is not a swap ("stay"), counts half a swap ("half"), or is left out ("exclude"). `floor` is the largest difference
-    between identical responses that were judged separately; from an evaluation it is measured.
-
-    >>> import qassay
-    >>> scores = qassay.open(qassay.demo_folder()).score()
-    >>> qassay.sensitivity(scores, intervals=0)
-    SensitivityCurves: with 16 new series, a gap of 0.07 or more keeps its sign in 95 of 100 repetitions
-    """
-    from qassay.meta.sensitivity import find_preset
-    from qassay.meta.sensitivity import sensitivity as study
-
-    evaluation = as_evaluation(scores)
-    if evaluation is not None:
-        from qassay.analysis.rankings import noise_floor
-
-        component = find_preset(preset).component
-        floor = noise_floor(evaluation, None, component) if floor is None else floor
-        scores = evaluation.score(component=component)
-    return study(
-        as_matrix(scores, lower_is_better=lower_is_better),
-        preset=preset,
-        sizes=sizes,
-        trials=trials,
-        error=error,
-        bin_width=bin_width,
-        intervals=intervals,
-        ties=ties,
-        fit=fit,
-        seed=seed,
-        floor=floor,
         progress=progress,
     )
 

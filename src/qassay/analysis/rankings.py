@@ -216,27 +216,6 @@ def _nugget_levels(
     return {place: frozenset(nuggets) for place, nuggets in levels_of.items()} or None
 
 
-def noise_floor(
-    evaluation: Evaluation,
-    key: str | None,
-    component: str | None,
-    *,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-) -> float | None:
-    """The largest difference between identical responses that were judged separately; None where there are none.
-
-    For one component, or for an evaluation that asks one type of question only: the noise of a part is not that of
-    a score put together from several.
-    """
-    kinds = {question.type for question in evaluation.questions} if component is None else {component}
-    name = key or evaluation.default_key()
-    if name is None or len(kinds) != 1 or name not in evaluation.sets:
-        return None
-    noise = component_noise(evaluation, name, kinds.pop(), unjudged=unjudged, missing=missing)
-    return None if noise is None else noise.maximum
-
-
 def _assessors(evaluation: Evaluation, name: str) -> dict[str, str]:
     """Who judged each question under this set, where exactly one name is given."""
     rows = pl.concat([frame.select("question", "assessor") for frame in evaluation.key(name).judgments.kinds.values()])

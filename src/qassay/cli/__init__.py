@@ -50,8 +50,8 @@ VERBS = {
     "schema": "Print the JSON Schema of a file or an output.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
-# Verbs whose function is not `command` in the file of their name.
-_ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore")}
+# Verbs whose function is not `command` in the file of their name, or not that of their study alone.
+_ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore"), "sample": ("sample", "command")}
 
 INTERRUPTED = 130
 LIMIT_REACHED = 5
@@ -198,7 +198,7 @@ def load(verb: str) -> Callable[..., object]:
     """The function behind a verb; that of a study follows from its file."""
     from qassay.studies import COMMANDS, study
 
-    if verb in COMMANDS:
+    if verb in COMMANDS and verb not in _ELSEWHERE:
         from qassay.cli.studying import command_of
 
         return command_of(study(verb))

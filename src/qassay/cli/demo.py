@@ -213,10 +213,11 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import compare, sensitivity, stability
+    from qassay.analysis import compare, stability
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
     from qassay.studies.agree import agreement
+    from qassay.studies.sensitivity import sensitivity
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()

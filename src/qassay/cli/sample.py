@@ -1,161 +1,67 @@
-"""`qassay sample`: the random questions that people should judge to correct an automatic assessor."""
+"""`qassay sample`: the draw, handed to the people who judge it, on a sheet or in the application."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from qassay.cli.inputs import (
-    ComponentOption,
-    FolderArgument,
-    JsonOption,
-    MeasureOption,
-    MissingOption,
-    SeedOption,
-    UnjudgedOption,
-)
-from qassay.cli.output import fold, print_json, progress, visible
+from qassay.cli.output import progress
+from qassay.cli.studying import command_of
 from qassay.errors import InputError, Problem, UsageError
+from qassay.formats.names import name_fault
+from qassay.options import Option
+from qassay.studies.sample import STUDY, DrawnSample, kept, to_label
 from qassay.tables import plural
 
 if TYPE_CHECKING:
-    from qassay.analysis.sampling import DrawnSample
     from qassay.evaluation import Evaluation
     from qassay.judging.sets import JudgmentSet
     from qassay.meta.correction.sampling import Sample
 
-PEOPLE = "people"
 
-
-def command(
-    folder: FolderArgument,
-    size: Annotated[int, typer.Option("--size", min=1, metavar="N", help="How many questions to draw.")],
-    judge: Annotated[str, typer.Option("--for", metavar="SET", help="The automatic assessor to correct.")],
-    for_pair: Annotated[
-        str | None,
-        typer.Option(
-            "--for-pair", metavar="A,B", help="Only questions on which two runs differ, for their difference."
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Name of the sample (default: that of the assessor).")
-    ] = None,
+def handed_out(
+    drawn: DrawnSample,
+    evaluation: Evaluation,
+    *,
     sheet: Annotated[
-        Path | None,
-        typer.Option("--sheet", metavar="FILE", help="Write a judging sheet: HTML, or JSONL with verdicts to fill in."),
+        Path | None, Option("Write a judging sheet: HTML, or JSONL with verdicts to fill in.", "FILE", read=Path)
     ] = None,
-    assessor: Annotated[
-        str, typer.Option("--assessor", metavar="NAME", help="Who judges the sheet: the set that import makes.")
-    ] = PEOPLE,
-    assign: Annotated[
-        str | None,
-        typer.Option("--assign", metavar="PEOPLE", help="Give the questions to these accounts of the application."),
-    ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Draw whole questions where single nuggets would be drawn.")
-    ] = False,
-    measure: MeasureOption = None,
-    component: ComponentOption = None,
-    unjudged: UnjudgedOption = "stop",
-    missing: MissingOption = "stop",
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Draw the questions that people should judge to correct an automatic assessor.
-
-    The sample is a list of questions in random order, the same for all
-    runs, in FOLDER/samples. People judge it from the top: the questions
-    judged so far correct the scores of the assessor (score --correct-with),
-    as long as none is skipped. Fix the number of questions first: an answer
-    is wrong more often than 5% if you stop once it is clear. Stopping for
-    another reason, such as lack of time, is fine. A larger sample with
-    the same seed begins with the smaller one. Equal answers are judged once,
-    and a sheet leaves out answers that its assessor has judged already.
-
-    For nuggets and series every topic or series gets labels in turn.
-
-    Examples
-
-      qassay sample my-eval --size 60 --for gpt-4 --sheet ada.html --assessor ada
-      qassay import my-eval ada-3f2a9c81d07e.jsonl
-      qassay score my-eval --key gpt-4 --correct-with ada
-      qassay sample my-eval --size 60 --for gpt-4 --assign ada,ben
-      qassay sample my-eval --size 40 --for gpt-4 --for-pair new,old
-    """
-    from qassay.analysis.sampling import sample
-    from qassay.evaluation import open_evaluation
-    from qassay.formats.names import name_fault
-    from qassay.formats.samples import write_sample
-
-    for text in (name, assessor):
-        if text is not None and (fault := name_fault(text)):
-            raise UsageError(f"the name {text!r} {fault}")
+    assessor: Annotated[str, Option("Who judges the sheet: the set that import makes.", "NAME")] = "people",
+    assign: Annotated[str | None, Option("Give the questions to these accounts of the application.", "PEOPLE")] = None,
+) -> DrawnSample:
+    """The sample, kept, on its sheet and assigned; the faults of all of that come first."""
+    if fault := name_fault(assessor):
+        raise UsageError(f"the name {assessor!r} {fault}")
     if sheet is not None and sheet.exists():
         raise UsageError(f"{sheet} is there already, perhaps with somebody's judgments; name another file")
-    evaluation = open_evaluation(folder)
-    drawn = sample(
-        evaluation,
-        size,
-        judge,
-        pair=_pair(for_pair),
-        name=name,
-        measure=measure,
-        component=component,
-        unjudged=unjudged,
-        missing=missing,
-        whole=whole,
-        seed=seed,
-        keep=False,  # first the faults of what is to be done with it
-    )
     accounts = _accounts(evaluation, assign, drawn.sample) if assign is not None else []
-    path = write_sample(evaluation.folder, drawn.sample)
-    document: dict[str, Any] = {**drawn.as_json(), "file": evaluation.folder.name(path)}
+    drawn = kept(evaluation, drawn)
     if sheet is not None:
-        document["sheet"] = str(sheet)
-        document["sheet_rows"] = _write_sheet(evaluation, drawn, sheet, assessor)
+        drawn = replace(drawn, sheet=str(sheet), sheet_rows=_write_sheet(evaluation, drawn, sheet, assessor))
     if assign is not None:
-        document["assigned"] = _assign(evaluation, drawn.sample, accounts)
-    if as_json:
-        print_json(document)
-        return
-    print(fold(visible(f"{drawn.sentence()}.")))
-    for note in drawn.notes:
-        print(fold(visible(note)))
-    print(visible(f"\nWrote {document['file']}."))
-    options = {"--measure": measure, "--component": component, "--unjudged": unjudged, "--missing": missing}
-    scored = "".join(f" {name} {value}" for name, value in options.items() if value not in (None, "stop"))
-    for line in _next_steps(folder, document, judge, assessor, drawn.sample, scored):
-        print(visible(line))
+        drawn = replace(drawn, assigned=_assign(evaluation, drawn.sample, accounts))
+    return replace(drawn, steps=tuple(_next_steps(evaluation.folder.path, drawn, assessor)))
 
 
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    names = [part.strip() for part in text.split(",") if part.strip()]
-    if len(names) != 2:
-        raise UsageError(f"--for-pair takes two runs, such as --for-pair new,old, not {text!r}")
-    return names[0], names[1]
-
-
-def _next_steps(
-    folder: Path, document: dict[str, Any], judge: str, assessor: str, sample: Sample, scored: str
-) -> list[str]:
-    """The next steps, as commands; `scored` are the options that say how runs are scored."""
-    people = "first" if "assigned" in document else assessor
-    lines = []
-    if "assigned" in document:
-        lines.append(f"Assigned {plural(document['assigned'], 'question')} in the application (judgment set first).")
-    if "sheet" in document:
-        lines.append(f"Wrote {document['sheet']}: {plural(document['sheet_rows'], 'item')} for {assessor}.")
-        file = document["sheet"] if document["sheet"].endswith(".jsonl") else "THE-FILE-THAT-COMES-BACK.jsonl"
-        more = f" --set {assessor}" if file == document["sheet"] else ""
-        lines.append(f"When it is judged: qassay import {folder} {file}{more}")
-    verb = "score" if sample.pair is None else "compare"
-    runs = "" if sample.pair is None else f" {sample.pair[0]} {sample.pair[1]}"
-    lines.append(f"Then: qassay {verb} {folder}{runs} --key {judge} --correct-with {people}{scored}")
+def _next_steps(folder: Path, drawn: DrawnSample, assessor: str) -> list[str]:
+    """What was written, and the next steps as commands."""
+    lines = [f"Wrote {drawn.file}."]
+    if drawn.assigned is not None:
+        lines.append(f"Assigned {plural(drawn.assigned, 'question')} in the application (judgment set first).")
+    if drawn.sheet is not None and drawn.sheet_rows is not None:
+        lines.append(f"Wrote {drawn.sheet}: {plural(drawn.sheet_rows, 'item')} for {assessor}.")
+        is_filled_in = drawn.sheet.endswith(".jsonl")
+        back = f"{drawn.sheet} --set {assessor}" if is_filled_in else "THE-FILE-THAT-COMES-BACK.jsonl"
+        lines.append(f"When it is judged: qassay import {folder} {back}")
+    people = assessor if drawn.assigned is None else "first"
+    command = ["compare", str(folder), *drawn.pair] if drawn.pair else ["score", str(folder)]
+    scored = "".join(f" --{name} {value}" for name, value in drawn.how.items() if value not in (None, "stop"))
+    lines.append(f"Then: qassay {' '.join(command)} --key {drawn.for_} --correct-with {people}{scored}")
     return lines
+
+
+command = command_of(STUDY, handed_out, keep=False)
 
 
 # ---- the sheet ------------------------------------------------------------------------------------------------------
@@ -163,8 +69,6 @@ def _next_steps(
 
 def _write_sheet(evaluation: Evaluation, drawn: DrawnSample, path: Path, assessor: str) -> int:
     """Write the sheet of a sample, in the order of the draw, without what the assessor judged; the items on it."""
-    from qassay.analysis.sampling import to_label
-
     if path.suffix == ".jsonl":
         return _write_rows(evaluation, drawn.sample, path, assessor)
     from qassay.cli.sheet import judging_seed, keep_key
@@ -203,7 +107,6 @@ def _own(evaluation: Evaluation, assessor: str) -> JudgmentSet | None:
 
 def _write_rows(evaluation: Evaluation, sample: Sample, path: Path, assessor: str) -> int:
     """Write what is to be judged as JSONL, with verdicts to fill in, in the order of the draw."""
-    from qassay.analysis.sampling import to_label
     from qassay.formats.jsonl import write_rows
 
     places = {(draw.question, draw.nugget): place for place, draw in enumerate(sample.draws)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -17,34 +17,46 @@ from qassay.cli.inputs import (
     TableOptions,
     is_evaluation,
     names_in,
+    need_two_systems,
     refuse,
     refuse_measure,
 )
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
-from qassay.options import Offered
+from qassay.errors import UsageError
+from qassay.matrix import ScoreMatrix
+from qassay.options import Offered, options_of
 from qassay.pages import Page
 from qassay.studies import Study
 
+if TYPE_CHECKING:
+    from qassay.evaluation import Evaluation
 
-def command_of(study: Study) -> Callable[..., None]:
-    """The function behind the command of a study, as the parser reads it."""
+
+def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: Any) -> Callable[..., None]:
+    """The function behind the command of a study, as the parser reads it.
+
+    `then` does more with the record, and gives it back: it takes the record, its source, and options of its own.
+    `fixed` are arguments of the study that nobody chooses.
+    """
+    further = [] if then is None else options_of(then)
 
     def command(*, as_json: bool, **values: Any) -> None:
-        source = values.pop("sources", None) or [values.pop("folder")]
+        source = [values.pop("folder")] if "folder" in values else values.pop("sources")
         reading = _reading(values) if study.source == "scores" else None
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
 
-        def answer(of: object, chosen: Mapping[str, Any]) -> Answer:
-            result = _computed(study, of, chosen)
+        added = {offered.name: _value(offered, values[offered.name]) for offered in further}
+
+        def answer(of: Any, chosen: Mapping[str, Any]) -> Answer:
+            result = _computed(study, of, {**chosen, **fixed})
+            result = result if then is None else then(result, of, **added)
             return Answer(result.as_json(), lambda: print_page(study.page(result, **shown)))
 
-        if reading is None or is_evaluation(source):
-            from qassay.evaluation import open_evaluation
-
+        if reading is None or not source or is_evaluation(source):
             if reading is not None:
-                refuse("a folder", reading.given_options())
-            given = answer(open_evaluation(Path(source[0])), computed)
+                refuse("a folder" if source else "a command without scores", reading.given_options())
+            given = answer(_opened(source), computed)
             print_json(given.document) if as_json else given.show()
             return
         refuse_measure(computed.get("measure"))
@@ -52,10 +64,16 @@ def command_of(study: Study) -> Callable[..., None]:
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
         tables = reading.read_tables(source, values["missing"])
-        give_answers(tables, lambda matrix: answer(matrix, chosen), as_json=as_json, every_metric=reading.every_metric)
+
+        def answer_of(matrix: ScoreMatrix) -> Answer:
+            if study.systems > 1:
+                need_two_systems(matrix, source)
+            return answer(matrix, chosen)
+
+        give_answers(tables, answer_of, as_json=as_json, every_metric=reading.every_metric)
 
     parameters = [_argument(study)]
-    for offered in (*study.options, *study.shown_options):
+    for offered in (*study.options, *further, *study.shown_options):
         parameters.append(_parameter(offered.name, _annotation(offered), offered.default))
     if study.source == "scores":
         parameters += inspect.signature(TableOptions, eval_str=True).parameters.values()
@@ -71,7 +89,8 @@ def print_page(page: Page) -> None:
     """The answer, and the tables that are open."""
     for sentence in page.answer:
         print(visible(headline(sentence)))
-    print()
+    if page.tables:
+        print()
     print_tables(page.tables)
 
 
@@ -82,13 +101,24 @@ def _computed(study: Study, source: object, values: Mapping[str, Any]) -> Any:
         return study.compute(source, progress=update, **values)
 
 
+def _opened(source: Sequence[str | Path] | None) -> Evaluation | None:
+    if not source:
+        return None
+    from qassay.evaluation import open_evaluation
+
+    return open_evaluation(Path(source[0]))
+
+
 def _reading(values: dict[str, Any]) -> TableOptions:
     return TableOptions(**{name: values.pop(name) for name in TableOptions.__dataclass_fields__})
 
 
 def _argument(study: Study) -> inspect.Parameter:
     if study.source == "scores":
-        return _parameter("sources", SourcesArgument, inspect.Parameter.empty)
+        # A study that can do without scores has a default for them.
+        default = next(iter(inspect.signature(study.compute).parameters.values())).default
+        kind, about = get_args(SourcesArgument)
+        return _parameter("sources", Annotated[kind | None if default is None else kind, about], default)
     return _parameter("folder", FolderArgument, inspect.Parameter.empty)
 
 
@@ -99,24 +129,35 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _annotation(offered: Offered) -> Any:
     """The type of an option as the parser takes it, with its flag, help and limits."""
     option, kind = offered.option, offered.kind
-    if option.read is not None:
+    if (item := _repeated(offered)) is not None:
+        kind = list[item] | None  # type: ignore[valid-type]  # the type of an item
+    elif option.read is not None:
         kind = str | None
-    elif _is_list(kind):
-        kind = list[str] | None
     names = [offered.flag, *([option.short] if option.short else [])]
-    if kind is bool and offered.default is None:
+    if kind == bool | None:
         names = [f"{offered.flag}/--no-{offered.flag[2:]}"]
     flag = typer.Option(*names, help=option.help, metavar=option.metavar, min=option.least, max=option.most)
     return Annotated[kind, flag]
 
 
-def _is_list(kind: Any) -> bool:
-    parts = get_args(kind) if get_origin(kind) is not Sequence else (kind,)
-    return any(get_origin(part) is Sequence for part in parts)
+def _repeated(offered: Offered) -> type | None:
+    """The type of one value of a flag that may be repeated; None for a flag of one value, such as a range."""
+    for part in (offered.kind, *get_args(offered.kind)):
+        if get_origin(part) is Mapping:
+            return str
+        if get_origin(part) is Sequence and offered.option.read is None:
+            item: type = get_args(part)[0]
+            return item
+    return None
 
 
 def _value(offered: Offered, value: Any) -> Any:
     """The value of an option from the words of its flag."""
-    if value is not None and offered.option.read is not None:
-        return offered.option.read(value)
-    return names_in(value) if _is_list(offered.kind) and value is not None else value
+    if value is None:
+        return None
+    if offered.option.read is not None:
+        try:
+            return offered.option.read(value)
+        except ValueError as error:
+            raise UsageError(f"{offered.flag} takes {error}") from None
+    return names_in(value) if _repeated(offered) is str else value

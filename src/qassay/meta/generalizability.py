@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.results import document
+from qassay.results import UNREPORTED, reported
 from qassay.tables import Column, Table, counted, plural, table
 
 Coefficient: TypeAlias = Literal["e_rho2", "phi"]
@@ -54,7 +54,8 @@ class Generalizability:
     units: int | None = None
     assessors: int | None = None
     set_to_zero: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
 
     @property
     def with_assessors(self) -> bool:
@@ -95,35 +96,39 @@ class Generalizability:
         # The small term keeps a whole number whole.
         return max(1, math.ceil(by_unit / room - 1e-9))
 
-    def table(self, unit_name: tuple[str, str] = ("question", "questions")) -> Table:
+    @reported
+    def e_rho2_(self) -> float | None:
+        """E-rho-squared at the size studied."""
+        return self.e_rho2()
+
+    @reported
+    def phi_(self) -> float | None:
+        """Phi at the size studied."""
+        return self.phi()
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The notes, and which variances were estimated below 0."""
+        sources = ", ".join(named(source, self.unit_name[0]) for source in self.set_to_zero)
+        return (*self.notes, *([f"Estimated below 0 and set to 0: {sources}."] if sources else []))
+
+    def table(self) -> Table:
         """The variance of each source and its share."""
         total = sum(self.variances.values())
         rows = [
-            (named(name, unit_name[0]), value, value / total if total > 0 else None)
+            (named(name, self.unit_name[0]), value, value / total if total > 0 else None)
             for name, value in self.variances.items()
         ]
         size = "assumed"
         if self.runs is not None and self.units is not None:
-            size = f"{plural(self.runs, 'run')} x {counted(self.units, unit_name)}"
+            size = f"{plural(self.runs, 'run')} x {counted(self.units, self.unit_name)}"
         if self.assessors is not None:
             size += f" x {plural(self.assessors, 'assessor')}"
         coefficients = [("E-rho-squared", self.e_rho2()), ("Phi", self.phi())]
         shown = [f"{name} {value:.3f}" for name, value in coefficients if value is not None]
         notes = [f"At this size: {', '.join(shown)}."] if shown else []
         columns = [Column("source", left=True), Column("variance", ".6f"), Column("share", ".1%")]
-        return table(
-            f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes, *self._zeroed(unit_name[0]))
-        )
-
-    def as_json(self, unit: str = "question") -> dict[str, object]:
-        """Variances, sizes and both coefficients; `unit` is what the notes call one."""
-        sizes = document(self, "runs", "units", "assessors", "variances", "set_to_zero")
-        return {**sizes, "e_rho2": self.e_rho2(), "phi": self.phi(), "notes": [*self.notes, *self._zeroed(unit)]}
-
-    def _zeroed(self, unit: str) -> list[str]:
-        """Which variances were estimated below 0."""
-        sources = ", ".join(named(source, unit) for source in self.set_to_zero)
-        return [f"Estimated below 0 and set to 0: {sources}."] if sources else []
+        return table(f"Where the scores vary: {size}", columns, rows, (*notes, *self.notes_))
 
     def _assessors(self, assessors: int | None) -> int:
         number = assessors if assessors is not None else (self.assessors or 1)
@@ -159,7 +164,8 @@ def generalizability(matrices: ScoreMatrix | Sequence[ScoreMatrix]) -> Generaliz
         name = by_assessor[0].unit_name[1]
         notes.append(f"Scores are not plain means: the variances are those of the parts of the {name}.")
     scores = np.stack([matrix.summary.contributions(matrix.values) for matrix in by_assessor], axis=2)
-    return variance_components(scores if len(by_assessor) > 1 else scores[:, :, 0], notes=notes)
+    study = variance_components(scores if len(by_assessor) > 1 else scores[:, :, 0], notes=notes)
+    return replace(study, unit_name=by_assessor[0].unit_name)
 
 
 def variance_components(scores: Floats, *, notes: Sequence[str] = ()) -> Generalizability:

@@ -8,13 +8,6 @@ from qassay.schemas.outputs import ByRun, Interval, Notes, Number
 from qassay.schemas.scores import Score
 
 
-class ErrorRate(TypedDict):
-    """An error rate by the fitted curve, and the expected one."""
-
-    fit: Number
-    predicted: Number
-
-
 class DecidingUnit(TypedDict):
     """A unit that makes the difference."""
 
@@ -97,57 +90,6 @@ class CompareAll(TypedDict):
     notes: Notes
 
 
-class Fit(TypedDict):
-    """A fitted curve A1 exp(-A2 size)."""
-
-    A1: float
-    A2: float
-
-
-class Bin(TypedDict):
-    """The error rate of one bin of differences, by size."""
-
-    low: float
-    high: Number
-    error_rate: list[Number]
-    comparisons: list[int]
-    interval: list[Interval] | None
-    predicted: list[Number]
-    fit: Fit | None
-    not_fitted: str | None
-    extrapolated: Number
-    predicted_at_target: Number
-
-
-class Sensitivity(TypedDict):
-    """Error rates of comparisons by difference and number of units."""
-
-    preset: str
-    measure: str
-    higher_is_better: bool
-    direction_assumed: bool
-    units: int
-    runs: int
-    pairs: int
-    trials: int
-    seed: int
-    ties: str
-    sizes: list[int]
-    target: int
-    bins: list[Bin]
-    error: float
-    minimum_difference: ErrorRate
-    repeatable_difference: Number
-    size_needed: dict[str, dict[str, int | None]]
-    pairs_at_least_minimum: Number
-    groups: list[list[str]] | None
-    by: dict[str, Any]
-    floor: Number
-    bin_width: float
-    resamples: int
-    notes: Notes
-
-
 class SwappedPair(TypedDict):
     """Two runs whose order another set reverses."""
 
@@ -195,38 +137,6 @@ class Stability(TypedDict):
     measures: dict[str, MeasureStability]
     notes: Notes
     noise: NotRequired[dict[str, Any]]
-
-
-class PlannedDifference(TypedDict):
-    """The units that a difference takes, by method."""
-
-    difference: float
-    units: dict[str, int | None]
-    power_now: Number
-
-
-class Plan(TypedDict):
-    """Questions, and assessors, for a wanted difference."""
-
-    measure: str
-    higher_is_better: bool
-    direction_assumed: bool
-    runs: int
-    units: int
-    error: float
-    alpha: float
-    power: float
-    coefficient: float
-    recommendation: dict[str, Any] | None
-    shows: list[dict[str, Number]]
-    deviation: Number
-    deviation_hard: Number
-    detectable: Number
-    differences: list[PlannedDifference]
-    running_again: dict[str, Any] | None
-    generalizability: dict[str, Any] | None
-    units_for_coefficient: list[dict[str, int | None]]
-    notes: Notes
 
 
 class Story(TypedDict):

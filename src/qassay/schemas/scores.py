@@ -1,4 +1,4 @@
-"""Documents of scores: `score`, corrected by people or not, the sample that corrects them, and `score --sweep`."""
+"""Documents of scores: `score`, corrected by people or not, and `score --sweep`."""
 
 from __future__ import annotations
 
@@ -153,46 +153,6 @@ class CompareAllCorrected(Correction):
     level: float
     pairs: list[CorrectedPair]
     different: int
-
-
-class SampleDraw(TypedDict):
-    """One place of a sample."""
-
-    position: int
-    question: str
-    nugget: NotRequired[str]
-
-
-class BoughtWidths(TypedDict):
-    """The half-width that the labels are expected to give, if the assessor is good, and if it is useless."""
-
-    good_judge: Number
-    useless_judge: Number
-
-
-# A name of the document is a word of the language.
-Sample = TypedDict(
-    "Sample",
-    {
-        "name": str,
-        "file": str,
-        "for": str,
-        "pair": list[str] | None,
-        "measure": str,
-        "higher_is_better": bool,
-        "direction_assumed": bool,
-        "size": int,
-        "population": int,
-        "seed": int,
-        "labels": int,
-        "half_width": BoughtWidths,
-        "draws": list[SampleDraw],
-        "notes": Notes,
-        "sheet": NotRequired[str],
-        "sheet_rows": NotRequired[int],
-        "assigned": NotRequired[int],
-    },
-)
 
 
 class SweptRun(TypedDict):

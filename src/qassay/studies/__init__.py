@@ -3,6 +3,8 @@
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
     agree   how far judgment sets agree              people  who is out of line
     trust   does a program judge like people?        reporting  all of them in one document
+    plan    how many questions does it take?         sample  which questions should people judge?
+    sensitivity  which gaps would new questions repeat?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -24,7 +26,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("agree", "describe", "facts", "reuse", "trust")
+COMMANDS = ("agree", "describe", "facts", "plan", "reuse", "sample", "sensitivity", "trust")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -54,6 +56,8 @@ class Study:
     documents: tuple[type, ...]
     source: Literal["evaluation", "scores"] = "evaluation"
     doing: str = "computing"
+    # How many systems scores from elsewhere need.
+    systems: int = 1
     # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
     heading: str = ""
     label: str = ""

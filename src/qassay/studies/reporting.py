@@ -189,7 +189,7 @@ def _commands(
     if len(runs) > 1:
         commands["The first two runs"] = _command("compare", [*sources, *runs[:2]], [*options, *chance])
         commands["The repeatable gap"] = _command("sensitivity", sources, [*options, *width, *chance])
-        commands["How many questions a difference needs"] = _command("plan", sources, [*options, *chance])
+        commands["How many questions a difference needs"] = _command("plan", sources, options)
     commands["How scores spread over the questions"] = _command("describe", sources, options)
     return commands
 

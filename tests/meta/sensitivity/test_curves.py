@@ -77,7 +77,7 @@ def test_predicted_size_is_the_smallest_that_is_enough(curves):
 def test_minimum_difference_and_what_follows(curves):
     minimum = curves.minimum_difference()
     assert isinstance(minimum, Both)
-    for name, column in zip(("extrapolated", "predicted_at_target"), minimum, strict=True):
+    for name, column in zip(("extrapolated", "predicted_at_target"), astuple(minimum), strict=True):
         rates = [(curve.low, getattr(curve, name)) for curve in curves.bins[1:]]
         beyond = [rate for low, rate in rates if low >= column and rate is not None]
         assert beyond
@@ -98,9 +98,9 @@ def test_findings_follow_by_either_way(curves):
     assert by["predicted"]["groups"] == curves.as_json()["groups"]
     assert by["predicted"]["pairs_at_least_minimum"] == curves.pairs_at_least_minimum
     assert curves.as_json()["repeatable_difference"] == minimum.predicted
-    assert curves.findings("fit").minimum == minimum.fit
+    assert curves.findings("fit").minimum_difference == minimum.fit
     assert len(by["predicted"]["rank_ranges"]) == 20
-    assert curves.findings("predicted").minimum == minimum.predicted
+    assert curves.findings("predicted").minimum_difference == minimum.predicted
 
 
 def test_groups_walk_down_the_ranking(curves):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit
 
 from qassay.meta.sensitivity.curves import Fit, fit_curve
+from qassay.results import document
 
 SIZES = np.arange(5.0, 33.0)
 
@@ -16,10 +18,10 @@ SIZES = np.arange(5.0, 33.0)
 def test_a_true_exponential_is_found():
     curve = fit_curve(SIZES, 0.45 * np.exp(-0.047 * SIZES))
     assert isinstance(curve, Fit)
-    assert (curve.a1, curve.a2) == (pytest.approx(0.45), pytest.approx(0.047))
+    assert astuple(curve) == (pytest.approx(0.45), pytest.approx(0.047))
     # METHOD's example: A1 = 0.45, A2 = 0.047 give 0.022 at 64.
     assert curve.at(64) == pytest.approx(0.0222, abs=1e-4)
-    assert curve.as_json() == {"A1": curve.a1, "A2": curve.a2}
+    assert document(curve) == {"A1": curve.A1, "A2": curve.A2}
 
 
 def test_the_fit_is_unweighted_least_squares():
@@ -27,7 +29,7 @@ def test_the_fit_is_unweighted_least_squares():
     curve = fit_curve(SIZES, rates)
     (a1, a2), _ = curve_fit(lambda s, a, b: a * np.exp(-b * s), SIZES, rates, p0=(1.0, 0.25))
     assert isinstance(curve, Fit)
-    assert (curve.a1, curve.a2) == (pytest.approx(a1, rel=1e-5), pytest.approx(a2, rel=1e-5))
+    assert astuple(curve) == (pytest.approx(a1, rel=1e-5), pytest.approx(a2, rel=1e-5))
 
 
 @pytest.mark.parametrize(

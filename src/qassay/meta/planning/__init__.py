@@ -152,13 +152,13 @@ def _with_repeats(pilot_plan: Plan, between: Variances, repeats: int, costs: Cos
         )
         for row in pilot_plan.differences
     )
-    shown = tuple(
+    shows = tuple(
         replace(
             row,
             detectable=between.detectable(row.units, repeats, power=wanted.power, alpha=wanted.alpha),
             detectable_hard=None,
         )
-        for row in pilot_plan.shown
+        for row in pilot_plan.shows
     )
     # Where no number of questions is enough for the largest difference, none is for a smaller one.
     best = _recommended(rows, units) or Recommendation(rows[-1].difference, None, units)
@@ -167,7 +167,7 @@ def _with_repeats(pilot_plan: Plan, between: Variances, repeats: int, costs: Cos
     return replace(
         pilot_plan,
         differences=rows,
-        shown=shown,
+        shows=shows,
         detectable=between.detectable(units, repeats, power=wanted.power, alpha=wanted.alpha),
         deviation_hard=None,
         recommendation=best,
@@ -210,10 +210,10 @@ def _plan(
         deviation_hard=pilot.hard,
         detectable=None if units is None else pilot.shows(pilot.typical, units, wanted),
         differences=rows,
-        study=study,
-        coefficients=_for_coefficient(study, wanted.coefficient),
+        generalizability=study,
+        units_for_coefficient=_for_coefficient(study, wanted.coefficient),
         notes=notes,
-        shown=_shown(pilot, wanted, prediction, units),
+        shows=_shown(pilot, wanted, prediction, units),
         recommendation=_recommended(rows, units),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import astuple, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from qassay.directions import HIGHER, Direction
 from qassay.display import as_sentence
@@ -13,7 +13,7 @@ from qassay.frames import frame
 from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
 from qassay.meta.significance import fewest_units, power
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, document, reported
 from qassay.tables import Cell, Column, Table, at_least, counted, plural, rounded_up, table
 
 if TYPE_CHECKING:
@@ -53,11 +53,16 @@ class UnitsFor:
     """
 
     difference: float
-    power: int | None
-    power_hard: int | None
-    fit: int | None
-    predicted: int | None
+    power: int | None = field(metadata=UNREPORTED)
+    power_hard: int | None = field(metadata=UNREPORTED)
+    fit: int | None = field(metadata=UNREPORTED)
+    predicted: int | None = field(metadata=UNREPORTED)
     power_now: float | None
+
+    @reported
+    def units(self) -> dict[str, int | None]:
+        """The units needed, by each way of asking."""
+        return document(self, "power", "power_hard", "fit", "predicted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,28 +112,28 @@ class Plan(Result):
     """
 
     measure: str
-    wanted: Wanted
+    wanted: Wanted = field(metadata=UNREPORTED)
     runs: int | None
     units: int | None
     deviation: float | None
     deviation_hard: float | None
     detectable: float | None
     differences: tuple[UnitsFor, ...]
-    study: Generalizability | None
-    coefficients: tuple[UnitsForCoefficient, ...]
-    notes: tuple[str, ...] = ()
+    generalizability: Generalizability | None
+    units_for_coefficient: tuple[UnitsForCoefficient, ...]
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
     # Why some differences have no repeatable size: they go with the table of differences.
-    missing_sizes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("question", "questions")
+    missing_sizes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
     # Units per independent part: questions per series where whole series are counted.
-    block: float = 1.0
-    largest: float | None = None
-    shown: tuple[Shown, ...] = ()
-    recommendation: Recommendation | None = None
+    block: float = field(default=1.0, metadata=UNREPORTED)
+    largest: float | None = field(default=None, metadata=UNREPORTED)
+    shows: tuple[Shown, ...] = ()
+    recommendation: Recommendation | None = field(default=None, metadata=UNREPORTED)
     running_again: RunningAgain | None = None
-    details: bool = True
+    details: bool = field(default=True, metadata=UNREPORTED)
     # Why there is no recommendation, where there is none.
-    why_none: str = ""
+    why_none: str = field(default="", metadata=UNREPORTED)
     direction: Direction = HIGHER
 
     def sentence(self) -> str:
@@ -207,13 +212,13 @@ class Plan(Result):
         """
         if self.why_none and not any(row.power or row.predicted for row in self.differences):
             return []
-        shown = [] if self.shown and not self.details else [self.table()]
+        shown = [] if self.shows and not self.details else [self.table()]
         if self.running_again is not None:
             shown = [self.running_again.table(self.unit_name), *shown]
-        if self.shown:
+        if self.shows:
             shown = [self.shown_table(), *shown]
-        if self.study is not None and (self.details or self.study.with_assessors):
-            shown += [self.study.table(self.unit_name), self._coefficient_table()]
+        if self.generalizability is not None and (self.details or self.generalizability.with_assessors):
+            shown += [self.generalizability.table(), self._coefficient_table()]
         return shown
 
     def shown_table(self) -> Table:
@@ -221,13 +226,13 @@ class Plan(Result):
         wanted, units = self.wanted, self.unit_name[1]
         columns = [Column(units), Column("significant from", ".3f"), Column("harder pair", ".3f")]
         columns.append(Column("repeatable from", ".3f"))
-        findings = [(_up(row.detectable), _up(row.detectable_hard), row.repeatable) for row in self.shown]
+        findings = [(_up(row.detectable), _up(row.detectable_hard), row.repeatable) for row in self.shows]
         rows: list[list[Cell]] = [
             [_now(row.units, self.units), *(least if self._possible(least) else NONE for least in cells)]
-            for row, cells in zip(self.shown, findings, strict=True)
+            for row, cells in zip(self.shows, findings, strict=True)
         ]
         filled = [i for i in range(len(columns)) if i == 0 or any(row[i] is not None for row in rows)]
-        too_few = [self._too_few(row.units) for row in self.shown]
+        too_few = [self._too_few(row.units) for row in self.shows]
         for cells, few in zip(rows, too_few, strict=True):
             cells[1:3] = [NONE, NONE] if few else cells[1:3]
         notes = [
@@ -272,25 +277,35 @@ class Plan(Result):
             (*self._reading(), *self.notes, *self.missing_sizes),
         )
 
-    def as_json(self) -> dict[str, object]:
-        """The document of `plan --json`."""
-        units = [document(row, "power", "power_hard", "fit", "predicted") for row in self.differences]
-        rows = zip(self.differences, units, strict=True)
-        best = self.recommendation
-        return {
-            **document(self, "measure", "runs", "units"),
-            **document(self.wanted, "error", "alpha", "power", "coefficient"),
-            "recommendation": None if best is None else {**document(best), "text": self.summary()},
-            "shows": [document(row) for row in self.shown],
-            **document(self, "deviation", "deviation_hard", "detectable"),
-            "differences": [
-                {**document(row, "difference"), "units": by, **document(row, "power_now")} for row, by in rows
-            ],
-            "running_again": self.running_again and self.running_again.as_json(),
-            "generalizability": self.study and self.study.as_json(self.unit_name[0]),
-            "units_for_coefficient": [document(row) for row in self.coefficients],
-            "notes": [*self.notes, *self.missing_sizes, *self._unreachable()],
-        }
+    @reported
+    def error(self) -> float:
+        """The wanted error rate of a comparison."""
+        return self.wanted.error
+
+    @reported
+    def alpha(self) -> float:
+        """The level of the test."""
+        return self.wanted.alpha
+
+    @reported
+    def power(self) -> float:
+        """The wanted power of the test."""
+        return self.wanted.power
+
+    @reported
+    def coefficient(self) -> float:
+        """The wanted generalizability coefficient."""
+        return self.wanted.coefficient
+
+    @reported
+    def recommendation_(self) -> dict[str, Any] | None:
+        """The recommendation, with its words."""
+        return None if self.recommendation is None else {**document(self.recommendation), "text": self.summary()}
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The notes on everything."""
+        return (*self.notes, *self.missing_sizes, *self._unreachable())
 
     def _reading(self) -> list[str]:
         """The meaning of the columns."""
@@ -309,24 +324,28 @@ class Plan(Result):
 
     def _unreachable(self) -> list[str]:
         """Why there is no number of units for a coefficient."""
-        if self.study is None or all(row.e_rho2 is not None and row.phi is not None for row in self.coefficients):
+        if self.generalizability is None or all(
+            row.e_rho2 is not None and row.phi is not None for row in self.units_for_coefficient
+        ):
             return []
         units = self.unit_name[1]
-        if not any(self.study.variances.values()):
+        if not any(self.generalizability.variances.values()):
             return ["The scores do not vary at all: there is no coefficient."]
-        if self.study.variances["run"] <= 0:
+        if self.generalizability.variances["run"] <= 0:
             return [f"The runs differ no more than chance makes them: no number of {units} gives such a coefficient."]
         return [f"Where a number is missing, so few assessors lean too far apart for any number of {units} to make up."]
 
     def _coefficient_table(self) -> Table:
-        with_assessors = self.study is not None and self.study.with_assessors
+        with_assessors = self.generalizability is not None and self.generalizability.with_assessors
         units = self.unit_name[1]
         columns = [Column(f"{units}, E-rho-squared", ","), Column(f"{units}, Phi", ",")]
-        rows: list[tuple[Cell, ...]] = [(row.e_rho2, row.phi) for row in self.coefficients]
+        rows: list[tuple[Cell, ...]] = [(row.e_rho2, row.phi) for row in self.units_for_coefficient]
         notes = ["E-rho-squared: how stable differences between runs are; Phi: how stable the scores themselves are."]
         if with_assessors:
             columns = [Column("assessors"), *columns, Column("judgments per run", ",")]
-            rows = [(c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.coefficients]
+            rows = [
+                (c.assessors, c.e_rho2, c.phi, c.e_rho2 and c.e_rho2 * c.assessors) for c in self.units_for_coefficient
+            ]
             notes.append(f"judgments per run: {units} x assessors, for E-rho-squared.")
         notes += self._unreachable()
         title = f"{units.capitalize()} needed for a coefficient of {self.wanted.coefficient:g}"

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from qassay.errors import UsageError
 from qassay.meta.significance import Variances
-from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
 # The repeats that are weighed, beside those at hand and the best.
@@ -104,13 +103,6 @@ class RunningAgain:
         elif self.best_repeats is None:
             notes.append("The costs of a question and of an answer show the best number of repeats.")
         return notes
-
-    def as_json(self) -> dict[str, object]:
-        """All figures under their names."""
-        return document(
-            self,
-            *("difference", "question_variance", "repeat_variance", "rest_variance", "at_hand", "best_repeats", "rows"),
-        )
 
 
 def best_repeats(given: Variances, costs: Costs) -> int | None:

@@ -6,7 +6,7 @@ The curve of a bin of differences is ErrorRate = A1 * exp(-A2 * S) [EVAL02, QA03
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, get_args
@@ -24,7 +24,7 @@ from qassay.meta.sensitivity.prediction import FURTHEST, Prediction
 from qassay.meta.sensitivity.presets import Schedule
 from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_within
 from qassay.meta.sensitivity.trials import LIMITED_BINS
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import Table
 
 if TYPE_CHECKING:
@@ -44,27 +44,23 @@ MANY_PREDICTIONS = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted curve."""
+    """A fitted curve, A1 * exp(-A2 * size)."""
 
-    a1: float
-    a2: float
+    A1: float
+    A2: float
 
     def at(self, size: float) -> float:
         """The error rate at a size."""
-        return self.a1 * math.exp(-self.a2 * size)
+        return self.A1 * math.exp(-self.A2 * size)
 
     def size_for(self, error: float, largest: int) -> int | None:
         """The smallest size at which the curve is at or below an error rate; None where it is beyond the largest."""
         if self.at(1) <= error:
             return 1
-        estimate = math.ceil(min(math.log(self.a1 / error) / self.a2, largest + 1.0))
+        estimate = math.ceil(min(math.log(self.A1 / error) / self.A2, largest + 1.0))
         # The logarithm and the curve itself may disagree in the last digit.
         size = next((s for s in (estimate - 1, estimate, estimate + 1) if s >= 1 and self.at(s) <= error), None)
         return size if size is not None and size <= largest else None
-
-    def as_json(self) -> dict[str, float]:
-        """The parameters under the names of the papers."""
-        return {"A1": self.a1, "A2": self.a2}
 
 
 def fit_curve(sizes: Floats, rates: Floats) -> Fit | str:
@@ -132,47 +128,66 @@ class SensitivityCurves(Result):
     about the rates measured in trials, `notes` about the rest.
     """
 
-    schedule: Schedule
+    schedule: Schedule = field(metadata=UNREPORTED)
     measure: str
     units: int
-    runs: tuple[str, ...]
-    scores: Floats
+    runs: tuple[str, ...] = field(metadata=UNREPORTED)
+    scores: Floats = field(metadata=UNREPORTED)
     seed: int
     ties: Ties
     error: float
-    width: Decimal
-    counts: Counts
-    intervals: Floats | None
-    moments: PairMoments
+    width: Decimal = field(metadata=UNREPORTED)
+    counts: Counts = field(metadata=UNREPORTED)
+    intervals: Floats | None = field(metadata=UNREPORTED)
+    moments: PairMoments = field(metadata=UNREPORTED)
     resamples: int = 0
     floor: float | None = None
     spread: float | None = None
-    wider: Decimal | None = None
-    notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("question", "questions")
-    study_notes: tuple[str, ...] = ()
-    with_fits: bool = True
-    manual: frozenset[str] = frozenset()
+    wider: Decimal | None = field(default=None, metadata=UNREPORTED)
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
+    study_notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    with_fits: bool = field(default=True, metadata=UNREPORTED)
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
     direction: Direction = HIGHER
 
-    @property
+    @reported
+    def preset(self) -> str:
+        """The study that is repeated."""
+        return self.schedule.preset
+
+    @reported
+    def runs_(self) -> int:
+        """Number of runs."""
+        return len(self.runs)
+
+    @reported
     def pairs(self) -> int:
         """Number of pairs of runs."""
         return len(self.runs) * (len(self.runs) - 1) // 2
 
-    @property
+    @reported
     def sizes(self) -> tuple[int, ...]:
         """The sizes measured."""
         return self.schedule.sizes
 
-    @property
+    @reported
     def target(self) -> int:
         """The size the curves are read at: the units at hand."""
         return self.schedule.target
 
-    @cached_property
+    @reported
+    def trials(self) -> int:
+        """The trials of each size."""
+        return self.schedule.trials
+
+    @reported
     def bins(self) -> tuple[BinCurve, ...]:
         """One curve for each bin."""
+        return self._bins
+
+    @cached_property
+    def _bins(self) -> tuple[BinCurve, ...]:
         rates = self.counts.rates(self.ties)
         denominators = self.counts.denominators(self.ties)
         predicted = np.array([self.predicted_at(size) for size in self.sizes])
@@ -238,12 +253,17 @@ class SensitivityCurves(Result):
             first_within(self.limits[1:], rates["fit"], level), first_within(self.limits[1:], rates["predicted"], level)
         )
 
+    @reported
+    def minimum_difference_(self) -> Both:
+        """The minimum difference at the error rate to stay within."""
+        return self.minimum_difference()
+
     @property
     def are_runs_alike(self) -> bool:
         """Whether all runs have the same scores on every unit: there is no gap then."""
         return not self.moments.means.any() and not self.moments.variances.any()
 
-    @property
+    @reported
     def repeatable_difference(self) -> float | None:
         """The gap from which on the order of two runs is repeatable with as many new units, by the closed form."""
         return self.minimum_difference().predicted
@@ -273,6 +293,11 @@ class SensitivityCurves(Result):
         """
         return dict(self._sizes_needed)
 
+    @reported
+    def size_needed_(self) -> dict[str, Both]:
+        """For each bin, the smallest size within the error rate."""
+        return self._sizes_needed
+
     @cached_property
     def _sizes_needed(self) -> dict[str, Both]:
         level, furthest = self.error, FURTHEST * self.units
@@ -289,17 +314,32 @@ class SensitivityCurves(Result):
             return None
         return findings(self.runs, self.scores, self.moments.means, minimum, self.direction)
 
-    @property
+    @reported
     def pairs_at_least_minimum(self) -> float | None:
         """The share of pairs whose observed difference is repeatable."""
         following = self.findings()
         return None if following is None else following.pairs_at_least_minimum
 
-    @property
+    @reported
     def groups(self) -> tuple[tuple[str, ...], ...] | None:
         """Runs within the repeatable difference of the first of their group; None where no difference is repeatable."""
         following = self.findings()
         return None if following is None else following.groups
+
+    @reported
+    def by(self) -> dict[Way, Findings | None]:
+        """The consequences of the minimum difference by each way of reading the curves."""
+        return {way: self.findings(way) for way in get_args(Way)}
+
+    @reported
+    def bin_width(self) -> float:
+        """The width of a bin."""
+        return float(self.width)
+
+    @reported
+    def notes_(self) -> list[str]:
+        """The notes on everything."""
+        return [*self.notes, *self.study_notes, *presenting.notes_on_intervals(self)]
 
     def error_rate_at(self, difference: float, size: int | None = None) -> Both:
         """The error rate of a comparison with this difference, at a size (by default with all units)."""
@@ -346,26 +386,6 @@ class SensitivityCurves(Result):
         None for a single pair of runs: its curve says nothing of other runs.
         """
         return presenting.tables(self)
-
-    def as_json(self) -> dict[str, object]:
-        """The document of `qassay sensitivity --json`."""
-        return {
-            "preset": self.schedule.preset,
-            **document(self, "measure", "units"),
-            "runs": len(self.runs),
-            **document(self, "pairs"),
-            "trials": self.schedule.trials,
-            **document(self, "seed", "ties", "sizes", "target", "bins", "error"),
-            "minimum_difference": self.minimum_difference()._asdict(),
-            "repeatable_difference": self.repeatable_difference,
-            "size_needed": {limit: sizes._asdict() for limit, sizes in self._sizes_needed.items()},
-            **document(self, "pairs_at_least_minimum", "groups"),
-            "by": {way: part and part.as_json() for way in get_args(Way) for part in [self.findings(way)]},
-            "floor": self.floor,
-            "bin_width": float(self.width),
-            **document(self, "resamples"),
-            "notes": [*self.notes, *self.study_notes, *presenting.notes_on_intervals(self)],
-        }
 
 
 def checked_error(error: float) -> float:

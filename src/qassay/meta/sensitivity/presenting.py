@@ -212,8 +212,8 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
     ]
     numbers = [Column("group"), Column("runs"), Column("best", ".3f"), Column("worst", ".3f")]
     notes = [
-        f"Within a group every run is less than {following.minimum:g}, the repeatable gap, below the first. These are "
-        "not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
+        f"Within a group every run is less than {following.minimum_difference:g}, the repeatable gap, below the first. "
+        "These are not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
     ]
     return table("Groups of runs by the repeatable gap", [*numbers, "tags"], rows, [*notes, *_star_note(curves)])
 
@@ -230,14 +230,14 @@ def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_
             *(
                 place_among(oriented, own, own + gap)
                 for own in (curves.direction.oriented(row.score),)
-                for gap in (0, following.minimum, -following.minimum)
+                for gap in (0, following.minimum_difference, -following.minimum_difference)
             ),
         )
         for row in following.rank_ranges[:most]
     ]
     left = len(following.rank_ranges) - len(rows)
     notes = [f"{plural(left, 'more run')}: --json lists all of them."] if left > 0 else []
-    title = f"Ranks with the repeatable gap, {following.minimum:g}, added to or subtracted from a score"
+    title = f"Ranks with the repeatable gap, {following.minimum_difference:g}, added to or subtracted from a score"
     return table(title, columns, rows, [*notes, *_star_note(curves)])
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from qassay.arrays import TIE, Floats
 from qassay.directions import HIGHER, Direction
 from qassay.meta.ranking import rank_runs
-from qassay.results import document
 
 Way: TypeAlias = Literal["fit", "predicted"]
 
 
-class Both(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Both:
     """One figure by both ways of reading the curves.
 
     `predicted` is what the closed form expects, and the figure to use; `fit` is that of the exponential of the papers,
@@ -45,15 +45,10 @@ class Findings:
     `pairs_at_least_minimum` is the share of pairs whose observed difference reaches it; None without a pair.
     """
 
-    minimum: float
+    minimum_difference: float
     pairs_at_least_minimum: float | None
     groups: tuple[tuple[str, ...], ...]
     rank_ranges: tuple[RankRange, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """All of it under its names."""
-        names = ("pairs_at_least_minimum", "groups", "rank_ranges")
-        return {"minimum_difference": self.minimum, **document(self, *names)}
 
 
 def findings(

@@ -178,38 +178,6 @@ def stability(
     return Finding(parts, result.as_json(), as_sentence(result.sentence()), pictures=pictures(*drawn))
 
 
-def sensitivity(
-    evaluation: Evaluation,
-    choice: Choice,
-    progress: Progress,
-    *,
-    preset: str = "default",
-    error: float = 0.05,
-    bin_width: float | None = None,
-    fit: bool = False,
-) -> Finding:
-    """The repeatable gap, error rates of comparisons, and the groups that follow."""
-    from qassay.analysis.rankings import noise_floor
-    from qassay.meta.sensitivity import find_preset
-    from qassay.meta.sensitivity import sensitivity as study
-
-    implied = find_preset(preset).component
-    if implied is not None and choice.component not in (None, implied):
-        raise UsageError(f"preset {preset!r} is about {implied} questions: choose all questions, or these")
-    choice = replace(choice, component=implied or choice.component)
-    floor = None
-    if choice.measure is None:
-        floor = noise_floor(evaluation, choice.key, choice.component, unjudged=choice.unjudged, missing=choice.missing)
-    matrix = scored(evaluation, choice).matrix
-    curves = study(
-        matrix, preset=preset, error=error, bin_width=bin_width, fit=fit or None, floor=floor, progress=progress
-    )
-    # The curves of a single pair say nothing (METHOD 6); the answer sends people to its comparison.
-    curve_figures = (lambda: figures.error_rate_by_difference(curves), lambda: figures.error_curves(curves))
-    drawn = pictures(*(curve_figures if curves.pairs > 1 else ()))
-    return Finding(parts_of(curves.tables(), "sensitivity"), curves.as_json(), curves.summary(), pictures=drawn)
-
-
 def compare(
     evaluation: Evaluation,
     choice: Choice,

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from typing import Annotated, Any, Literal, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import ConfigDict, Field, create_model, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, create_model
 
-from qassay.meta.sensitivity import PRESETS
 from qassay.options import Offered
 from qassay.scoring import Missing, Unjudged
-from qassay.studies import BEST, JUDGES, MORE, REAL, WHERE
+from qassay.studies import BEST, JUDGES, REAL, WHERE
 from qassay.studies import study as find_study
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
@@ -27,8 +26,6 @@ from qassay.web.results.finding import Choice, Form, Name, Names, Study, StudyPa
 from qassay.web.results.units import units
 from qassay.web.routing import Input
 
-ERRORS = (0.01, 0.05, 0.1)
-WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
 # Parameters for one request: the addresses on a page do not repeat them.
 ONCE = frozenset({"fresh"})
 
@@ -187,8 +184,16 @@ def _of_address(offered: Offered) -> Any:
     if offered.kind == Sequence[str] | None:
         return Names
     option = offered.option
+    if option.choices:
+        return Annotated[offered.kind, AfterValidator(partial(_chosen, option.choices))]
     limited = option.least is not None or option.most is not None
     return Annotated[offered.kind, Field(ge=option.least, le=option.most)] if limited else offered.kind
+
+
+def _chosen(choices: tuple[Any, ...], value: Any) -> Any:
+    if value not in choices:
+        raise ValueError(f"one of {', '.join(map(str, choices))}")
+    return value
 
 
 def view_of(name: str, *, about: str = "", template: str = "results.html") -> View:
@@ -240,36 +245,7 @@ COMPARE = View(
 )
 
 
-class SensitivityParameters(Parameters):
-    """Sensitivity: the study to repeat, the error rate to stay within, the width of a bin, the fit of the papers."""
-
-    preset: Name = "default"
-    error: float = 0.05
-    bin_width: float | None = None
-    fit: bool = False
-
-    @model_validator(mode="after")
-    def _offered(self) -> SensitivityParameters:
-        for name, value, offered_values in (
-            ("preset", self.preset, PRESETS),
-            ("error", self.error, ERRORS),
-            ("bin_width", self.bin_width, (None, *WIDTHS)),
-        ):
-            if value not in offered_values:
-                raise ValueError(f"{name} is one of {', '.join(map(str, offered_values))}")
-        return self
-
-
-SENSITIVITY = View(
-    studies.sensitivity,
-    label="Sensitivity",
-    heading="Which gaps are repeatable?",
-    about="From which gap on new questions would rank two runs the same way.",
-    checked=SensitivityParameters,
-    template="results_sensitivity.html",
-    tab=MORE,
-    slow=True,
-)
+SENSITIVITY = view_of("sensitivity", template="results_sensitivity.html")
 
 
 STABILITY = View(

@@ -1,30 +1,54 @@
-"""The questions that people judge to correct an automatic assessor: a random draw, what it costs and what it buys."""
+"""Draw the questions that people should judge to correct an automatic assessor.
+
+The sample is a list of questions in random order, the same for all
+runs, in FOLDER/samples. People judge it from the top: the questions
+judged so far correct the scores of the assessor (score --correct-with),
+as long as none is skipped. Fix the number of questions first: an answer
+is wrong more often than 5% if you stop once it is clear. Stopping for
+another reason, such as lack of time, is fine. A larger sample with
+the same seed begins with the smaller one. Equal answers are judged once,
+and a sheet leaves out answers that its assessor has judged already.
+
+For nuggets and series every topic or series gets labels in turn.
+
+Examples
+
+  qassay sample my-eval --size 60 --for gpt-4 --sheet ada.html --assessor ada
+  qassay import my-eval ada-3f2a9c81d07e.jsonl
+  qassay score my-eval --key gpt-4 --correct-with ada
+  qassay sample my-eval --size 60 --for gpt-4 --assign ada,ben
+  qassay sample my-eval --size 40 --for gpt-4 --for-pair new,old
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import numpy as np
 import polars as pl
 
 from qassay.analysis import need_evaluation
 from qassay.arrays import TIE, Floats
+from qassay.display import as_sentence
 from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.evaluation.learning import refuse_learned
+from qassay.formats.names import name_fault
+from qassay.formats.samples import write_sample
 from qassay.judging.pool import Pool, pool
 from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
-from qassay.meta.correction.sampling import Sample, new_sample, sample_rows
+from qassay.meta.correction.sampling import Sample, new_sample
 from qassay.meta.normal_and_t import ndtri
+from qassay.options import HowScored, Option, Seed
+from qassay.pages import Exhibit, Page
 from qassay.questions import TestSet
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.runs import Runs
-from qassay.scoring import Missing, Unjudged
+from qassay.studies import Study
 from qassay.tables import Column, Table, counted, plural, table
 
 if TYPE_CHECKING:
@@ -35,26 +59,95 @@ WORTH = 1.35
 WORTH_OF_NUGGETS = 1.2
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place in the order of a sample; `nugget` is None where whole questions are drawn."""
+
+    position: int
+    question: str
+    nugget: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HalfWidth:
+    """The half-width that the labels are expected to give, if the assessor is good, and if it is useless."""
+
+    good_judge: float | None
+    useless_judge: float | None
+
+
 @dataclass(frozen=True, repr=False)
 class DrawnSample(Result):
     """A sample, the labels it costs, and the half-width of an interval it buys: with a useless judge, and a good one.
 
     Both are the same where the judge says the same of everything, which tells nothing of the spread of the labels.
-    `labels` counts what is to be judged: equal answers once.
+    `labels` counts what is to be judged: equal answers once. `file` is where it is kept, `sheet` the judging
+    sheet with its `sheet_rows`, and `assigned` counts the questions that are given to people.
     """
 
-    sample: Sample
+    sample: Sample = field(metadata=UNREPORTED)
     labels: int
-    useless: float | None
-    good: float | None
-    unit_name: tuple[str, str]
-    drawn_name: tuple[str, str]
-    nouns: tuple[str, str]
+    useless: float | None = field(metadata=UNREPORTED)
+    good: float | None = field(metadata=UNREPORTED)
+    drawn_name: tuple[str, str] = field(metadata=UNREPORTED)
+    nouns: tuple[str, str] = field(metadata=UNREPORTED)
     notes: tuple[str, ...] = ()
+    file: str | None = None
+    sheet: str | None = None
+    sheet_rows: int | None = None
+    assigned: int | None = None
+    # How runs are scored, and what to do next.
+    how: HowScored = field(default_factory=HowScored, metadata=UNREPORTED)
+    steps: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+
+    @reported
+    def name(self) -> str:
+        """The name of the sample."""
+        return self.sample.name
+
+    @reported
+    def for_(self) -> str | None:
+        """The assessor to correct."""
+        return self.sample.judge
+
+    @reported
+    def pair(self) -> tuple[str, str] | None:
+        """The two runs that it serves alone."""
+        return self.sample.pair
+
+    @reported
+    def measure(self) -> str | None:
+        """The measure that it is drawn for."""
+        return self.sample.measure
+
+    @reported
+    def size(self) -> int:
+        """How many were drawn."""
+        return len(self.sample.draws)
+
+    @reported
+    def population(self) -> int:
+        """Of how many."""
+        return self.sample.population
+
+    @reported
+    def seed(self) -> int | None:
+        """The seed of the draw."""
+        return self.sample.seed
+
+    @reported
+    def half_width(self) -> HalfWidth:
+        """What the labels buy."""
+        return HalfWidth(self.good, self.useless)
+
+    @reported
+    def draws(self) -> tuple[Place, ...]:
+        """The draws in their order."""
+        return tuple(Place(place, draw.question, draw.nugget) for place, draw in enumerate(self.sample.draws, 1))
 
     def sentence(self) -> str:
         """The draw, its cost and its benefit."""
-        drawn = f"{len(self.sample.draws):,} of {counted(self.sample.population, self.drawn_name)} drawn at random"
+        drawn = f"{self.size:,} of {counted(self.population, self.drawn_name)} drawn at random"
         costs = f"{counted(self.labels, self.nouns)} to judge"
         if self.useless is None or self.good is None:
             return f"{drawn}, {costs}: too few for intervals"
@@ -66,50 +159,36 @@ class DrawnSample(Result):
 
     def table(self) -> Table:
         """The draws in their order."""
-        nuggets = self.sample.is_of_nuggets
-        columns: list[Column | str] = [Column("position"), "question", *(["nugget"] if nuggets else [])]
-        rows = [
-            (place, draw.question, *((draw.nugget,) if nuggets else ()))
-            for place, draw in enumerate(self.sample.draws, 1)
-        ]
-        return table(f"{self.sentence()}.", columns, rows, self.notes)
+        columns: list[Column | str] = [Column("position"), "question", "nugget"]
+        shown = 3 if self.sample.is_of_nuggets else 2
+        rows = [(draw.position, draw.question, draw.nugget)[:shown] for draw in self.draws]
+        return table(f"{self.sentence()}.", columns[:shown], rows, self.notes)
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of `sample --json`."""
-        return {
-            "name": self.sample.name,
-            "for": self.sample.judge,
-            "pair": None if self.sample.pair is None else list(self.sample.pair),
-            **document(self.sample, "measure"),
-            "size": len(self.sample.draws),
-            "population": self.sample.population,
-            "seed": self.sample.seed,
-            "labels": self.labels,
-            "half_width": {"good_judge": self.good, "useless_judge": self.useless},
-            "draws": [
-                {k: v for k, v in row.items() if k in ("position", "question", "nugget")} for row in self._rows()
-            ],
-            "notes": list(self.notes),
-        }
 
-    def _rows(self) -> list[Mapping[str, object]]:
-        return sample_rows(self.sample)
+def pair_in(text: str) -> tuple[str, str]:
+    """Two runs from `A,B`."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if len(names) != 2:
+        raise ValueError(f"two runs, such as new,old, not {text!r}")
+    return names[0], names[1]
 
 
 def sample(
     evaluation: Evaluation,
-    size: int,
-    judge: str,
+    size: Annotated[int, Option("How many questions to draw.", "N", least=1)],
+    judge: Annotated[str, Option("The automatic assessor to correct.", "SET", flag="--for")],
     *,
-    pair: tuple[str, str] | None = None,
-    name: str | None = None,
-    measure: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-    whole: bool = False,
-    seed: int = 0,
+    pair: Annotated[
+        tuple[str, str] | None,
+        Option(
+            "Only questions on which two runs differ, for their difference.", "A,B", flag="--for-pair", read=pair_in
+        ),
+    ] = None,
+    name: Annotated[str | None, Option("Name of the sample (default: that of the assessor).", "NAME")] = None,
+    whole: Annotated[bool, Option("Draw whole questions where single nuggets would be drawn.")] = False,
+    seed: Seed = 0,
     keep: bool = True,
+    **how: Unpack[HowScored],
 ) -> DrawnSample:
     """Draw the questions that people should judge to correct the automatic assessor `judge`, and keep the draw.
 
@@ -118,11 +197,13 @@ def sample(
     questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
     in `Evaluation.score`.
     """
+    if name is not None and (fault := name_fault(name)):
+        raise UsageError(f"the name {name!r} {fault}")
     if judge not in need_evaluation(evaluation, "sample").sets:
         raise unknown("judgment set", judge, evaluation.sets)
     refuse_learned(evaluation, judge)
-    joined = evaluation.tally(judge, measure=measure)
-    scores = evaluation.score(judge, measure=measure, component=component, unjudged=unjudged, missing=missing)
+    joined = evaluation.tally(judge, measure=how.get("measure"))
+    scores = evaluation.score(judge, **how)
     decisions = judge_decisions(scores, joined, whole=whole)
     every = len(decisions.draws)
     if pair is not None:
@@ -145,16 +226,27 @@ def sample(
         labels=sum(part.subjects.height for part in pooled.types),
         useless=useless,
         good=good,
-        unit_name=decisions.unit_name,
         drawn_name=decisions.drawn_name,
         nouns=kinds.pop() if len(kinds) == 1 else ("item", "items"),
         notes=_notes(decisions, drawn, every),
+        how=how,
     )
-    if keep:
-        from qassay.formats.samples import write_sample
+    return kept(evaluation, result) if keep else result
 
-        write_sample(evaluation.folder, drawn)
-    return result
+
+def kept(evaluation: Evaluation, drawn: DrawnSample) -> DrawnSample:
+    """The sample, written to `samples/` of the evaluation."""
+    return replace(drawn, file=evaluation.folder.name(write_sample(evaluation.folder, drawn.sample)))
+
+
+def page(drawn: DrawnSample) -> Page:
+    """The draw with its cost and its benefit, how to judge it, and what to do next; the draws themselves on request."""
+    return Page(
+        (as_sentence(drawn.sentence()), *drawn.notes, *drawn.steps), (Exhibit("draws", drawn.table(), folded=True),)
+    )
+
+
+STUDY = Study(name="sample", compute=sample, page=page, documents=(DrawnSample,))
 
 
 def to_label(evaluation: Evaluation, sample: Sample, judged: JudgmentSet | None = None) -> Pool:

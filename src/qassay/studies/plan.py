@@ -1,0 +1,227 @@
+"""Find how many questions, and assessors, a difference needs.
+
+The first sentence recommends one number from the scores of a pilot:
+the questions with which a test finds a difference that the present ones
+do not show yet, or the one named with --difference. Below it: what
+more or fewer questions can show: which differences are significant
+(a test finds them), and which gaps are repeatable (new questions show
+them again). Where systems ran several times, more repeats are weighed
+against more questions.
+
+--details adds the alternatives: questions for other differences, for
+repeatable gaps, and for a stable ranking (generalizability). --sets
+takes several judgment sets of an evaluation as assessors, and weighs
+more assessors against more questions. --assume plans from variances
+alone.
+
+Examples
+
+  qassay plan pilot.csv
+  qassay plan pilot.csv --difference 0.02 --power 0.9 --details
+  qassay plan epochs.jsonl --cost-question 5 --cost-answer 0.1
+  qassay plan my-eval --sets first,second
+  qassay plan --assume run=0.003 --assume question=0.03 --assume residual=0.01
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from qassay.analysis import as_evaluation, as_matrix, refuse_options
+from qassay.errors import QassayError, UsageError, unknown
+from qassay.matrix import ScoreMatrix
+from qassay.meta.generalizability import Generalizability, assumed, generalizability
+from qassay.meta.planning import (
+    DIFFERENCES,
+    Costs,
+    Plan,
+    Wanted,
+    differences_for,
+    notes_on_sizes,
+    plan_from_variances,
+)
+from qassay.meta.planning import plan as plan_from_matrix
+from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on
+from qassay.options import Option, Scoring
+from qassay.pages import Exhibit, Page
+from qassay.studies import Study
+from qassay.summaries import Mean
+from qassay.tables import counted
+
+if TYPE_CHECKING:
+    from qassay.analysis import ScoresLike
+    from qassay.evaluation import Evaluation
+
+# Fewer runs make a single pair, whose curve says nothing of another one.
+FEWEST_RUNS = 3
+# With fewer units `sensitivity` gives no answer, and a plan gives none in its place.
+FEWEST_UNITS = 2 * find_preset("default").first_size
+
+
+def variances_in(texts: Sequence[str]) -> dict[str, float]:
+    """Variances from `source=number`, separated by commas or given one by one."""
+    variances: dict[str, float] = {}
+    for part in (piece for text in texts for piece in text.split(",")):
+        name, _, number = part.partition("=")
+        try:
+            variances[name.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"a source and its variance, such as run=0.003, not {part!r}") from None
+    return variances
+
+
+def plan(
+    scores: ScoresLike | Evaluation | None = None,
+    *,
+    differences: Annotated[
+        Sequence[float] | None, Option("Wanted difference; may be repeated.", "D", flag="--difference", short="-d")
+    ] = None,
+    error: Annotated[float, Option("Wanted error rate of a comparison.")] = 0.05,
+    power: Annotated[float, Option("Wanted power of the paired t test.")] = 0.8,
+    alpha: Annotated[float, Option("Level of the paired t test.")] = 0.05,
+    coefficient: Annotated[float, Option("Wanted generalizability coefficient.")] = 0.95,
+    assume: Annotated[
+        Mapping[str, float] | None,
+        Option("Plan without scores: run=V, question=V, residual=V; repeated.", "SOURCE=VARIANCE", read=variances_in),
+    ] = None,
+    sets: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Judgment sets whose assessors are weighed against questions, separated by commas.",
+            "A,B,...",
+            of_evaluation=True,
+        ),
+    ] = None,
+    cost_question: Annotated[
+        float | None, Option("What a question costs; for the best number of repeats.", "C")
+    ] = None,
+    cost_answer: Annotated[
+        float | None, Option("What one more answer to a question costs, from all systems together.", "C")
+    ] = None,
+    details: Annotated[bool, Option("Show the alternatives, and where the scores vary.")] = False,
+    by_assessor: Sequence[ScoresLike] = (),
+    lower_is_better: Collection[str] = (),
+    **how: Unpack[Scoring],
+) -> Plan:
+    """How many questions, and assessors, does a wanted difference need?
+
+    From the scores of a pilot, or from assumed variances of "run", "question" and "residual". `differences` are the
+    differences to plan for. `sentence()` recommends one number: the units with which a paired t test at level `alpha`
+    has this `power` for the largest difference that the pilot's units do not show yet. The tables show what more or
+    fewer units can do; with `details`, or for several `differences`, also the units with which a difference is
+    repeatable (error rate at most `error`), and those for a generalizability `coefficient`. The judgment `sets` of an
+    evaluation, or `by_assessor`, the scores under the judgments of each assessor, compare more assessors with more
+    units. If systems ran several times, more repeats are compared with more units; `cost_question` and `cost_answer`
+    (of one more answer to a question, from all systems) choose the best. The other keyword arguments say how an
+    evaluation is scored, as in `Evaluation.score`.
+
+    >>> import qassay
+    >>> qassay.plan(assume={"run": 0.003, "question": 0.03, "residual": 0.01}, differences=[0.02])
+    Plan: about 400 questions for a difference of 0.02 (power 0.8)
+    """
+    if (cost_question is None) != (cost_answer is None):
+        raise UsageError("the best number of repeats takes both costs, of a question and of an answer")
+    costs = None if cost_question is None or cost_answer is None else Costs(cost_question, cost_answer)
+    details = details or len(differences or ()) > 1
+    evaluation = as_evaluation(scores)
+    if evaluation is None:
+        refuse_options(sets=sets, **how)
+    if assume is not None and scores is None:
+        if costs is not None:
+            raise UsageError("costs choose the number of repeats, which takes scores with repeats")
+        wanted = Wanted(tuple(differences or DIFFERENCES), error, power, alpha, coefficient)
+        return replace(plan_from_variances(assumed(assume), wanted=wanted), details=details)
+    if scores is None or assume is not None:
+        raise UsageError("plan takes pilot scores (a folder or a file) or assumed variances (assume), one of the two")
+    if evaluation is not None:
+        matrix = evaluation.score(**how).matrix
+        by_assessor = by_assessor if sets is None else _by_assessor(evaluation, sets, how)
+    else:
+        matrix = as_matrix(scores, lower_is_better=lower_is_better)
+    wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
+    pilot_plan = plan_from_pilot(matrix, [as_matrix(table) for table in by_assessor], wanted=wanted, costs=costs)
+    return replace(pilot_plan, details=details)
+
+
+def _by_assessor(evaluation: Evaluation, sets: Sequence[str], how: Scoring) -> list[ScoreMatrix]:
+    """One score matrix for each judgment set."""
+    names = list(dict.fromkeys(sets))
+    for name in names:
+        if name not in evaluation.sets:
+            raise unknown("judgment set", name, evaluation.sets)
+    if len(names) < 2:
+        raise UsageError("name two judgment sets or more to weigh more assessors, such as first,second")
+    return [evaluation.score(**how | {"key": name}).matrix for name in names]
+
+
+def plan_from_pilot(
+    matrix: ScoreMatrix, by_assessor: Sequence[ScoreMatrix], *, wanted: Wanted, costs: Costs | None = None
+) -> Plan:
+    """The plan from pilot scores; where repeatable sizes or variances cannot be given, a note says why.
+
+    `by_assessor` are the scores under the judgments of each assessor, where more assessors are weighed against more
+    units.
+    """
+    notes: list[str] = []
+    studied = on_shared_units(by_assessor) or [matrix]
+    study: Generalizability | None = None
+    prediction: Prediction | None = None
+    try:
+        study = generalizability(studied)
+    except QassayError as failure:
+        notes.append(f"No variances: {failure}.")
+    if len(matrix.runs) < FEWEST_RUNS:
+        notes.append("No repeatable gaps: they need three runs or more; a single pair says nothing of other runs.")
+    elif len(matrix.units) < FEWEST_UNITS:
+        notes.append(f"No repeatable gaps: they need {FEWEST_UNITS} {matrix.unit_name[1]} or more.")
+    else:
+        prediction = predict(matrix)
+    result = plan_from_matrix(matrix, wanted=wanted, prediction=prediction, study=study, costs=costs)
+    if prediction is None:
+        return replace(result, notes=(*result.notes, *notes))
+    if any(row.repeatable is not None for row in result.shows) or any(row.predicted for row in result.differences):
+        notes += rests_on(len(prediction.moments.means))
+    largest = prediction.limits[-1]
+    if any(row.repeatable == largest for row in result.shows):
+        notes.insert(0, f"repeatable from {largest:.3f}: all gaps from there on, taken together.")
+    missing = tuple(notes_on_sizes(prediction, result))
+    return replace(result, notes=(*result.notes, *notes), missing_sizes=missing)
+
+
+def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
+    """The matrices on the units that all of them have; an error where there is none."""
+    if not matrices:
+        return []
+    shared = set.intersection(*(set(matrix.units) for matrix in matrices))
+    if not shared:
+        noun, nouns = matrices[0].unit_name
+        raise UsageError(f"the scores by assessor have no {noun} in common. Name assessors who judged the same {nouns}")
+    return [_on_units(matrix, shared) for matrix in matrices]
+
+
+def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
+    """The matrix with the parts that these units have in its scores."""
+    places = [i for i, unit in enumerate(matrix.units) if unit in units]
+    if len(places) == len(matrix.units):
+        return matrix
+    note = f"{len(places)} of {counted(len(matrix.units), matrix.unit_name)} are scored under every set."
+    return replace(
+        matrix,
+        units=tuple(matrix.units[i] for i in places),
+        values=matrix.summary.contributions(matrix.values)[:, places],
+        summary=Mean(),
+        denominator=None,
+        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in places),
+        notes=(*matrix.notes, note),
+    )
+
+
+def page(planned: Plan) -> Page:
+    """The recommendation, and the findings of other numbers of units; with details the alternatives."""
+    tables = enumerate(planned.tables(), 1)
+    return Page((planned.summary(),), tuple(Exhibit(f"plan-{number}", shown) for number, shown in tables))
+
+
+STUDY = Study(name="plan", compute=plan, page=page, documents=(Plan,), source="scores")
