@@ -46,10 +46,8 @@ if TYPE_CHECKING:
         leaderboard,
         people,
         sensitivity,
-        stability,
     )
     from qassay.analysis.plans import plan
-    from qassay.analysis.reporting import report
     from qassay.analysis.sampling import sample
     from qassay.analysis.trusting import trust
     from qassay.assessors import judge
@@ -64,7 +62,9 @@ if TYPE_CHECKING:
     from qassay.scoring import Scores
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
+    from qassay.studies.reporting import report
     from qassay.studies.reuse import reuse
+    from qassay.studies.stability import stability
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -87,12 +87,12 @@ _HOMES = {
     "people": ("qassay.analysis", "people"),
     "plan": ("qassay.analysis.plans", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
-    "report": ("qassay.analysis.reporting", "report"),
+    "report": ("qassay.studies.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),
     "sample": ("qassay.analysis.sampling", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.analysis", "sensitivity"),
-    "stability": ("qassay.analysis", "stability"),
+    "stability": ("qassay.studies.stability", "stability"),
     "trust": ("qassay.analysis.trusting", "trust"),
 }
 

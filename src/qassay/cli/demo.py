@@ -128,11 +128,11 @@ def _report_to_keep() -> None:
 
 def _write_report(path: Path) -> str:
     """Write the report of the built-in evaluation; the answer in a sentence."""
-    from qassay.analysis.reporting import of_evaluation
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
     from qassay.formats import files
     from qassay.reports import build_report
+    from qassay.studies.reporting import of_evaluation
 
     # The commands in it are about the copy that `qassay demo --to demo` makes.
     report = build_report(of_evaluation(open_evaluation(demo_folder()), sources=["demo"]))
@@ -213,9 +213,10 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import agreement, compare, sensitivity, stability
+    from qassay.analysis import agreement, compare, sensitivity
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
+    from qassay.studies.stability import stability
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
@@ -319,14 +320,13 @@ def _short(text: str) -> str:
 
 def _movement(story: Story) -> str:
     measure = story.stability.measures[story.scores.measure]
-    swaps = [(name, swap) for name, swapped in measure.swapped.items() for swap in swapped]
     answer = without_isolates(story.stability.sentence())
-    if not swaps:
+    if not measure.swapped:
         return as_sentence(answer)
-    assessor, swap = max(swaps, key=lambda pair: pair[1].difference)
+    swap = max(measure.swapped, key=lambda swap: swap.difference)
     taus = [f"{name} {ranking.tau:.2f}" for name, ranking in measure.with_reference() if ranking.tau is not None]
     return (
-        f"{as_sentence(answer)} By the judgments of {assessor}, {swap.worse} is above {swap.better}. "
+        f"{as_sentence(answer)} By the judgments of {swap.set}, {swap.worse} is above {swap.better}. "
         f"Kendall's tau with the {measure.reference} ranking (1: the same order): {', '.join(taus)}."
     )
 

@@ -9,8 +9,17 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from qassay.cli.by_metric import Answer, give_answers
-from qassay.cli.inputs import FolderArgument, JsonOption, SourcesArgument, TableOptions, is_evaluation, names_in, refuse
+from qassay.cli.by_metric import Answer, give_answer_on, give_answers
+from qassay.cli.inputs import (
+    FolderArgument,
+    JsonOption,
+    JudgesArgument,
+    SourcesArgument,
+    TableOptions,
+    is_evaluation,
+    names_in,
+    refuse,
+)
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.options import Offered
 from qassay.pages import Page
@@ -22,7 +31,7 @@ def command_of(study: Study) -> Callable[..., None]:
 
     def command(*, as_json: bool, **values: Any) -> None:
         source = values.pop("sources", None) or [values.pop("folder")]
-        reading = _reading(values) if study.source == "scores" else None
+        reading = _reading(values) if study.source != "evaluation" else None
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
 
@@ -41,13 +50,22 @@ def command_of(study: Study) -> Callable[..., None]:
         of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
+        if study.source == "judges":
+            from qassay.formats.sources import named_sources
+
+            refuse("scores of several judges", {"--metric all": reading.every_metric})
+            by_judge = {
+                name: reading.read_tables([path], values["missing"]) for name, path in named_sources(source).items()
+            }
+            give_answer_on(by_judge, answer(by_judge, chosen), as_json=as_json)
+            return
         tables = reading.read_tables(source, values["missing"])
         give_answers(tables, lambda matrix: answer(matrix, chosen), as_json=as_json, every_metric=reading.every_metric)
 
     parameters = [_argument(study)]
     for offered in (*study.options, *study.shown_options):
         parameters.append(_parameter(offered.name, _annotation(offered), offered.default))
-    if study.source == "scores":
+    if study.source != "evaluation":
         parameters += inspect.signature(TableOptions, eval_str=True).parameters.values()
     parameters.append(_parameter("as_json", JsonOption, False))
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
@@ -77,8 +95,9 @@ def _reading(values: dict[str, Any]) -> TableOptions:
 
 
 def _argument(study: Study) -> inspect.Parameter:
-    if study.source == "scores":
-        return _parameter("sources", SourcesArgument, inspect.Parameter.empty)
+    if study.source != "evaluation":
+        argument = SourcesArgument if study.source == "scores" else JudgesArgument
+        return _parameter("sources", argument, inspect.Parameter.empty)
     return _parameter("folder", FolderArgument, inspect.Parameter.empty)
 
 
@@ -109,4 +128,6 @@ def _value(offered: Offered, value: Any) -> Any:
     """The value of an option from the words of its flag."""
     if value is not None and offered.option.read is not None:
         return offered.option.read(value)
-    return names_in(value) if _is_list(offered.kind) and value is not None else value
+    if value is None or not _is_list(offered.kind):
+        return value
+    return tuple(value) if offered.option.repeated else names_in(value)

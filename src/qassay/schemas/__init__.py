@@ -70,7 +70,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "sensitivity": ("qassay sensitivity --json", (analyses.Sensitivity, outputs.ByMetric)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
-    "stability": ("qassay stability --json", (analyses.Stability, outputs.ByMetric)),
 }
 NAMES: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {**ROWS, **OUTPUTS}
 

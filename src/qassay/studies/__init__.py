@@ -1,6 +1,8 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    stability  would the ranking be the same under other judgments?
+    reporting  all of them in one document
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -21,7 +23,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "reuse")
+COMMANDS = ("describe", "facts", "reuse", "stability")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -38,14 +40,15 @@ class Study:
     """One study, as every door renders it.
 
     `compute` gives a record from its source; `page` shows the record, and its own options say how much of it. A study
-    of `scores` takes score tables too. `doing` is the work that takes long. `documents` are the types of its JSON.
+    of `scores` takes score tables too, and one of `judges` the tables of two judges or more, by name. `doing` is the
+    work that takes long. `documents` are the types of its JSON.
     """
 
     name: str
     compute: Callable[..., Any]
     page: Callable[..., Page]
     documents: tuple[type, ...]
-    source: Literal["evaluation", "scores"] = "evaluation"
+    source: Literal["evaluation", "scores", "judges"] = "evaluation"
     doing: str = "computing"
     # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
     heading: str = ""

@@ -272,15 +272,7 @@ SENSITIVITY = View(
 )
 
 
-STABILITY = View(
-    studies.stability,
-    label="Stability",
-    heading="Would other judgments change the ranking?",
-    about="Rankings under different judgment sets.",
-    template="results_sets.html",
-    tab=JUDGES,
-    slow=True,
-)
+STABILITY = view_of("stability", template="results_sets.html")
 AGREEMENT = View(
     studies.agreement,
     label="Agreement",

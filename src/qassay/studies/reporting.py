@@ -20,6 +20,7 @@ from qassay.meta.sensitivity import SensitivityCurves, predict, sensitivity, wid
 from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
 from qassay.reports.document import Material
+from qassay.studies.stability import stability
 
 if TYPE_CHECKING:
     from qassay.analysis import ScoresLike
@@ -162,10 +163,8 @@ def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
 
 
 def _stability(evaluation: Evaluation, how: HowScored) -> Stability:
-    from qassay.analysis.rankings import compare_sets
-
     measure = how.get("measure")
-    return compare_sets(
+    return stability(
         evaluation,
         measures=() if measure is None else (measure,),
         component=how.get("component"),
