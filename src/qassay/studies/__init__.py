@@ -20,19 +20,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 from qassay.options import Offered, options_of
-from qassay.pages import Page
+from qassay.pages import BEST, JUDGES, MORE, REAL, WHERE, Page
+
+__all__ = ["BEST", "COMMANDS", "JUDGES", "MORE", "REAL", "WHERE", "Study", "study"]
 
 # The studies that are commands.
 COMMANDS = ("describe", "facts", "reuse", "stability")
-
-# The questions of the tabs of results, in order.
-BEST, REAL, WHERE, JUDGES, MORE = (
-    "Who is best?",
-    "Is it real?",
-    "Where do they differ?",
-    "Do the judges agree?",
-    "How many more questions?",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

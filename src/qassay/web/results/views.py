@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
 from qassay.options import Offered
+from qassay.pages import QUESTIONS
 from qassay.scoring import Missing, Unjudged
 from qassay.studies import BEST, JUDGES, MORE, REAL, WHERE
 from qassay.studies import study as find_study
@@ -330,5 +331,4 @@ VIEWS = (
 
 def tabs() -> dict[str, tuple[View, ...]]:
     """The pages of each tab, in order."""
-    names = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
-    return {name: tuple(view for view in VIEWS if view.tab == name) for name in names}
+    return {question: tuple(view for view in VIEWS if view.tab == question) for question in QUESTIONS}
