@@ -177,7 +177,7 @@ def _qa03() -> list[Row]:
     sweep = paper["beta_table6"]
     ranks = [1 + sum(row[beta] > sweep["SENT-BASE"][beta] for row in sweep.values()) for beta in range(5)]
     baseline, second = paper["sent_base_rank_over_all_runs"], paper["second_assessor"]
-    noise = {part.component: part for part in qassay.stability(demo()).noise or ()}
+    noise = qassay.stability(demo()).noise or {}
     lengths = paper["definition_table4_F5_length"]
     correlation = compare_rankings([row[1] for row in lengths], [row[2] for row in lengths]).tau
     curves = qassay.sensitivity(demo().score(component="other"), preset="trec2003-definition", intervals=0)
@@ -389,8 +389,8 @@ ROWS = {"EVAL02": _eval02, "DEF03": _def03, "QA03": _qa03, "SERIES05": _series05
 
 
 def _noise(part: Any) -> str:
-    largest = max((pair.difference for pair in part.pairs), default=0.0)
-    return f"{len(part.pairs)} pairs of runs, differences up to {largest:.3f}"
+    largest = part.max or 0.0
+    return f"{part.pairs} pairs of runs, differences up to {largest:.3f}"
 
 
 def _gap(curves: Any) -> str:

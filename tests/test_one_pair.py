@@ -12,11 +12,11 @@ import pytest
 
 import qassay
 from on_disk import write
-from qassay.analysis.reporting import of_matrix
 from qassay.cli import main
 from qassay.formats.matrix import write_matrix
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.significance import PairComparison, compare, compare_all
+from qassay.studies.reporting import of_matrix
 from qassay.web.results import studies
 from qassay.web.results.finding import Choice
 

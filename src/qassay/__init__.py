@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         compare,
         compare_all,
         leaderboard,
-        stability,
     )
     from qassay.assessors import judge
     from qassay.demo import demo_folder
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from qassay.studies.reuse import reuse
     from qassay.studies.sample import sample
     from qassay.studies.sensitivity import sensitivity
+    from qassay.studies.stability import stability
     from qassay.studies.trust import trust
 
 # Public names and where they live: imported when first used, so that starting stays instant.
@@ -92,7 +92,7 @@ _HOMES = {
     "sample": ("qassay.studies.sample", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.studies.sensitivity", "sensitivity"),
-    "stability": ("qassay.analysis", "stability"),
+    "stability": ("qassay.studies.stability", "stability"),
     "trust": ("qassay.studies.trust", "trust"),
 }
 

@@ -39,6 +39,8 @@ class Option:
     choices: tuple[Any, ...] = ()
     # Whether it means nothing for a table of scores.
     of_evaluation: bool = False
+    # Whether a flag is given once per value; else values are separated by commas.
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ ForUnjudged = Annotated[
 ForMissing = Annotated[Missing, Option("What to do where a run has no score: stop, count 0, or skip (leave it out).")]
 Sets = Annotated[
     Sequence[str] | None,
-    Option("Judgment sets to compare, separated by commas.", metavar="A,B,...", on_pages=True),
+    Option("Judgment sets to compare, separated by commas.", metavar="A,B,...", on_pages=True, of_evaluation=True),
 ]
 Resamples = Annotated[int, Option("Bootstrap resamples behind the intervals; 0: none.", least=0, most=100_000)]
 Seed = Annotated[int, Option("Seed of the random draws.", least=0)]

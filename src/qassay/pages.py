@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from qassay.tables import Table
 
 if TYPE_CHECKING:
     # The floor of figures is below: they are drawn where a door shows pictures.
     Figure = Any
+
+# The questions that people ask of results, in order, each with a short name: the tabs of the application, the sections
+# of a report and the steps of the demonstration.
+QUESTIONS = {
+    "Who is best?": "best",
+    "Is it real?": "real",
+    "Where do they differ?": "where",
+    "Do the judges agree?": "judges",
+    "How many more questions?": "next",
+}
+BEST, REAL, WHERE, JUDGES, MORE = QUESTIONS
 
 # What the rows of a table are about, so that a door can lead there.
 About = Literal["run", "question", "series"]
@@ -38,13 +49,29 @@ class Exhibit:
     folded: bool = False
     links: Links = Links()
 
+    @property
+    def figure(self) -> Figure | None:
+        """The figure, drawn now."""
+        return None if self.draw is None else self.draw()
+
+    @property
+    def numbers(self) -> Table:
+        """Its table, or that of the figure."""
+        figure: Any = self.figure
+        return self.table or cast(Table, figure.table)
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order."""
+    """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order.
+
+    `title` is the question that it answers where it is a part of something, and `name` is its place there.
+    """
 
     answer: tuple[str, ...]
     exhibits: tuple[Exhibit, ...] = ()
+    title: str = ""
+    name: str = ""
 
     @property
     def tables(self) -> list[Table]:

@@ -205,9 +205,9 @@ def test_noise_counts_other_nuggets_even_where_the_score_is_the_same() -> None:
     nuggets = {("a", "1"): {"1"}, ("b", "1"): {"2"}, ("a", "2"): {"1"}, ("b", "2"): {"1"}, ("b", "3"): {"1", "2"}}
     verdicts = {place: frozenset(matched) for place, matched in nuggets.items()}
     noise = judging_noise(items, scores, component="other", verdicts=verdicts)
-    assert [pair.questions for pair in noise.pairs] == [("1", "3")]
+    assert [pair.differing for pair in noise.identical] == [("1", "3")]
     # Lists count another score, as [QA03] does.
-    assert [pair.questions for pair in judging_noise(items, scores, component="list").pairs] == [("3",)]
+    assert [pair.differing for pair in judging_noise(items, scores, component="list").identical] == [("3",)]
 
 
 def test_noise_of_nugget_questions_in_an_evaluation(tmp_path: Path) -> None:
@@ -227,4 +227,4 @@ def test_noise_of_nugget_questions_in_an_evaluation(tmp_path: Path) -> None:
     judged.write_text("".join(json.dumps(row) + "\n" for row in [*rows, *copies]), encoding="utf-8")
     noise = component_noise(open_evaluation(folder), "adjudicated", "other")
     assert noise is not None
-    assert [(pair.a, pair.b, pair.questions) for pair in noise.pairs] == [("hobby", "twin", (matched["question"],))]
+    assert [(pair.a, pair.b, pair.differing) for pair in noise.identical] == [("hobby", "twin", (matched["question"],))]

@@ -59,7 +59,7 @@ def test_score_matrices_are_named_by_their_files(matrices: list[Path], capsys: p
     ]
     assert measure["unit_tau"][0][1] == pytest.approx(np.mean(taus))
     assert measure["bound"] is None
-    assert "noise" not in document
+    assert document["noise"] is None
 
 
 def test_the_reference_can_be_chosen(matrices: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,9 +134,9 @@ def test_two_runs_have_no_tau(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["human.csv"], 2, "two files or more"),
+        (["human.csv"], 2, "two judges or more"),
         (["human.csv", "model.csv", "--reference", "modle"], 2, "did you mean 'model'?"),
-        (["human.csv", "model.csv", "--sets", "a,b"], 2, "--sets does not apply to tables of scores"),
+        (["human.csv", "model.csv", "--sets", "a,b"], 2, "--sets does not apply to a table of scores"),
         (
             ["human.csv", "model.csv", "--measure", "cws", "--unjudged", "wrong"],
             2,
@@ -144,7 +144,7 @@ def test_two_runs_have_no_tau(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ),
         (["human.csv", "nowhere.csv"], 1, "nowhere.csv"),
         (["human.csv", "broken.csv"], 1, "beta"),
-        ([".", "model.csv"], 2, "one evaluation, or several"),
+        ([".", "model.csv"], 1, "not an evaluation"),
     ],
 )
 def test_wrong_usage_and_input(
@@ -211,9 +211,7 @@ def test_entailment_sets_and_the_bound(entailment: Path, capsys: pytest.CaptureF
 
 def test_the_bound_names_what_it_leaves_out(entailment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = run_json(capsys, entailment)
-    assert document["notes"] == [
-        "Not shown: the rankings under two-way and disagreement-unknown; name them with --sets."
-    ]
+    assert document["notes"] == ["Not shown unless chosen: the rankings under two-way and disagreement-unknown."]
     document = run_json(capsys, entailment, "--sets", "adjudicated,judge1,disagreement-unknown,two-way")
     # What disagreement-unknown follows from counts, named or not; two-way is another rule and can pass the bound.
     measure = document["measures"]["entailment_accuracy"]
@@ -302,7 +300,7 @@ def test_wrong_names_in_an_evaluation(lists: Path, capsys: pytest.CaptureFixture
     assert main(["stability", str(lists), "--measure", "list_g"]) == 2
     assert "did you mean 'list_f'?" in capsys.readouterr().err
     assert main(["stability", str(lists), "--runs-as-rows"]) == 2
-    assert "--runs-as-rows does not apply to an evaluation" in capsys.readouterr().err
+    assert "--runs-as-rows does not apply to a folder" in capsys.readouterr().err
 
 
 def test_judges_of_justifications_rank_the_runs_each_for_themselves(

@@ -255,7 +255,7 @@ def test_power_with_series_counts_questions() -> None:
 def test_ranks_are_those_of_each_set() -> None:
     ranks = records()["ranks"]
     shown = cells(drawn()["ranks-by-set"], "run", "set", "rank", "moved")
-    document = ranks.as_json()["ranks"]
+    document = ranks.ranks
     assert {(run, name, rank) for run, name, rank, _ in shown} == {
         (run, name, rank) for name, of_set in document.items() for run, rank in of_set.items()
     }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from qassay.errors import UsageError
 from qassay.meta.noise import identical_runs, judging_noise
+from qassay.results import document
 
 
 def items(rows: list[tuple[str, str, str | None, str | None]]) -> pl.DataFrame:
@@ -33,12 +34,15 @@ def test_pairs_of_identical_runs_and_how_they_were_scored() -> None:
         component="list",
         assessors={"1": "first", "2": "second"},
     )
-    assert [(pair.a, pair.b, pair.questions) for pair in noise.pairs] == [
+    assert [(pair.a, pair.b, pair.differing) for pair in noise.identical] == [
         ("a", "b", ("2",)),
         ("a", "c", ()),
         ("b", "c", ("2",)),
     ]
-    assert noise.as_json() == {
+    assert document(noise) == {
+        "component": "list",
+        "runs": 4,
+        "asked": 2,
         "pairs": 3,
         "questions_differing": {"0": 1, "1": 2},
         "min": 0.0,
@@ -69,10 +73,10 @@ def test_the_distribution_of_2003(golden: dict[str, Any]) -> None:
         scored[f"{pair}a"] = [0.5] * 50
         scored[f"{pair}b"] = [0.6] * differing + [0.5] * (50 - differing)
     noise = judging_noise(items(rows), scores(scored), component="definition")
-    assert len(noise.pairs) == paper["pairs"]
-    assert noise.as_json()["questions_differing"] == paper["differing_questions"]
-    assert noise.minimum == paper["min"]
-    assert noise.maximum == pytest.approx(10 * 0.1 / 50)
+    assert noise.pairs == paper["pairs"]
+    assert noise.questions_differing == paper["differing_questions"]
+    assert noise.min == paper["min"]
+    assert noise.max == pytest.approx(10 * 0.1 / 50)
 
 
 def test_which_responses_are_identical() -> None:
@@ -109,14 +113,14 @@ def test_questions_without_a_score_do_not_count() -> None:
         {"run": ["a", "a", "b", "b"], "question": ["1", "2", "1", "2"], "score": [1.0, 0.5, 0.0, None]}
     )
     noise = judging_noise(rows, partial, component="list")
-    assert noise.as_json()["questions_differing"] == {"1": 1}
-    assert noise.maximum == 1.0
+    assert noise.questions_differing == {"1": 1}
+    assert noise.max == 1.0
 
 
 def test_no_identical_runs_is_noted() -> None:
     noise = judging_noise(items([("a", "1", "d", "x")]), scores({"a": [1.0], "b": [0.0]}), component="other")
-    assert noise.as_json()["pairs"] == 0
-    assert noise.minimum is noise.maximum is noise.mean is None
+    assert noise.pairs == 0
+    assert noise.min is noise.max is noise.mean is None
     assert "nothing can be said" in str(noise.table())
 
 

@@ -239,7 +239,7 @@ def test_runs_with_the_same_score_share_a_place_and_manual_runs_have_a_star() ->
 def test_a_report_promises_no_difference_that_the_scores_cannot_have() -> None:
     built = of(("a", "b"), np.array([[1.0, 0.25], [0.0, 0.75]]))
     (section,) = (section for section in built.sections if section.name == "next")
-    assert section.sentences[-1] == "These 2 questions show no difference at all with 80% probability."
+    assert section.answer[-1] == "These 2 questions show no difference at all with 80% probability."
 
 
 def test_a_small_lead_is_not_called_none_and_its_p_not_the_line() -> None:

@@ -11,10 +11,11 @@ import pytest
 from tracks import Track, make_folder, served
 from worksheets import key
 
-from qassay import agreement, stability
+from qassay import agreement
 from qassay.evaluation import open_evaluation
 from qassay.judging.roles import set_by_role
 from qassay.store.assignment.assignments import all_assignments
+from qassay.studies.stability import stability
 
 RUN = "1 n1 D1 1901\n2 n1 D2 Ann Lee\n3 n1 D3 90 m\n"
 AUTHORS = {"1": "ann", "2": "bob", "3": "zoe"}  # zoe has left

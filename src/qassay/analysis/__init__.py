@@ -4,7 +4,7 @@ The work is done by the pure functions of `qassay.meta`; here they get what they
 a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
 
     leaderboards   the runs with intervals and groups     judged_answers responses with their verdicts, run by run
-    rankings       rankings under other judgments
+    rankings       noise of identical responses
 
 Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """
@@ -12,7 +12,7 @@ Functions that also take scores from elsewhere are here: such scores load no mod
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from qassay.meta.correction.estimates import Target
     from qassay.meta.significance import AllPairs, Method, PairComparison
     from qassay.meta.significance.methods import PairTest
-    from qassay.meta.stability import Stability
-    from qassay.scoring import Missing, Scores, Unjudged
+    from qassay.scoring import Scores
 
 # What every analysis of scores takes, beside an evaluation: scores, a score matrix, or what `qassay.scores` reads (a
 # path, a data frame, an Arrow table, a dictionary). Modules are loaded where a function needs them.
@@ -211,54 +210,6 @@ def compare_all(
         seed=seed,
         progress=progress,
     )
-
-
-def stability(
-    scores: Evaluation | Mapping[str, ScoresLike],
-    *,
-    sets: Sequence[str] | None = None,
-    measures: Sequence[str] = (),
-    reference: str | None = None,
-    component: str | None = None,
-    unjudged: Unjudged = "stop",
-    missing: Missing = "stop",
-    progress: Progress | None = None,
-    lower_is_better: Collection[str] = (),
-) -> Stability:
-    """Would the ranking be the same under other judgments?
-
-    An evaluation is scored under each of its judgment sets, or under those named in `sets`. A mapping names the scores
-    of the same runs from different judges, such as `{"people": ..., "model": ...}`. Swaps and changes are measured
-    from `reference`: by default the settled judgments, or the first entry of a mapping.
-
-    >>> import qassay
-    >>> evaluation = qassay.open(qassay.demo_folder())
-    >>> qassay.stability(evaluation, sets=["adjudicated", "first"])  # doctest: +NORMALIZE_WHITESPACE
-    Stability: compared with adjudicated, first reverses 1 of 45 pairs of runs;
-    the largest difference that is reversed is 0.041
-    """
-    evaluation = as_evaluation(scores)
-    if evaluation is not None:
-        from qassay.analysis.rankings import compare_sets
-
-        return compare_sets(
-            evaluation,
-            sets,
-            measures=measures,
-            reference=reference,
-            component=component,
-            unjudged=unjudged,
-            missing=missing,
-            progress=progress,
-        )
-    refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
-    from qassay.meta.stability import stability as compare_rankings
-
-    if not isinstance(scores, Mapping) or len(scores) < 2:
-        raise UsageError("stability compares the scores of two judges or more, {name: scores, ...}, or an evaluation")
-    matrices = {name: as_matrix(source, lower_is_better=lower_is_better) for name, source in scores.items()}
-    first = next(iter(matrices))
-    return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
 
 
 def as_matrix(

@@ -1,4 +1,4 @@
-"""The answer of a command for one metric, or for each of several."""
+"""The answer of a command for one metric, for each of several, or for several judges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qassay.cli.inputs import about, announce
+from qassay.cli.inputs import about, announce, warn
 from qassay.cli.output import print_answer, print_json, visible
 
 if TYPE_CHECKING:
@@ -20,6 +20,22 @@ class Answer:
 
     document: Mapping[str, object]
     show: Callable[[], None]
+
+
+def give_answer_on(by_judge: Mapping[str, ScoreTables], answer: Answer, *, as_json: bool) -> None:
+    """Print the answer about the scores of several judges, and how each of their tables was read."""
+    matrices = {name: tables.matrix for name, tables in by_judge.items()}
+    read = "; ".join(f"{name}: {matrix.read}" for name, matrix in matrices.items() if matrix.read)
+    for warning in (warning for tables in by_judge.values() for warning in tables.warnings):
+        warn(warning)
+    if as_json:
+        repeats = {name: about(matrix)["repeats"] for name, matrix in matrices.items() if matrix.repeats is not None}
+        facts = {"read": read, "repeats": repeats}
+        print_json({key: value for key, value in facts.items() if value} | {**answer.document})
+        return
+    if read:
+        print(visible(f"{read}.\n"))
+    answer.show()
 
 
 def give_answers(

@@ -213,11 +213,12 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import compare, stability
+    from qassay.analysis import compare
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
     from qassay.studies.agree import agreement
     from qassay.studies.sensitivity import sensitivity
+    from qassay.studies.stability import stability
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
@@ -321,14 +322,13 @@ def _short(text: str) -> str:
 
 def _movement(story: Story) -> str:
     measure = story.stability.measures[story.scores.measure]
-    swaps = [(name, swap) for name, swapped in measure.swapped.items() for swap in swapped]
     answer = without_isolates(story.stability.sentence())
-    if not swaps:
+    if not measure.swapped:
         return as_sentence(answer)
-    assessor, swap = max(swaps, key=lambda pair: pair[1].difference)
+    swap = max(measure.swapped, key=lambda swap: swap.difference)
     taus = [f"{name} {ranking.tau:.2f}" for name, ranking in measure.with_reference() if ranking.tau is not None]
     return (
-        f"{as_sentence(answer)} By the judgments of {assessor}, {swap.worse} is above {swap.better}. "
+        f"{as_sentence(answer)} By the judgments of {swap.set}, {swap.worse} is above {swap.better}. "
         f"Kendall's tau with the {measure.reference} ranking (1: the same order): {', '.join(taus)}."
     )
 

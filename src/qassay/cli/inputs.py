@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
 SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
+JUDGES = "An evaluation, or two tables or logs of scores, or more, one per judge (NAME=FILE names the judge)."
+JudgesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=JUDGES)]
 FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="An evaluation.")]
 KeyOption: TypeAlias = Annotated[
     str | None,
@@ -329,7 +331,8 @@ def refuse(kind: str, options: Mapping[str, object]) -> None:
     """Stop at options that mean nothing for this kind of source."""
     names = [name for name, value in options.items() if value]
     if names:
-        raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}")
+        instead = ". A metric of a table is chosen with --metric NAME" if "--measure" in names else ""
+        raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}{instead}")
 
 
 def named_sets(texts: Sequence[str] | None, all_sets: Iterable[str]) -> list[str] | None:

@@ -176,7 +176,7 @@ def _contents(report: Report, form: Format, top: int | None) -> dict[str, bytes]
         return {"": report.latex(top=top).encode()}
     contents: dict[str, bytes] = {}
     for exhibit in report.exhibits():
-        contents[f"{exhibit.name}.{form}"] = _rows(exhibit.table, form)
+        contents[f"{exhibit.name}.{form}"] = _rows(exhibit.numbers, form)
         if exhibit.figure is not None:
             contents[f"{exhibit.name}.svg"] = exhibit.figure.svg().encode()
             contents[f"{exhibit.name}.png"] = exhibit.figure.png()

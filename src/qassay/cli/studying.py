@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from qassay.cli.by_metric import Answer, give_answers
+from qassay.cli.by_metric import Answer, give_answer_on, give_answers
 from qassay.cli.inputs import (
     FolderArgument,
     JsonOption,
+    JudgesArgument,
     SourcesArgument,
     TableOptions,
     is_evaluation,
@@ -42,7 +43,7 @@ def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: An
 
     def command(*, as_json: bool, **values: Any) -> None:
         source = [values.pop("folder")] if "folder" in values else values.pop("sources")
-        reading = _reading(values) if study.source == "scores" else None
+        reading = _reading(values) if study.source != "evaluation" else None
         computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
         shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
 
@@ -59,10 +60,19 @@ def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: An
             given = answer(_opened(source), computed)
             print_json(given.document) if as_json else given.show()
             return
-        refuse_measure(computed.get("measure"))
+        refuse_measure(computed.get("measure") or computed.get("measures"))
         of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}
+        if study.source == "judges":
+            from qassay.formats.sources import named_sources
+
+            refuse("scores of several judges", {"--metric all": reading.every_metric})
+            by_judge = {
+                name: reading.read_tables([path], values["missing"]) for name, path in named_sources(source).items()
+            }
+            give_answer_on(by_judge, answer(by_judge, chosen), as_json=as_json)
+            return
         tables = reading.read_tables(source, values["missing"])
 
         def answer_of(matrix: ScoreMatrix) -> Answer:
@@ -75,7 +85,7 @@ def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: An
     parameters = [_argument(study)]
     for offered in (*study.options, *further, *study.shown_options):
         parameters.append(_parameter(offered.name, _annotation(offered), offered.default))
-    if study.source == "scores":
+    if study.source != "evaluation":
         parameters += inspect.signature(TableOptions, eval_str=True).parameters.values()
     parameters.append(_parameter("as_json", JsonOption, False))
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
@@ -114,10 +124,10 @@ def _reading(values: dict[str, Any]) -> TableOptions:
 
 
 def _argument(study: Study) -> inspect.Parameter:
-    if study.source == "scores":
+    if study.source != "evaluation":
         # A study that can do without scores has a default for them.
         default = next(iter(inspect.signature(study.compute).parameters.values())).default
-        kind, about = get_args(SourcesArgument)
+        kind, about = get_args(SourcesArgument if study.source == "scores" else JudgesArgument)
         return _parameter("sources", Annotated[kind | None if default is None else kind, about], default)
     return _parameter("folder", FolderArgument, inspect.Parameter.empty)
 
@@ -160,4 +170,6 @@ def _value(offered: Offered, value: Any) -> Any:
             return offered.option.read(value)
         except ValueError as error:
             raise UsageError(f"{offered.flag} takes {error}") from None
+    if offered.option.repeated:
+        return tuple(value)
     return names_in(value) if _repeated(offered) is str else value

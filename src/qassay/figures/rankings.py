@@ -145,7 +145,8 @@ def _groups(groups: tuple[tuple[str, ...], ...], order: list[str]) -> Any:
 def ranks_by_set(measure: MeasureStability) -> Figure:
     """The rank of every run under each judgment set, joined by lines."""
     sets = [measure.reference, *(name for name in measure.sets if name != measure.reference)]
-    ranks = {name: measure.ranks[name].tolist() for name in sets}
+    every = measure.ranks
+    ranks = {name: list(every[name].values()) for name in sets}
     order = sorted(range(len(measure.runs)), key=lambda run: (ranks[sets[0]][run], measure.runs[run]))
     written = {name: places(ranks[name]) for name in sets}
     rows = [(measure.runs[run], *(written[name][run] for name in sets)) for run in order]
@@ -216,10 +217,10 @@ def tau_heat_map(measure: MeasureStability) -> Figure:
     """Kendall's tau between the rankings under every two judgment sets."""
     sets = list(measure.sets)
     rows = [
-        (a, b, measure.comparisons[i][j].tau)
+        (a, b, measure.tau[i][j])
         for i, a in enumerate(sets)
         for j, b in enumerate(sets)
-        if i != j and measure.comparisons[i][j].tau is not None
+        if i != j and measure.tau[i][j] is not None
     ]
     if not rows:
         raise UsageError("there is no rank correlation to draw: it takes two judgment sets and three runs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,26 @@ def stem_of(path: Path) -> str:
     for suffix in SUFFIXES:
         stem = stem.removesuffix(suffix)
     return stem or path.name
+
+
+def named_sources(texts: Sequence[str]) -> dict[str, Path]:
+    """Files by name: the one given, that of the file, or its path where two would be called the same.
+
+    >>> list(named_sources(["a/human.csv", "a/model.csv.gz"]))
+    ['human', 'model']
+    >>> list(named_sources(["2003/scores.csv", "2004/scores.csv"]))
+    ['2003/scores.csv', '2004/scores.csv']
+    >>> list(named_sources(["a.csv", "a.csv"]))
+    ['a.csv', 'a.csv#2']
+    """
+    split = [split_source(text) for text in texts]
+    names = [name or stem_of(path) for name, path in split]
+    if len(set(names)) < len(names):
+        names = [name or str(path) for name, path in split]
+    files: dict[str, Path] = {}
+    for place, (name, (_, path)) in enumerate(zip(names, split, strict=True), 1):
+        files[name if name not in files else f"{name}#{names[:place].count(name)}"] = path
+    return files
 
 
 def listed_sources(sources: Any) -> list[Source]:

@@ -104,6 +104,14 @@ class ScoreDistributions(Result):
         names = partial(titled, titles=self.titles, called=called)
         return hardest_and_easiest(means, self.unit_name, names, self.direction)
 
+    def furthest_apart(self) -> str:
+        """The units that separate the runs most; empty where there are many of them."""
+        widest = max((box.spread for box in self.units), default=0.0)
+        units = [titled(box.unit, self.titles, str) for box in self.units if box.spread > widest - TIE]
+        if widest <= TIE or len(units) > NAMED or self.runs < 2:
+            return ""
+        return f"the best and the worst run are furthest apart on {enumerated(units)} ({widest:.3f})"
+
     def zeros(self) -> str:
         """On how many units the median is 0: where no score is negative, more than half of the runs score 0 there."""
         number = sum(box.has_zero_median for box in self.units)

@@ -10,13 +10,13 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from qassay.arrays import TIE
 from qassay.errors import UsageError
-from qassay.results import document
+from qassay.results import UNREPORTED, reported
 from qassay.tables import Cell, Column, Table, decimals, table
 
 ITEM = ("question", "doc", "text")
@@ -28,63 +28,62 @@ class NoisePair:
 
     a: str
     b: str
-    questions: tuple[str, ...]
+    differing: tuple[str, ...] = field(metadata=UNREPORTED)
     difference: float
+
+    @reported
+    def questions(self) -> int:
+        """Number of questions judged differently."""
+        return len(self.differing)
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
     """The noise in the scores of one component from judging identical responses separately.
 
-    `questions_differing[n]` counts the pairs of runs for which n questions were judged differently. `differing`
-    names the questions with a difference in any pair; `assessors` counts them by assessor, where known. `minimum`,
-    `maximum` and `mean` are of the distances between mean scores; None where no two runs are identical.
+    `identical` has the pairs of runs that return the same for all questions (`asked` of them), and
+    `questions_differing[n]` counts those for which n questions were judged differently. `questions` names the questions
+    with a difference in any pair; `assessors` counts them by assessor, where known. `min`, `max` and `mean` are of the
+    distances between mean scores; None where no two runs are identical.
     """
 
     component: str
     runs: int
-    questions: int
-    pairs: tuple[NoisePair, ...]
-    questions_differing: Mapping[int, int]
-    differing: tuple[str, ...]
+    asked: int
+    identical: tuple[NoisePair, ...]
+    questions_differing: Mapping[str, int]
+    questions: tuple[str, ...]
     assessors: Mapping[str, int]
-    minimum: float | None
-    maximum: float | None
+    min: float | None
+    max: float | None
     mean: float | None
     notes: tuple[str, ...] = ()
 
+    @reported
+    def pairs(self) -> int:
+        """Number of pairs of runs with identical responses."""
+        return len(self.identical)
+
+    @reported
+    def questions_with_any_difference(self) -> int:
+        """Number of questions that some pair shows to be judged differently."""
+        return len(self.questions)
+
     def table(self) -> Table:
         """The figures, one per row."""
-        rows: list[tuple[Cell, ...]] = [("pairs of runs with identical responses", len(self.pairs))]
+        rows: list[tuple[Cell, ...]] = [("pairs of runs with identical responses", self.pairs)]
         if self.pairs:
             rows += [
-                (f"  pairs with {n} of {self.questions} questions judged differently", count)
+                (f"  pairs with {n} of {self.asked} questions judged differently", count)
                 for n, count in self.questions_differing.items()
             ]
-            rows.append(("questions with any difference", len(self.differing)))
+            rows.append(("questions with any difference", self.questions_with_any_difference))
             rows += [(f"  judged by {assessor}", count) for assessor, count in self.assessors.items()]
-            rows.append(("smallest difference of mean scores", self.minimum))
+            rows.append(("smallest difference of mean scores", self.min))
             rows.append(("mean difference of mean scores", self.mean))
-            rows.append(("largest difference of mean scores", self.maximum))
-        columns = [Column("", left=True), Column("", f".{decimals((self.minimum, self.mean, self.maximum))}f")]
+            rows.append(("largest difference of mean scores", self.max))
+        columns = [Column("", left=True), Column("", f".{decimals((self.min, self.mean, self.max))}f")]
         return table(f"Judging noise, {self.component} questions", columns, rows, self.notes)
-
-    def as_json(self) -> dict[str, object]:
-        """The element of `noise`."""
-        return {
-            "pairs": len(self.pairs),
-            "questions_differing": {str(n): count for n, count in self.questions_differing.items()},
-            "min": self.minimum,
-            "max": self.maximum,
-            "mean": self.mean,
-            "questions_with_any_difference": len(self.differing),
-            "questions": list(self.differing),
-            "assessors": dict(self.assessors),
-            "identical": [
-                {**document(p, "a", "b"), "questions": len(p.questions), "difference": p.difference} for p in self.pairs
-            ],
-            "notes": list(self.notes),
-        }
 
 
 def judging_noise(
@@ -119,18 +118,20 @@ def judging_noise(
         for a, b in itertools.combinations(group, 2)
         if by_run[a].keys() & by_run[b].keys()
     )
-    differing = tuple(q for q in questions if any(q in pair.questions for pair in pairs))
+    differing = tuple(q for q in questions if any(q in pair.differing for pair in pairs))
     differences = [pair.difference for pair in pairs]
     return Noise(
         component=component,
         runs=len(by_run),
-        questions=len(questions),
-        pairs=pairs,
-        questions_differing=dict(sorted(Counter(len(pair.questions) for pair in pairs).items())),
-        differing=differing,
+        asked=len(questions),
+        identical=pairs,
+        questions_differing={
+            str(n): count for n, count in sorted(Counter(len(pair.differing) for pair in pairs).items())
+        },
+        questions=differing,
         assessors=_spread(differing, assessors or {}),
-        minimum=min(differences, default=None),
-        maximum=max(differences, default=None),
+        min=min(differences, default=None),
+        max=max(differences, default=None),
         mean=math.fsum(differences) / len(differences) if differences else None,
         notes=() if pairs else ("No two runs return the same for every question: nothing can be said of the noise.",),
     )

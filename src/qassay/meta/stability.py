@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
-from qassay.results import Figured, Result, document
+from qassay.results import UNREPORTED, Figured, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, decimals, plural, starred, table
 
 if TYPE_CHECKING:
@@ -40,8 +40,13 @@ TAU = (
 # The answer names the sets up to this number.
 SETS_NAMED = 3
 BOUND = "bound of that change"
+# What two rankings are compared by, for every set with every set.
+SQUARES = ("tau", "tau_ap", "tau_ap_a", "tau_ap_b", "swaps", "tied", "concordant")
 
 Progress = Callable[[int, int], None]
+# A number for every set with every set.
+Square: TypeAlias = tuple[tuple[float | None, ...], ...]
+Counts: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,60 +61,89 @@ class ScoreChange:
 
 
 @dataclass(frozen=True, slots=True)
+class SwapUnder(Swap):
+    """A swap with the reference, and the set that has the other order."""
+
+    set: str
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureStability(Figured):
     """The rankings of the same runs under several judgment sets, by one measure.
 
-    `comparisons[i][j]` takes set i as the truth. `unit_tau[i][j]` is the mean tau over the units that both matrices
-    have and that rank the runs at all (`unit_tau_units[i][j]` of them). `swapped[name]` lists the swaps of set `name`
-    with the reference, and `bound` is the most that a score can change: disagreements / questions.
+    `tau[i][j]`, like the other squares and `comparisons`, takes set i as the truth. `unit_tau[i][j]` is the mean tau
+    over the units that both matrices have and that rank the runs at all (`unit_tau_units[i][j]` of them). `swapped`
+    lists the swaps of each set with the reference, `scores` those of every run under each set, and `bound` is the most
+    that a score can change: disagreements / questions.
     """
 
     measure: str
-    reference: str
-    sets: tuple[str, ...]
-    runs: tuple[str, ...]
-    scores: Mapping[str, tuple[float, ...]]
-    comparisons: tuple[tuple[RankComparison, ...], ...]
-    unit_tau: tuple[tuple[float | None, ...], ...]
-    unit_tau_units: tuple[tuple[int, ...], ...]
-    swapped: Mapping[str, tuple[Swap, ...]]
+    reference: str = field(metadata=UNREPORTED)
+    sets: tuple[str, ...] = field(metadata=UNREPORTED)
+    runs: tuple[str, ...] = field(metadata=UNREPORTED)
+    scores: Mapping[str, Mapping[str, float]]
+    comparisons: tuple[tuple[RankComparison, ...], ...] = field(metadata=UNREPORTED)
+    tau: Square
+    tau_ap: Square
+    tau_ap_a: Square
+    tau_ap_b: Square
+    swaps: Counts
+    tied: Counts
+    concordant: Counts
+    unit_tau: Square
+    unit_tau_units: Counts
+    swapped: tuple[SwapUnder, ...]
     largest_change: ScoreChange | None
     bound: float | None
-    manual: frozenset[str] = frozenset()
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
     notes: tuple[str, ...] = ()
-    unit_name: tuple[str, str] = ("question", "questions")
+    unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
     direction: Direction = HIGHER
 
-    @property
-    def ranks(self) -> dict[str, Floats]:
-        """The rank of every run under each set."""
-        return {name: mean_ranks(self.direction.oriented(np.array(self.scores[name]))) for name in self.sets}
+    @reported
+    def runs_(self) -> int:
+        """Number of runs."""
+        return len(self.runs)
 
-    @property
+    @reported
+    def pairs(self) -> int:
+        """Number of pairs of runs."""
+        return self.comparisons[0][0].pairs
+
+    @reported
+    def ranks(self) -> dict[str, dict[str, float]]:
+        """The rank of every run under each set."""
+        return {name: dict(zip(self.runs, self._ranks(name), strict=True)) for name in self.sets}
+
+    def _ranks(self, name: str) -> list[float]:
+        ranks: list[float] = mean_ranks(self.direction.oriented(np.array([*self.scores[name].values()]))).tolist()
+        return ranks
+
+    @reported
     def mean_tau(self) -> float | None:
         """Mean tau over all pairs of sets."""
         size = range(len(self.sets))
         return _mean(self.comparisons[i][j].tau for i, j in itertools.combinations(size, 2))
 
-    @property
+    @reported
     def mean_tau_with_reference(self) -> float | None:
         """Mean tau of each other set with the reference."""
         return _mean(comparison.tau for _, comparison in self.with_reference())
 
-    @property
+    @reported
     def swaps_with_reference(self) -> int:
         """Swaps summed over the comparisons of each other set with the reference."""
-        return sum(map(len, self.swapped.values()))
+        return len(self.swapped)
 
-    @property
+    @reported
     def largest_swapped_difference(self) -> float | None:
         """The largest difference, under the reference, of a pair that some other set orders the other way."""
-        return max((swap.difference for swaps in self.swapped.values() for swap in swaps), default=None)
+        return max((swap.difference for swap in self.swapped), default=None)
 
-    @property
+    @reported
     def swaps_at_least(self) -> dict[str, int]:
         """Number of swaps whose difference under the reference is at least 0.00, 0.01, 0.02, ..."""
-        differences = np.sort([swap.difference for swaps in self.swapped.values() for swap in swaps])
+        differences = np.sort([swap.difference for swap in self.swapped])
         last = math.ceil(100 * differences[-1]) + 1 if len(differences) else 0
         steps = np.arange(min(max(last, STEPS_SHOWN), STEPS_MOST) + 1)
         reached = len(differences) - np.searchsorted(differences, steps / 100 - TIE)
@@ -182,15 +216,11 @@ class MeasureStability(Figured):
     def largest_swaps(self) -> Table:
         """The swaps of the largest difference under the reference."""
         columns = [Column("set", left=True), Column("better", left=True), Column("worse", left=True)]
-        swaps = [(name, swap) for name, swapped in self.swapped.items() for swap in swapped]
-        swaps.sort(key=lambda entry: -entry[1].difference)
-        shown = [(name, s, self._star(s.better), self._star(s.worse)) for name, s in swaps[:SWAPS_SHOWN]]
-        rows = [(name, better, worse, s.difference, s.other_difference) for name, s, better, worse in shown]
-        before, after = (
-            zip(*((s.difference, s.other_difference) for _, s, *_ in shown), strict=True) if shown else ((), ())
-        )
-        columns.append(Column(f"difference ({self.reference})", f".{decimals(before)}f"))
-        columns.append(Column("difference (set)", f".{decimals(after)}f"))
+        swaps = sorted(self.swapped, key=lambda swap: -swap.difference)
+        shown = swaps[:SWAPS_SHOWN]
+        rows = [(s.set, self._star(s.better), self._star(s.worse), s.difference, s.other_difference) for s in shown]
+        columns.append(Column(f"difference ({self.reference})", f".{decimals(s.difference for s in shown)}f"))
+        columns.append(Column("difference (set)", f".{decimals(s.other_difference for s in shown)}f"))
         notes = [f"The {SWAPS_SHOWN} largest of {len(swaps)}."] if len(swaps) > SWAPS_SHOWN else []
         notes += [] if swaps else ["No two runs change places."]
         notes += [MANUAL_RUN] if any(run.endswith("*") for row in rows for run in row[1:3]) else []
@@ -203,12 +233,12 @@ class MeasureStability(Figured):
         columns = [Column("run", left=True)]
         for name in names:
             columns += [Column(name, ".3f"), Column("rank")]
-        shown = {name: places(ranks[name]) for name in names}
-        order = sorted(range(len(self.runs)), key=lambda i: (ranks[self.reference][i], self.runs[i]))
+        shown = {name: dict(zip(self.runs, places(ranks[name].values()), strict=True)) for name in names}
+        order = sorted(self.runs, key=lambda run: (ranks[self.reference][run], run))
         rows: list[tuple[Cell, ...]] = []
-        for i in order[:RUNS_SHOWN]:
-            pairs = ((self.scores[name][i], shown[name][i]) for name in names)
-            rows.append((self._star(self.runs[i]), *(figure for pair in pairs for figure in pair)))
+        for run in order[:RUNS_SHOWN]:
+            pairs = ((self.scores[name][run], shown[name][run]) for name in names)
+            rows.append((self._star(run), *(figure for pair in pairs for figure in pair)))
         notes = [f"The first {RUNS_SHOWN} of {len(order)} runs."] if len(order) > RUNS_SHOWN else []
         notes += [MANUAL_RUN] if self.manual else []
         return table(f"Scores and ranks under each set, by {self.measure}", columns, rows, notes)
@@ -216,42 +246,20 @@ class MeasureStability(Figured):
     def _star(self, run: str) -> str:
         return starred(run, self.manual)
 
-    def as_json(self) -> dict[str, object]:
-        """The element of `measures`."""
-
-        def square(*names: str) -> dict[str, object]:
-            return {name: [[getattr(ranks, name) for ranks in row] for row in self.comparisons] for name in names}
-
-        means = ("mean_tau", "mean_tau_with_reference", "swaps_with_reference", "swaps_at_least")
-        ranks = self.ranks
-        return {
-            **self.direction.as_json(),
-            **square("tau", "tau_ap", "swaps", "tied", "concordant"),
-            **document(self, *means, "largest_swapped_difference", "largest_change", "bound"),
-            **square("tau_ap_a", "tau_ap_b"),
-            **document(self, "unit_tau", "unit_tau_units"),
-            "runs": len(self.runs),
-            "pairs": self.comparisons[0][0].pairs,
-            "swapped": [{"set": name, **document(swap)} for name, swaps in self.swapped.items() for swap in swaps],
-            "scores": {name: dict(zip(self.runs, self.scores[name], strict=True)) for name in self.sets},
-            "ranks": {name: dict(zip(self.runs, ranks[name].tolist(), strict=True)) for name in self.sets},
-            "notes": list(self.notes),
-        }
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stability(Result):
     """The stability of an evaluation under its judgment sets, by one or more measures.
 
-    `noise` is what separate judging of identical responses does to scores, one record per type of question; None where
-    bare scores were compared.
+    `noise` is what separate judging of identical responses does to scores, by type of question; None where bare scores
+    were compared.
     """
 
     reference: str
     sets: tuple[str, ...]
     measures: Mapping[str, MeasureStability]
     notes: tuple[str, ...] = ()
-    noise: tuple[Noise, ...] | None = None
+    noise: Mapping[str, Noise] | None = None
 
     def sentence(self) -> str:
         """Which runs change places under the other sets, by the first measure; without a term of statistics."""
@@ -268,7 +276,7 @@ class Stability(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Summary; per measure the pairs of sets, ranks and swaps; the swaps by difference; judging noise."""
-        return (*self._ranking_tables(), *(part.table() for part in self.noise or () if part.pairs))
+        return (*self._ranking_tables(), *(part.table() for part in (self.noise or {}).values() if part.pairs))
 
     def _ranking_tables(self) -> tuple[Table, ...]:
         if len(self.sets) == 1:
@@ -302,11 +310,6 @@ class Stability(Result):
             if not any(swaps.get(step, 0) for swaps in counts.values()):
                 break
         return table(f"Number of swaps against {self.reference}", columns, rows)
-
-    def as_json(self) -> dict[str, object]:
-        """The document of `stability --json`."""
-        noise = {} if self.noise is None else {"noise": {part.component: part.as_json() for part in self.noise}}
-        return {**document(self, "reference", "sets", "measures", "notes"), **noise}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -371,11 +374,17 @@ def _measure(
         reference=reference,
         sets=tuple(names),
         runs=runs,
-        scores={name: tuple(values.tolist()) for name, values in scores.items()},
+        scores={name: dict(zip(runs, values.tolist(), strict=True)) for name, values in scores.items()},
         comparisons=comparisons,
+        **{name: tuple(tuple(getattr(ranks, name) for ranks in row) for row in comparisons) for name in SQUARES},
         unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
         unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
-        swapped={name: swapped_pairs(runs, oriented[reference], oriented[name]) for name in names if name != reference},
+        swapped=tuple(
+            SwapUnder(swap.better, swap.worse, swap.difference, swap.other_difference, name)
+            for name in names
+            if name != reference
+            for swap in swapped_pairs(runs, oriented[reference], oriented[name])
+        ),
         largest_change=_largest_change(runs, scores, reference),
         bound=_bound(chosen[reference], disagreements),
         manual=frozenset().union(*(matrix.manual for matrix in chosen.values())).intersection(runs),

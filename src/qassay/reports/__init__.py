@@ -12,7 +12,7 @@ organisations  one result page per organisation
 
 from __future__ import annotations
 
-from qassay.reports.document import Exhibit, Fact, Material, Report, Section
+from qassay.reports.document import Fact, Material, Report
 from qassay.reports.sections import build_report
 
-__all__ = ["Exhibit", "Fact", "Material", "Report", "Section", "build_report"]
+__all__ = ["Fact", "Material", "Report", "build_report"]

@@ -80,15 +80,19 @@ def repeatable(material: Material) -> list[str]:
     return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
 
 
-def judges(material: Material) -> list[str]:
-    """How far the judges agree, and what that does to the ranking."""
+def agreement(material: Material) -> list[str]:
+    """How far the judges agree."""
     sentences = []
     for kind in material.agreement:
         if kind.raw is not None:
             sets = listed(kind.sets)
             sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
-    sentences += differences(material.nugget_lists)
-    ranks = material.stability
+    return [*sentences, *differences(material.nugget_lists)]
+
+
+def judges(material: Material) -> list[str]:
+    """How far the judges agree, and what that does to the ranking."""
+    sentences, ranks = agreement(material), material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"
         sentences.append(as_sentence(f"{ranks.changes(called)} ({tau})"))

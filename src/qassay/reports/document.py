@@ -6,9 +6,11 @@ It says the answer, sections with exhibits, methods and commands.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from qassay.figures import Figure
+from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.agreement.result import Agreement
@@ -19,8 +21,8 @@ from qassay.meta.ratings import ScaleRatings
 from qassay.meta.sensitivity import SensitivityCurves
 from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import MeasureStability
+from qassay.pages import Exhibit, Page
 from qassay.scoring import Scores
-from qassay.tables import Table
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Material:
 
     `scores` are there where an evaluation was scored, `first_two` where there are two runs. `missing` says, in
     sentences, why an analysis is not in the report; `commands` are what reproduces each part. `judged_by` are the
-    judgment sets of the evaluation.
+    judgment sets of the evaluation. `pages` are those of studies, each with its question as the title.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Material:
     ratings: Mapping[str, ScaleRatings] = field(default_factory=dict)
     stability: MeasureStability | None = None
     judged_by: tuple[str, ...] = ()
+    pages: tuple[Page, ...] = ()
     missing: tuple[str, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
@@ -68,38 +71,18 @@ class Fact:
     meaning: str
 
 
-@dataclass(frozen=True)
-class Exhibit:
-    """A figure with its table, or a table alone.
-
-    `name` is the name of its files. A table that is `folded` opens when a reader asks for it.
-    """
-
-    name: str
-    table: Table
-    figure: Figure | None = None
-    folded: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """One question of the reader: its answer in sentences, and what shows it."""
-
-    name: str
-    title: str
-    sentences: tuple[str, ...]
-    exhibits: tuple[Exhibit, ...] = ()
-
-
 @dataclass(frozen=True, repr=False)
 class Report:
-    """A report. `answer` is the first thing that is read; its first sentence says who is ahead."""
+    """A report. `answer` is the first thing that is read; its first sentence says who is ahead.
+
+    `sections` are the pages of the studies together, one for each question.
+    """
 
     title: str
     subtitle: str
     answer: tuple[str, ...]
     facts: tuple[Fact, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[Page, ...]
     methods: tuple[str, ...]
     commands: Mapping[str, str] = field(default_factory=dict)
     scores: Scores | None = None
@@ -108,9 +91,17 @@ class Report:
     def __repr__(self) -> str:
         return f"Report: {self.answer[0]}"
 
+    @cached_property
+    def drawn(self) -> tuple[Page, ...]:
+        """The sections with every figure drawn and a table for each; without figures that the results do not give."""
+        return tuple(
+            replace(section, exhibits=tuple(drawn for exhibit in section.exhibits for drawn in _drawn(exhibit)))
+            for section in self.sections
+        )
+
     def exhibits(self) -> list[Exhibit]:
         """All exhibits, in order."""
-        return [exhibit for section in self.sections for exhibit in section.exhibits]
+        return [exhibit for section in self.drawn for exhibit in section.exhibits]
 
     def html(self) -> str:
         """One HTML file that needs nothing else."""
@@ -134,3 +125,11 @@ class Report:
         from qassay.reports.page import notebook_block
 
         return notebook_block(self)
+
+
+def _drawn(exhibit: Exhibit) -> list[Exhibit]:
+    """The exhibit with its figure drawn, named after it; its table alone, or nothing, where there is no figure."""
+    with suppress(UsageError):
+        if (figure := exhibit.figure) is not None:
+            return [replace(exhibit, name=figure.name, table=exhibit.table or figure.table, draw=lambda: figure)]
+    return [] if exhibit.table is None else [replace(exhibit, draw=None)]

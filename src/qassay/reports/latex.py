@@ -36,7 +36,7 @@ def report_latex(report: Report, *, top: int | None = None) -> str:
         f"% {_comment(report.title)}. {_comment(report.subtitle)}. Made with Qassay {report.version}.",
     ]
     if report.scores is None:
-        board = next(exhibit.table for exhibit in report.exhibits() if exhibit.name == "scores")
+        board = next(exhibit.numbers for exhibit in report.exhibits() if exhibit.name == "scores")
         parts.append(tabular(_first(board, top), "Scores of all runs." if top is None else f"The {top} best runs."))
         return "\n".join([*parts, *_differences(report)]) + "\n"
     every = report.scores
@@ -50,7 +50,7 @@ def report_latex(report: Report, *, top: int | None = None) -> str:
 
 def _differences(report: Report) -> list[str]:
     """The first two runs compared."""
-    shown = [exhibit.table for exhibit in report.exhibits() if exhibit.name == "first-two"]
+    shown = [exhibit.numbers for exhibit in report.exhibits() if exhibit.name == "first-two"]
     return [tabular(table, f"{table.title}.") for table in shown]
 
 

@@ -26,9 +26,9 @@ def report_markdown(report: Report) -> str:
         parts.append(
             "\n".join(f"- {_plain(f.label)}: **{_plain(f.value)}** ({_plain(f.meaning)})" for f in report.facts)
         )
-    for section in report.sections:
-        parts += [f"## {_plain(section.title)}", _plain(" ".join(section.sentences))]
-        parts += [_table(exhibit.table) for exhibit in section.exhibits if len(exhibit.table.columns) <= 16]
+    for section in report.drawn:
+        parts += [f"## {_plain(section.title)}", _plain(safe_text(" ".join(section.answer)))]
+        parts += [_table(exhibit.numbers) for exhibit in section.exhibits if len(exhibit.numbers.columns) <= 16]
     parts += ["## How was it done?", "\n".join(f"- {_plain(paragraph)}" for paragraph in report.methods)]
     if report.commands:
         parts.append("## Do it again")

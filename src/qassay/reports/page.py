@@ -14,7 +14,8 @@ from qassay.figures.figure import DARK, LIGHT
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
-    from qassay.reports.document import Exhibit, Report
+    from qassay.pages import Exhibit
+    from qassay.reports.document import Report
     from qassay.tables import Table
 
 
@@ -54,7 +55,7 @@ def notebook_block(report: Report) -> str:
     """The answer and the leaderboard, for a notebook."""
     from qassay.display import html_block
 
-    shown = [exhibit.table.html() for exhibit in report.exhibits() if exhibit.name == "scores"]
+    shown = [exhibit.numbers.html() for exhibit in report.exhibits() if exhibit.name == "scores"]
     return html_block(shown, lead=" ".join(report.answer))
 
 
@@ -93,16 +94,16 @@ def _facts(report: Report) -> str:
 
 
 def _sections(report: Report) -> Iterable[str]:
-    for section in report.sections:
+    for section in report.drawn:
         yield f'<section aria-labelledby="{section.name}"><h2 id="{section.name}">{text(section.title)}</h2>'
-        yield f"<p>{text(' '.join(section.sentences))}</p>" if section.sentences else ""
+        yield f"<p>{text(safe_text(' '.join(section.answer)))}</p>" if section.answer else ""
         yield from (_exhibit(exhibit) for exhibit in section.exhibits)
         yield "</section>"
 
 
 def _exhibit(exhibit: Exhibit) -> str:
     drawn = exhibit.figure
-    shown = table_html(exhibit.table)
+    shown = table_html(exhibit.numbers)
     link = _download(exhibit)
     if drawn is not None:
         inside = drawn.svg(alone=False)
@@ -110,7 +111,7 @@ def _exhibit(exhibit: Exhibit) -> str:
         links = link + _saved_picture(exhibit.name, drawn, inside)
         return f'<div class="card">{picture}<details><summary>Table and files</summary>{shown}{links}</details></div>'
     if exhibit.folded:
-        title = text(safe_text(exhibit.table.title))
+        title = text(safe_text(exhibit.numbers.title))
         return f'<div class="card"><details><summary>{title}</summary>{shown}{link}</details></div>'
     return f'<div class="card">{shown}{link}</div>'
 
@@ -126,9 +127,9 @@ def figure_html(drawn: Figure, inside: str) -> str:
 
 def _download(exhibit: Exhibit) -> str:
     """A link that saves the table as CSV, out of the page itself."""
-    if len(exhibit.table.rows) * len(exhibit.table.columns) > MOST_CELLS:
+    if len(exhibit.numbers.rows) * len(exhibit.numbers.columns) > MOST_CELLS:
         return ""
-    data = exhibit.table.csv().encode()
+    data = exhibit.numbers.csv().encode()
     if len(data) > MOST_LINKED:
         return ""
     return _link(f"{exhibit.name}.csv", "CSV", "text/csv;charset=utf-8", data)

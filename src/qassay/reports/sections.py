@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from qassay import figures
-from qassay.arrays import TIE
-from qassay.display import as_sentence, called, enumerated, titled
-from qassay.errors import UsageError
+from qassay.display import called
 from qassay.frames import ends
-from qassay.meta.agreement.result import PAIRS_DRAWN, Agreement
-from qassay.meta.distributions import NAMED
+from qassay.meta.agreement.result import PAIRS_DRAWN
 from qassay.meta.ranking import places
 from qassay.meta.significance import SHARED_LETTER, percent, signed
 from qassay.meta.significance.pair import READING
+from qassay.pages import BEST, JUDGES, MORE, QUESTIONS, REAL, WHERE, Exhibit, Page
 from qassay.reports import answers
-from qassay.reports.document import Exhibit, Material, Report, Section
+from qassay.reports.document import Material, Report
 from qassay.reports.methods import methods
 from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted, decimals, plural, starred, table
 
 if TYPE_CHECKING:
-    from qassay.figures import Figure
+    from qassay.meta.agreement.result import Agreement
     from qassay.meta.significance import PairComparison
+
+SIGNIFICANT_AND_REPEATABLE = (
+    "Significant and repeatable answer two questions. Significant: chance alone does not explain this difference. "
+    "Repeatable: a gap of this size keeps its sign with new questions."
+)
 
 
 def build_report(material: Material) -> Report:
@@ -34,14 +36,14 @@ def build_report(material: Material) -> Report:
     size = f"{plural(len(matrix.runs), 'run')} · {counted(len(matrix.units), matrix.unit_name)} · {matrix.measure}"
     size += matrix.direction.words.replace(";", " ·")
     judged = "" if scores is None else f" · judgments: {called(scores.key)}"
-    parts = (_best, _real, _where, _judges, _next)
-    sections = [section for section in (part(material) for part in parts) if section is not None]
+    pages = pages_of(material)
+    sections = [_section(question, [page for page in pages if page.title == question]) for question in QUESTIONS]
     return Report(
         title=f"Results: {called(material.name)}",
         subtitle=size + judged,
         answer=answers.answer(material),
         facts=answers.facts(material),
-        sections=tuple(sections),
+        sections=tuple(section for section in sections if section.answer or section.exhibits),
         methods=methods(material),
         commands=material.commands,
         scores=scores,
@@ -49,17 +51,30 @@ def build_report(material: Material) -> Report:
     )
 
 
-def _drawn(draw: Callable[[], Figure], *, folded: bool = True) -> list[Exhibit]:
-    """A figure with its table; nothing where these results give no figure."""
-    with suppress(UsageError):
-        drawn = draw()
-        return [Exhibit(drawn.name, drawn.table, drawn, folded)]
-    return []
+def pages_of(material: Material) -> list[Page]:
+    """What each study shows, in the order of the questions, which are the titles."""
+    parts = (_best, _real, _units, _agreement, _plan, _repeatable)
+    pages = [page for page in (part(material) for part in parts) if page is not None]
+    order = list(QUESTIONS)
+    return sorted([*pages, *map(_arranged, material.pages)], key=lambda page: order.index(page.title))
 
 
-def _best(material: Material) -> Section:
-    exhibits = _drawn(lambda: figures.leaderboard(material.pairs, material.intervals))
-    return Section("best", "Who is best?", (answers.headline(material),), (*exhibits, _board(material)))
+def _arranged(page: Page) -> Page:
+    """The page of a study as a part of a report: figures first, and of the other tables the first one open."""
+    figures_first = sorted(page.exhibits, key=lambda exhibit: exhibit.draw is None)
+    tables = [exhibit for exhibit in figures_first if exhibit.draw is None]
+    return replace(page, exhibits=tuple(replace(e, folded=e.folded or e in tables[1:]) for e in figures_first))
+
+
+def _section(question: str, pages: Sequence[Page]) -> Page:
+    """One section: the answers of its pages in one paragraph, and their exhibits."""
+    exhibits = tuple(exhibit for page in pages for exhibit in page.exhibits)
+    return Page(tuple(sentence for page in pages for sentence in page.answer), exhibits, question, QUESTIONS[question])
+
+
+def _best(material: Material) -> Page:
+    drawn = Exhibit("leaderboard", draw=partial(figures.leaderboard, material.pairs, material.intervals))
+    return Page((answers.headline(material),), (drawn, _board(material)), BEST)
 
 
 def _board(material: Material) -> Exhibit:
@@ -87,23 +102,22 @@ def _stars(shown: Table) -> list[str]:
     return [note for note in shown.notes if note.startswith("*")]
 
 
-def _real(material: Material) -> Section | None:
-    pairs = material.pairs
-    if len(pairs.runs) < 2:
+def _real(material: Material) -> Page | None:
+    first_two = material.first_two
+    if len(material.pairs.runs) < 2:
         return None
-    about = [*answers.significance(material), *answers.repeatable(material)]
-    if material.curves is not None:
-        about.append(
-            "Significant and repeatable answer two questions. Significant: chance alone does not explain this "
-            "difference. Repeatable: a gap of this size keeps its sign with new questions."
-        )
-    first_two, curves = material.first_two, material.curves
     exhibits = [] if first_two is None else [Exhibit("first-two", _first_two(material, first_two))]
     if first_two is not None and first_two.deciding:
-        exhibits += _drawn(lambda: figures.differences_by_unit(first_two))
-    if curves is not None:
-        exhibits += _drawn(lambda: figures.error_rate_by_difference(curves))
-    return Section("real", "Is it real?", tuple(about), (*exhibits, _pairs(material)))
+        exhibits.append(Exhibit("differences", draw=partial(figures.differences_by_unit, first_two)))
+    return Page(tuple(answers.significance(material)), (*exhibits, _pairs(material)), REAL)
+
+
+def _repeatable(material: Material) -> Page | None:
+    curves = material.curves
+    if curves is None or len(material.pairs.runs) < 2:
+        return None
+    answer = (*answers.repeatable(material), SIGNIFICANT_AND_REPEATABLE)
+    return Page(answer, (Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves)),), MORE)
 
 
 def _first_two(material: Material, first_two: PairComparison) -> Table:
@@ -142,55 +156,28 @@ def _pairs(material: Material) -> Exhibit:
     return Exhibit("pairs", shown, folded=True)
 
 
-def _where(material: Material) -> Section | None:
-    matrix, spread, scores = material.matrix, material.spread, material.scores
-    exhibits = _drawn(lambda: figures.scores_by_unit(matrix))
-    if len(matrix.runs) > 1:
-        exhibits += _drawn(lambda: figures.boxes_by_unit(spread))
+def _units(material: Material) -> Page:
+    scores = material.scores
+    exhibits = [Exhibit("scores-by-unit", draw=partial(figures.scores_by_unit, material.matrix))]
     if scores is not None:
         if any(row.mean_length is not None for row in scores.runs) and len(scores.runs) > 1:
-            exhibits += _drawn(lambda: figures.score_by_length(scores))
-        counts = scores.contingency()
-        if counts:
-            exhibits += _drawn(lambda: figures.contingency(counts))
-    return Section("where", "Where do they differ?", tuple(_spread(material)), tuple(exhibits)) if exhibits else None
+            exhibits.append(Exhibit("score-by-length", draw=partial(figures.score_by_length, scores)))
+        if counts := scores.contingency():
+            exhibits.append(Exhibit("contingency", draw=partial(figures.contingency, counts)))
+    return Page((), tuple(exhibits), WHERE)
 
 
-def _spread(material: Material) -> list[str]:
-    """The units that separate the runs, the hardest and the easiest, and those that are too hard."""
-    spread = material.spread
-    sentences = []
-    if hardest := spread.hardest_and_easiest(called):
-        sentences.append(as_sentence(hardest))
-        widest = max(box.spread for box in spread.units)
-        furthest = [titled(box.unit, spread.titles, called) for box in spread.units if box.spread > widest - TIE]
-        if widest > TIE and len(furthest) <= NAMED:
-            sentences.append(f"The best and the worst run are furthest apart on {enumerated(furthest)} ({widest:.3f}).")
-    if any(box.has_zero_median for box in spread.units):
-        sentences.append(as_sentence(spread.zeros()))
-    return sentences
-
-
-def _judges(material: Material) -> Section | None:
+def _agreement(material: Material) -> Page | None:
     exhibits: list[Exhibit] = []
     for kind in material.agreement:
         if kind.raw is not None:
             exhibits += _of_agreement(kind)
-    lists = enumerate(material.nugget_lists, start=1)
-    exhibits += [Exhibit(f"nugget-lists-{number}", pair.table(), folded=True) for number, pair in lists]
-    ranks = material.stability
-    if ranks is not None and len(ranks.sets) > 1:
-        exhibits += _drawn(lambda: figures.ranks_by_set(ranks))
-        if len(ranks.sets) > 2:
-            exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
-        if ranks.swaps_with_reference:
-            exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
+    listed = enumerate(material.nugget_lists, start=1)
+    exhibits += [Exhibit(f"nugget-lists-{number}", pair.table(), folded=True) for number, pair in listed]
     for scale in material.ratings.values():
-        exhibits += _drawn(partial(figures.rating_histogram, scale))
-        exhibits += _drawn(partial(figures.mean_rank_by_judge, scale))
-    if not exhibits:
-        return None
-    return Section("judges", "Do the judges agree?", tuple(answers.judges(material)), tuple(exhibits))
+        exhibits.append(Exhibit("ratings", draw=partial(figures.rating_histogram, scale)))
+        exhibits.append(Exhibit("ranks-by-judge", draw=partial(figures.mean_rank_by_judge, scale)))
+    return Page(tuple(answers.agreement(material)), tuple(exhibits), JUDGES) if exhibits else None
 
 
 def _of_agreement(kind: Agreement) -> list[Exhibit]:
@@ -198,15 +185,14 @@ def _of_agreement(kind: Agreement) -> list[Exhibit]:
     name = kind.about.replace(" ", "-")
     exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
     for number, pair in enumerate(kind.pairs[:PAIRS_DRAWN], start=1):
-        drawn = figures.agreement_matrix(pair, kind.about, number)
-        exhibits.append(Exhibit(drawn.name, drawn.table, drawn, folded=True))
+        draw = partial(figures.agreement_matrix, pair, kind.about, number)
+        exhibits.append(Exhibit(f"labels-{name}-{number}", draw=draw))
     return exhibits
 
 
-def _next(material: Material) -> Section | None:
+def _plan(material: Material) -> Page | None:
     plan = material.plan
     if plan is None or plan.deviation is None:
         return None
-    exhibits = _drawn(lambda: figures.power_by_units(plan), folded=False)
-    sentences = [*answers.settle(material), *filter(None, (plan.at_hand(),))]
-    return Section("next", "How many more questions?", tuple(sentences), tuple(exhibits)) if exhibits else None
+    answer = (*answers.settle(material), *filter(None, (plan.at_hand(),)))
+    return Page(answer, (Exhibit("power", draw=partial(figures.power_by_units, plan)),), MORE)

@@ -65,7 +65,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
-    "stability": ("qassay stability --json", (analyses.Stability, outputs.ByMetric)),
 }
 NAMES: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {**ROWS, **OUTPUTS}
 

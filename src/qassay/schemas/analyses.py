@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from qassay.schemas.outputs import ByRun, Interval, Notes, Number
+from qassay.schemas.outputs import Interval, Notes, Number
 from qassay.schemas.scores import Score
 
 
@@ -90,59 +90,10 @@ class CompareAll(TypedDict):
     notes: Notes
 
 
-class SwappedPair(TypedDict):
-    """Two runs whose order another set reverses."""
-
-    set: str
-    better: str
-    worse: str
-    difference: float
-    other_difference: float
-
-
-class MeasureStability(TypedDict):
-    """Rankings under several sets, by one measure."""
-
-    higher_is_better: bool
-    direction_assumed: bool
-    tau: list[list[Number]]
-    tau_ap: list[list[Number]]
-    tau_ap_a: list[list[Number]]
-    tau_ap_b: list[list[Number]]
-    swaps: list[list[int]]
-    tied: list[list[int]]
-    concordant: list[list[int]]
-    unit_tau: list[list[Number]]
-    unit_tau_units: list[list[int]]
-    mean_tau: Number
-    mean_tau_with_reference: Number
-    swaps_with_reference: int
-    swaps_at_least: dict[str, int]
-    largest_swapped_difference: Number
-    largest_change: dict[str, Any] | None
-    bound: Number
-    runs: int
-    pairs: int
-    swapped: list[SwappedPair]
-    scores: dict[str, ByRun]
-    ranks: dict[str, ByRun]
-    notes: Notes
-
-
-class Stability(TypedDict):
-    """Rankings under different judgment sets, or of several tables of scores."""
-
-    reference: str
-    sets: list[str]
-    measures: dict[str, MeasureStability]
-    notes: Notes
-    noise: NotRequired[dict[str, Any]]
-
-
 class Story(TypedDict):
     """The demonstration, part by part."""
 
     evaluation: dict[str, Any]
     score: Score
     agree: dict[str, Any]
-    stability: Stability
+    stability: dict[str, Any]

@@ -5,6 +5,7 @@
     trust   does a program judge like people?        reporting  all of them in one document
     plan    how many questions does it take?         sample  which questions should people judge?
     sensitivity  which gaps would new questions repeat?
+    stability    would the ranking be the same under other judgments?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -23,19 +24,12 @@ from typing import Any, Literal
 
 from qassay.errors import InputError
 from qassay.options import Offered, options_of
-from qassay.pages import Page
+from qassay.pages import BEST, JUDGES, MORE, REAL, WHERE, Page
+
+__all__ = ["BEST", "COMMANDS", "JUDGES", "MORE", "REAL", "WHERE", "Study", "study"]
 
 # The studies that are commands.
-COMMANDS = ("agree", "describe", "facts", "plan", "reuse", "sample", "sensitivity", "trust")
-
-# The questions of the tabs of results, in order.
-BEST, REAL, WHERE, JUDGES, MORE = (
-    "Who is best?",
-    "Is it real?",
-    "Where do they differ?",
-    "Do the judges agree?",
-    "How many more questions?",
-)
+COMMANDS = ("agree", "describe", "facts", "plan", "reuse", "sample", "sensitivity", "stability", "trust")
 
 
 class NothingYetError(InputError):
@@ -47,14 +41,15 @@ class Study:
     """One study, as every door renders it.
 
     `compute` gives a record from its source; `page` shows the record, and its own options say how much of it. A study
-    of `scores` takes score tables too. `doing` is the work that takes long. `documents` are the types of its JSON.
+    of `scores` takes score tables too, and one of `judges` the tables of two judges or more, by name. `doing` is the
+    work that takes long. `documents` are the types of its JSON.
     """
 
     name: str
     compute: Callable[..., Any]
     page: Callable[..., Page]
     documents: tuple[type, ...]
-    source: Literal["evaluation", "scores"] = "evaluation"
+    source: Literal["evaluation", "scores", "judges"] = "evaluation"
     doing: str = "computing"
     # How many systems scores from elsewhere need.
     systems: int = 1

@@ -146,7 +146,8 @@ def page(result: Description | OneQuestion, *, top: Top = 20) -> Page:
     names = tuple(box.unit for box in result.units.units[:top])
     about: About = "series" if result.units.unit_name[0] == "series" else "question"
     exhibits.append(Exhibit("boxes", boxes, figure, links=Links(about, names)))
-    return Page((as_sentence(result.sentence()),), tuple(exhibits))
+    answer = filter(None, (result.sentence(), result.units.furthest_apart()))
+    return Page(tuple(map(as_sentence, answer)), tuple(exhibits))
 
 
 STUDY = Study(

@@ -13,13 +13,15 @@ from qassay.errors import QassayError, Remedy
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.nugget_lists import differing
-from qassay.meta.distributions import score_distributions
+from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
 from qassay.meta.sensitivity import SensitivityCurves, predict, sensitivity, width_for
 from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
+from qassay.pages import Page
 from qassay.reports.document import Material
+from qassay.studies import describe, stability
 
 if TYPE_CHECKING:
     from qassay.analysis import ScoresLike
@@ -79,7 +81,7 @@ def of_matrix(
         first_two = compare(matrix, *pairs.runs[:2], alpha=1 - LEVEL, seed=seed, top=len(matrix.units))
     curves = _curves(matrix, seed, notes)
     planned = _tried(lambda: _plan(matrix, curves), "No plan", notes) if len(matrix.runs) > 1 else None
-    return Material(
+    material = Material(
         name=name,
         matrix=matrix,
         intervals=score_intervals(matrix, level=LEVEL, seed=seed),
@@ -93,6 +95,7 @@ def of_matrix(
         commands=_commands(matrix, pairs.runs, sources, options, seed),
         version=__version__,
     )
+    return replace(material, pages=_pages(material.spread))
 
 
 def of_evaluation(
@@ -122,10 +125,12 @@ def of_evaluation(
         ranks = _tried(lambda: _stability(evaluation, how), "No ranking under other judgments", notes)
         commands["The ranking under other judgments"] = _command("stability", sources, _without_key(options))
     shown_commands = {} if not sources else commands
+    spread = replace(material.spread, titles=evaluation.unit_titles(scores))
     return replace(
         material,
         scores=scores,
-        spread=replace(material.spread, titles=evaluation.unit_titles(scores)),
+        spread=spread,
+        pages=_pages(spread, ranks),
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),
@@ -136,6 +141,14 @@ def of_evaluation(
         missing=tuple(notes),
         commands=shown_commands,
     )
+
+
+def _pages(spread: ScoreDistributions, ranks: Stability | None = None) -> tuple[Page, ...]:
+    """The pages of the studies that the report shows as they are."""
+    pages = [(describe.STUDY, describe.page(describe.Description(spread), top=len(spread.units)))]
+    if ranks is not None and len(ranks.sets) > 1:
+        pages.append((stability.STUDY, stability.page(ranks)))
+    return tuple(replace(page, title=study.tab or "") for study, page in pages)
 
 
 def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurves | None:
@@ -156,10 +169,8 @@ def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
 
 
 def _stability(evaluation: Evaluation, how: HowScored) -> Stability:
-    from qassay.analysis.rankings import compare_sets
-
     measure = how.get("measure")
-    return compare_sets(
+    return stability.stability(
         evaluation,
         measures=() if measure is None else (measure,),
         component=how.get("component"),

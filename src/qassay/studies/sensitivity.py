@@ -151,7 +151,7 @@ def _noise_floor(evaluation: Evaluation, how: Scoring) -> float | None:
     noise = component_noise(
         evaluation, name, kinds.pop(), unjudged=how.get("unjudged", "stop"), missing=how.get("missing", "stop")
     )
-    return None if noise is None else noise.maximum
+    return None if noise is None else noise.max
 
 
 def page(curves: SensitivityCurves) -> Page:

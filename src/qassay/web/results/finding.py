@@ -20,7 +20,6 @@ from qassay.measures.holistic import Content, Holistic, Organization
 from qassay.measures.justification import Correctness, Understandability
 from qassay.measures.reciprocal_rank import LenientReciprocalRank, ReciprocalRank
 from qassay.measures.weighted_types import FinalScore, SeriesScore
-from qassay.options import UNCHOSEN
 from qassay.pages import About, Exhibit
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
 from qassay.studies import NothingYetError, study
@@ -72,6 +71,11 @@ class Choice:
             "unjudged": self.unjudged,
             "missing": self.missing,
         }
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measure, for a study that takes several."""
+        return () if self.measure is None else (self.measure,)
 
     def changed(self) -> dict[str, str]:
         """The options that differ from the default, for an address."""
@@ -168,7 +172,9 @@ class StudyPage:
     def __call__(self, evaluation: Evaluation, choice: Choice, progress: Progress, **options: Any) -> Finding:
         """The record of the study, as its page shows it."""
         chosen = study(self.name)
-        how = {offered.name: getattr(choice, offered.name) for offered in chosen.options if offered.name in UNCHOSEN}
+        how = {
+            offered.name: getattr(choice, offered.name) for offered in chosen.options if hasattr(choice, offered.name)
+        }
         reporting = {"progress": progress} if chosen.reports_progress else {}
         try:
             result = chosen.compute(evaluation, **how, **options, **reporting)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from qassay import analysis, figures
 from qassay.analysis.judged_answers import answers_by_run
-from qassay.display import as_sentence
 from qassay.errors import InputError, QassayError, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores, Correction
@@ -29,7 +28,6 @@ from qassay.web.results.finding import (
     parts_of,
     pictures,
     scored,
-    scoring_options,
     with_full_stop,
 )
 
@@ -150,32 +148,6 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
 
 def _with_notes(listed: Table, notes: Sequence[str]) -> Table:
     return replace(listed, notes=(*listed.notes, *notes))
-
-
-def stability(
-    evaluation: Evaluation,
-    choice: Choice,
-    progress: Progress,
-    *,
-    sets: Names = (),
-    reference: Name | None = None,
-) -> Finding:
-    """The rankings under different judgment sets, and the noise of identical responses."""
-    result = analysis.stability(
-        evaluation,
-        sets=_sets(sets, scoring_options(evaluation).keys),
-        measures=[choice.measure] if choice.measure else (),
-        reference=reference,
-        component=choice.component,
-        unjudged=choice.unjudged,
-        missing=choice.missing,
-        progress=progress,
-    )
-    first = next(iter(result.measures.values()))
-    drawn = [lambda: figures.ranks_by_set(first)] if len(result.sets) > 1 < len(first.runs) else []
-    drawn += [lambda: figures.tau_heat_map(first)] if len(result.sets) > 2 else []
-    parts = parts_of(result.tables(), "stability")
-    return Finding(parts, result.as_json(), as_sentence(result.sentence()), pictures=pictures(*drawn))
 
 
 def compare(

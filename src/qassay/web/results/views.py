@@ -17,8 +17,9 @@ from urllib.parse import urlencode
 from pydantic import AfterValidator, ConfigDict, Field, create_model
 
 from qassay.options import Offered
+from qassay.pages import QUESTIONS
 from qassay.scoring import Missing, Unjudged
-from qassay.studies import BEST, JUDGES, REAL, WHERE
+from qassay.studies import BEST, REAL, WHERE
 from qassay.studies import study as find_study
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
@@ -248,15 +249,7 @@ COMPARE = View(
 SENSITIVITY = view_of("sensitivity", template="results_sensitivity.html")
 
 
-STABILITY = View(
-    studies.stability,
-    label="Stability",
-    heading="Would other judgments change the ranking?",
-    about="Rankings under different judgment sets.",
-    template="results_sets.html",
-    tab=JUDGES,
-    slow=True,
-)
+STABILITY = view_of("stability", template="results_sets.html")
 AGREEMENT = view_of("agree", template="results_sets.html")
 TRUST = view_of("trust", template="results_trust.html")
 
@@ -290,5 +283,4 @@ VIEWS = (
 
 def tabs() -> dict[str, tuple[View, ...]]:
     """The pages of each tab, in order."""
-    names = dict.fromkeys(view.tab for view in VIEWS if view.tab is not None)
-    return {name: tuple(view for view in VIEWS if view.tab == name) for name in names}
+    return {question: tuple(view for view in VIEWS if view.tab == question) for question in QUESTIONS}
