@@ -20,7 +20,7 @@ from qassay.cli.inputs import (
     names_in,
     refuse,
 )
-from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.cli.output import headline, print_json, print_tables, progress, visible, without_isolates
 from qassay.options import Offered
 from qassay.pages import Page
 from qassay.studies import Study
@@ -78,8 +78,9 @@ def command_of(study: Study) -> Callable[..., None]:
 def print_page(page: Page) -> None:
     """The answer, and the tables that are open."""
     for sentence in page.answer:
-        print(visible(headline(sentence)))
-    print()
+        print(visible(headline(without_isolates(sentence))))
+    if page.tables:
+        print()
     print_tables(page.tables)
 
 
