@@ -13,8 +13,11 @@ import pytest
 
 import qassay
 from qassay.cli import main
-from qassay.cli.demo import Story, disagreements, tell
+from qassay.cli.demo import _material
 from qassay.demo import copy_demo
+from qassay.pages import QUESTIONS
+from qassay.reports import Material
+from qassay.reports.sections import pages_of
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +34,19 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_story_names_what_it_found(capsys: pytest.CaptureFixture[str], elsewhere: Path) -> None:
+def test_the_steps_are_the_questions_of_results(capsys: pytest.CaptureFixture[str], elsewhere: Path) -> None:
     assert main(["demo"]) == 0
     printed = capsys.readouterr().out
-    story = tell()
-    for run in story.scores.runs:
-        assert run.run in printed
+    for run in material().matrix.runs:
+        assert run in printed
     # README of the evaluation: the three assessors agree on 216 of the 268 factoid items.
-    assert "3 assessors label 52 of 268" in " ".join(printed.split())
-    assert story.closest.sentence() in " ".join(printed.split())
-    for chapter in ("1. Who is best", "2. Do", "3. Would", "4. Which gaps", "5. Is badger better", "What to try next"):
-        assert f"\n{chapter}" in printed
-    assert max(len(line) for line in printed.splitlines() if "file:" not in line) <= 100
+    assert "agree on 80.6% of 268 judgments" in " ".join(printed.split())
+    for page in pages_of(material()):
+        assert " ".join(page.answer) in " ".join(printed.split())
+    steps = [*(f"{number}. {question}" for number, question in enumerate(QUESTIONS, 1)), "What to try next"]
+    assert [printed.index(f"\n{step}\n") for step in steps] == sorted(printed.index(f"\n{step}\n") for step in steps)
+    # Prose is folded; a table is as wide as its command prints it.
+    assert max(len(line) for line in printed.splitlines() if "file:" not in line) <= 105
     (report,) = elsewhere.glob("qassay-demo-*/report.html")
     assert report.as_uri() in printed
     assert "<svg" in report.read_text(encoding="utf-8")
@@ -72,8 +76,8 @@ def test_it_serves_on_a_terminal_by_default(
 ) -> None:
     served: list[Path] = []
     monkeypatch.setattr("qassay.cli.serve.serve_folder", lambda folder, settings, before: served.append(folder))
-    monkeypatch.setattr("qassay.cli.demo.tell", lambda: tell_once())
-    monkeypatch.setattr("qassay.cli.demo._write_report", lambda path: "")
+    monkeypatch.setattr("qassay.cli.demo._material", material)
+    monkeypatch.setattr("qassay.cli.demo._write_report", lambda path, material: "")
     monkeypatch.setattr("sys.stdout", Terminal() if terminal else io.StringIO())
     monkeypatch.chdir(elsewhere)
     assert main(["demo", *arguments]) == 0
@@ -81,14 +85,14 @@ def test_it_serves_on_a_terminal_by_default(
 
 
 @cache
-def tell_once() -> Story:
-    return tell()
+def material() -> Material:
+    return _material()
 
 
 def test_without_extras_it_tells_the_story_and_what_to_install(
     capsys: pytest.CaptureFixture[str], elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qassay.cli.demo.tell", lambda: tell_once())
+    monkeypatch.setattr("qassay.cli.demo._material", material)
     monkeypatch.setattr("qassay.cli.demo.installed", lambda extra: False)
     assert main(["demo"]) == 0
     printed = capsys.readouterr().out
@@ -145,19 +149,11 @@ def test_each_part_is_what_its_command_says(
     assert {key: document[key] for key in shared} == {key: commanded[key] for key in shared}
 
 
-def test_the_closest_neighbours_are_compared() -> None:
-    story = tell()
-    scores = [run.score or 0.0 for run in story.scores.runs]
-    assert story.closest.difference == pytest.approx(min(a - b for a, b in itertools.pairwise(scores)))
-
-
-def test_disagreements_show_one_item_of_each_kind() -> None:
-    story = tell()
-    shown = disagreements(story.evaluation, story.agreement)
-    assert sum(int(str(row[0])) for row in shown.rows) == story.agreement.disagreements
-    assert all(len(set(row[3:])) > 1 for row in shown.rows)
-    # Question 1.5, judged X R R: see judgments/first.jsonl of the evaluation.
-    assert "Branly" in {row[2] for row in shown.rows}
+def test_the_closest_neighbours_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    scores = [run["score"] for run in document["score"]["runs"]]
+    assert document["compare"]["difference"] == pytest.approx(min(a - b for a, b in itertools.pairwise(scores)))
 
 
 def test_the_copy_is_the_evaluation(copy: Path) -> None:

@@ -90,9 +90,7 @@ def test_the_answer_is_that_of_the_analyses() -> None:
     gap = qassay.sensitivity(scores, intervals=0).minimum_difference().predicted
     assert f"With 16 new series, a gap of {gap:g} or more keeps its sign" in repeatable
     needed = qassay.compare(scores, "hobby", "egret").units_needed
-    assert (
-        f"A test of {needed} series would find a lead of this size with 80% probability; this one has 16" in repeatable
-    )
+    assert f"A test of {needed} series would find a lead of 0.016 with 80% probability; this one has 16" in repeatable
     study = qassay.agreement(qassay.open(qassay.demo_folder()), resamples=0)
     assert f"agree on {study[0].raw:.1%} of {study[0].items:,} judgments" in judges
     assert "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; " in judges

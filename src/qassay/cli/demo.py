@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 import sys
-import textwrap
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,21 +13,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qassay.cli.inputs import JsonOption
-from qassay.cli.output import fold, print_json, print_tables, without_isolates
-from qassay.demo import Demo, copy_demo
-from qassay.display import as_sentence
+from qassay.cli.output import fold, print_json, without_isolates
+from qassay.cli.studying import print_page
+from qassay.demo import Demo, copy_demo, demo_folder
 from qassay.errors import UsageError
 from qassay.extras import install_line, installed
-from qassay.tables import Cell, Column, Table, at_least, plural, rounded_up, table
+from qassay.tables import plural
 
 if TYPE_CHECKING:
-    from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
-    from qassay.meta.agreement import Agreement
-    from qassay.meta.sensitivity import SensitivityCurves
-    from qassay.meta.significance import PairComparison
-    from qassay.meta.stability import Stability
-    from qassay.scoring import Scores
+    from qassay.reports import Material
 
 
 # What there is to see, account by account.
@@ -41,6 +35,12 @@ TO_SEE = {
 }
 PORT = 8000
 REPORT = "report.html"
+WIDTH = 90
+ABOUT = (
+    "A run has the answers of one system, here of reference systems with different settings. The assessors, who judged "
+    "the answers, are language models that followed written instructions and did not see each other's work. The "
+    "example is small: it shows how the tables work and says nothing about any real system."
+)
 
 
 def command(
@@ -68,9 +68,8 @@ def command(
     takes seconds, uses no network, and runs until you press Ctrl-C.
 
     Without a terminal, or with --no-serve, it prints the results and ends:
-    the leaderboard, where the assessors disagree, how the ranking changes
-    with another assessor, which differences are significant, and which gaps
-    are repeatable.
+    who is best, which differences are significant, where the runs differ,
+    how far the assessors agree, and how many more questions it would take.
 
     --to copies the example into a folder, so that you can try every command
     on it; --which chooses one of two smaller examples. With --serve the copy
@@ -92,13 +91,14 @@ def command(
         _copy(to, which, as_json=as_json)
         return
     if as_json:
-        print_json(tell().as_json())
+        print_json(documents(_evaluation()))
         return
     if serve or (serve is None and sys.stdout.isatty() and installed("serve")):
         _serve(to, port)
         return
-    print_story(tell())
-    _report_to_keep()
+    material = _material()
+    print_story(material)
+    _report_to_keep(material)
     if not installed("serve"):
         print(f"The web application needs more: {install_line('serve')}")
 
@@ -114,7 +114,7 @@ def _copy(to: Path, which: Demo, *, as_json: bool) -> None:
     print(f"Next: qassay check {where}, qassay score {where}")
 
 
-def _report_to_keep() -> None:
+def _report_to_keep(material: Material) -> None:
     """Write the report to a new folder, which stays."""
     import tempfile
 
@@ -122,20 +122,29 @@ def _report_to_keep() -> None:
         print(f"The report needs more: {install_line('figures')}")
         return
     path = Path(tempfile.mkdtemp(prefix="qassay-demo-")) / REPORT
-    _write_report(path)
+    _write_report(path, material)
     print(f"\nThe same as a page to show, with figures\n\n  {path.as_uri()}")
 
 
-def _write_report(path: Path) -> str:
-    """Write the report of the built-in evaluation; the answer in a sentence."""
-    from qassay.demo import demo_folder
+def _evaluation() -> Evaluation:
     from qassay.evaluation import open_evaluation
-    from qassay.formats import files
-    from qassay.reports import build_report
+
+    return open_evaluation(demo_folder())
+
+
+def _material() -> Material:
+    """The results of the built-in evaluation; the commands are about the copy that `qassay demo --to demo` makes."""
     from qassay.studies.reporting import of_evaluation
 
-    # The commands in it are about the copy that `qassay demo --to demo` makes.
-    report = build_report(of_evaluation(open_evaluation(demo_folder()), sources=["demo"]))
+    return of_evaluation(_evaluation(), sources=["demo"])
+
+
+def _write_report(path: Path, material: Material) -> str:
+    """Write the report; the answer in a sentence."""
+    from qassay.formats import files
+    from qassay.reports import build_report
+
+    report = build_report(material)
     files.write_all({path: report.html().encode()})
     return report.answer[0]
 
@@ -164,7 +173,7 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
     copy_demo(folder)
     people = prepare(folder)
     if installed("figures"):
-        _say(without_isolates(_write_report(report)))
+        _say(without_isolates(_write_report(report, _material())))
         print(f"  Report   {report.as_uri()}   all 16 series, judged to the end")
     else:
         print(f"  Report   needs more: {install_line('figures')}")
@@ -178,96 +187,52 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
         print("Ctrl-C ends it and deletes everything; --serve --to FOLDER keeps it.")
 
 
-WIDTH = 90
-
-
-@dataclass(frozen=True, eq=False)
-class Story:
-    """The demonstration, part by part."""
-
-    evaluation: Evaluation
-    scores: Scores
-    agreement: Agreement
-    stability: Stability
-    curves: SensitivityCurves
-    closest: PairComparison
-
-    def as_json(self) -> dict[str, object]:
-        """Each part as its own command gives it."""
-        questions = self.evaluation.questions
-        return {
-            "evaluation": {
-                "name": self.evaluation.name,
-                "task": self.evaluation.task.name,
-                "questions": questions.counts(),
-                "series": len(questions.series),
-                "sets": list(self.evaluation.sets),
-            },
-            "score": self.scores.as_json(),
-            "agree": self.agreement.as_json(),
-            "stability": self.stability.as_json(),
-            "sensitivity": self.curves.as_json(),
-            "compare": self.closest.as_json(),
-        }
-
-
-def tell() -> Story:
-    """Work out every part from the files of the built-in evaluation."""
+def documents(evaluation: Evaluation) -> dict[str, object]:
+    """Each part of the demonstration as its own command gives it."""
     from qassay.analysis import compare
-    from qassay.demo import demo_folder
-    from qassay.evaluation import open_evaluation
     from qassay.studies.agree import agreement
     from qassay.studies.sensitivity import sensitivity
     from qassay.studies.stability import stability
 
-    evaluation = open_evaluation(demo_folder())
-    scores = evaluation.score()
+    scores, questions = evaluation.score(), evaluation.questions
     # The two neighbours on the leaderboard that are nearest to each other.
     neighbours = itertools.pairwise(scores.runs)
     better, worse = min(neighbours, key=lambda pair: (pair[0].score or 0.0) - (pair[1].score or 0.0))
-    return Story(
-        evaluation=evaluation,
-        scores=scores,
-        agreement=agreement(evaluation)[0],
-        stability=stability(evaluation),
-        curves=sensitivity(scores, intervals=0),
-        closest=compare(scores, better.run, worse.run),
-    )
+    return {
+        "evaluation": {
+            "name": evaluation.name,
+            "task": evaluation.task.name,
+            "questions": questions.counts(),
+            "series": len(questions.series),
+            "sets": list(evaluation.sets),
+        },
+        "score": scores.as_json(),
+        "agree": agreement(evaluation)[0].as_json(),
+        "stability": stability(evaluation).as_json(),
+        "sensitivity": sensitivity(scores, intervals=0).as_json(),
+        "compare": compare(scores, better.run, worse.run).as_json(),
+    }
 
 
-def print_story(story: Story) -> None:
-    """Tell the story, chapter by chapter."""
-    from qassay.analysis import leaderboard
+def print_story(material: Material) -> None:
+    """The questions of results, each with the answers of its studies and their first table."""
+    from qassay.pages import QUESTIONS
+    from qassay.reports.sections import pages_of
 
-    scores, closest = story.scores, story.closest
-    by_type = story.evaluation.questions.counts()
+    by_type = _evaluation().questions.counts()
     counts = ", ".join(f"{number} {kind}" for kind, number in by_type.items())
-    series = len(story.evaluation.questions.series)
-    _say(
-        f"{len(scores.runs)} runs answer {sum(by_type.values())} questions ({counts}) in {series} series, like TREC "
-        "2004. A run has the answers of one system, here of reference systems with different settings. The "
-        "assessors, who judged the answers, are language models that followed written instructions and did not see "
-        "each other's work. The example is small: it shows how the tables work and says nothing about any real system."
-    )
-    board, agreement = leaderboard(scores), story.agreement
-    _chapter(
-        "1. Who is best, and could chance explain it?",
-        f"{board.sentence()}.",
-        [board.table()],
-        _significant(board),
-    )
-    _chapter(
-        "2. Do the assessors agree?",
-        f"{len(agreement.sets)} assessors label {agreement.disagreements} of {agreement.items} answers to factoid "
-        "questions differently. R is right, X not exact, U not supported by its document, W wrong.",
-        [disagreements(story.evaluation, agreement)],
-    )
-    measure = story.stability.measures[scores.measure]
-    _chapter("3. Would another assessor rank the runs the same way?", _movement(story), [measure.rankings()])
-    curves = story.curves
-    title = f"4. Which gaps would {series} new series show again?"
-    _chapter(title, curves.summary(), list(curves.tables()[1:2]), _two_answers(board, curves))
-    _chapter(f"5. Is {closest.a} better than {closest.b}?", _verdict(closest), [])
+    runs, series = len(material.matrix.runs), len(material.matrix.units)
+    size = f"{runs} runs answer {sum(by_type.values())} questions ({counts}) in {series} series, like TREC 2004."
+    _say(f"{size} {ABOUT}")
+    pages = pages_of(material)
+    for number, question in enumerate(QUESTIONS, 1):
+        print(f"\n{number}. {question}")
+        for page in pages:
+            if page.title == question and page.answer:
+                print()
+                answer = fold(" ".join(page.answer), WIDTH)
+                tables = [exhibit for exhibit in page.exhibits if exhibit.table is not None and not exhibit.folded]
+                print_page(replace(page, answer=(answer,), exhibits=tuple(tables[:1])))
     print("\nWhat to try next\n")
     steps = {
         "qassay demo --serve": "judge it and see it in the browser",
@@ -276,7 +241,7 @@ def print_story(story: Story) -> None:
         "qassay agree demo": "how far the assessors agree",
         "qassay stability demo": "how far the ranking depends on them",
         "qassay sensitivity demo": "which gaps are repeatable",
-        f"qassay compare demo {closest.a} {closest.b}": "is one better?",
+        f"qassay compare demo {' '.join(material.pairs.runs[:2])}": "is one better?",
         "qassay plan demo": "how many series it would take",
         "qassay compare YOUR-SCORES.csv": "the same for any table of scores",
     }
@@ -287,84 +252,3 @@ def print_story(story: Story) -> None:
 def _say(text: str) -> None:
     if text:
         print(fold(text, WIDTH))
-
-
-def _chapter(title: str, answer: str, tables: list[Table], explanation: str = "") -> None:
-    """A question, its answer in words, the tables behind it, and what they mean."""
-    print(f"\n{title}\n")
-    _say(answer)
-    for shown in tables:
-        print()
-        print_tables([shown])
-    if explanation:
-        print()
-        _say(explanation)
-
-
-def disagreements(evaluation: Evaluation, agreement: Agreement) -> Table:
-    """One item for each combination of labels on which the assessors disagree, the most frequent first."""
-    examples: dict[str, tuple[Cell, ...]] = {}
-    for question, item, *labels in evaluation.labels(agreement.sets).drop_nulls().iter_rows():
-        combination = "".join(sorted(labels, key=agreement.order.index))
-        answer = item.partition("\t")[2]
-        examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
-    rows = [
-        (number, *examples[combination])
-        for combination, number in sorted(agreement.patterns.items(), key=lambda pair: -pair[1])
-    ]
-    columns = [Column("items"), Column("question", left=True), Column("answer, for example", left=True)]
-    return table("One of each kind", [*columns, *agreement.sets], rows)
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text, 34, placeholder=" ...")
-
-
-def _movement(story: Story) -> str:
-    measure = story.stability.measures[story.scores.measure]
-    answer = without_isolates(story.stability.sentence())
-    if not measure.swapped:
-        return as_sentence(answer)
-    swap = max(measure.swapped, key=lambda swap: swap.difference)
-    taus = [f"{name} {ranking.tau:.2f}" for name, ranking in measure.with_reference() if ranking.tau is not None]
-    return (
-        f"{as_sentence(answer)} By the judgments of {swap.set}, {swap.worse} is above {swap.better}. "
-        f"Kendall's tau with the {measure.reference} ranking (1: the same order): {', '.join(taus)}."
-    )
-
-
-def _significant(board: Leaderboard) -> str:
-    """The groups of the leaderboard in words."""
-    pairs = board.pairs
-    total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
-    return (
-        f"{pairs.different} of {total} pairs of runs differ significantly: chance alone does not explain their "
-        "difference, all pairs considered."
-    )
-
-
-def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
-    """Why the line of step 1 and the gap of step 4 are not the same number."""
-    margin, gap = board.pairs.margin, curves.repeatable_difference
-    if margin is None or gap is None:
-        return ""
-    return (
-        f"Step 1 needs {at_least(margin):.3f} between two runs, step 4 {gap:g}: both are right. The first asks for "
-        "proof that two given runs differ, corrected for all pairs; the second is a rule of thumb for reading the "
-        "whole table."
-    )
-
-
-def _verdict(closest: PairComparison) -> str:
-    if closest.interval is None:
-        return f"{closest.sentence()}."
-    low, high = closest.interval
-    needed = (
-        f" About {rounded_up(closest.units_needed):,} series would be needed to see such a difference."
-        if closest.units_needed
-        else ""
-    )
-    return (
-        f"{closest.sentence()}. The difference is {closest.difference:.3f}, with a 95% interval from {low:.3f} to "
-        f"{high:.3f}.{needed}"
-    )

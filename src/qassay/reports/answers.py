@@ -7,7 +7,7 @@ from qassay.display import as_sentence, called, listed
 from qassay.meta.agreement.nugget_lists import differences
 from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
-from qassay.meta.significance import limit, percent, signed
+from qassay.meta.significance import PairComparison, limit, percent, signed
 from qassay.reports.document import Fact, Material
 from qassay.tables import at_least, counted, decimals, p_equals, plural, show
 
@@ -58,8 +58,12 @@ def _lead(material: Material) -> list[str]:
     explained = (
         "chance alone does not explain it" if material.pairs.is_different[0, 1] else "chance alone could explain it"
     )
-    gap = show(abs(first_two.difference), f".{decimals([first_two.difference])}f")
+    gap = _gap(first_two)
     return [f"The first is {gap} ahead of the second, {called(first_two.b)}; {explained} ({p_of_lead(material)})."]
+
+
+def _gap(pair: PairComparison) -> str:
+    return show(abs(pair.difference), f".{decimals([pair.difference])}f")
 
 
 def p_of_lead(material: Material) -> str:
@@ -112,9 +116,8 @@ def settle(material: Material) -> list[str]:
     if first_two.units_needed > MANY_NEEDED:
         return [f"No realistic number of {first_two.unit_name[1]} would separate the first two."]
     need = counted(first_two.units_needed, first_two.unit_name)
-    return [
-        f"A test of {need} would find a lead of this size with {first_two.power:.0%} probability; this one has {have}."
-    ]
+    lead, power = _gap(first_two), f"{first_two.power:.0%}"
+    return [f"A test of {need} would find a lead of {lead} with {power} probability; this one has {have}."]
 
 
 def facts(material: Material) -> tuple[Fact, ...]:

@@ -18,15 +18,27 @@ from qassay.pages import BEST, JUDGES, MORE, QUESTIONS, REAL, WHERE, Exhibit, Pa
 from qassay.reports import answers
 from qassay.reports.document import Material, Report
 from qassay.reports.methods import methods
-from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted, decimals, plural, starred, table
+from qassay.tables import (
+    MANUAL_RUN,
+    PROBABILITY,
+    Cell,
+    Column,
+    Table,
+    at_least,
+    counted,
+    decimals,
+    plural,
+    starred,
+    table,
+)
 
 if TYPE_CHECKING:
     from qassay.meta.agreement.result import Agreement
     from qassay.meta.significance import PairComparison
 
 SIGNIFICANT_AND_REPEATABLE = (
-    "Significant and repeatable answer two questions. Significant: chance alone does not explain this difference. "
-    "Repeatable: a gap of this size keeps its sign with new questions."
+    "Significant: chance alone does not explain the difference of two given runs, corrected for all pairs. Repeatable: "
+    "a gap of this size keeps its sign with new questions, a rule of thumb for reading the whole table."
 )
 
 
@@ -116,7 +128,11 @@ def _repeatable(material: Material) -> Page | None:
     curves = material.curves
     if curves is None or len(material.pairs.runs) < 2:
         return None
-    answer = (*answers.repeatable(material), SIGNIFICANT_AND_REPEATABLE)
+    margin, gap = material.pairs.margin, curves.repeatable_difference
+    both = "Significant and repeatable answer two questions."
+    if margin is not None and gap is not None:
+        both = f"Significant is a difference above {at_least(margin):.3f}, repeatable one of {gap:g}: both are right."
+    answer = (*answers.repeatable(material), both, SIGNIFICANT_AND_REPEATABLE)
     return Page(answer, (Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves)),), MORE)
 
 
