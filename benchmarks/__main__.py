@@ -13,9 +13,10 @@ from qassay.tables import Column, Table, table
 BENCHMARKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "start": ("benchmarks.start", ("start",)),
     "install": ("benchmarks.start", ("install",)),
-    "scoring": ("benchmarks.scoring", ("scoring",)),
+    "scoring": ("benchmarks.scoring", ("scoring", "as_json")),
     "peers": ("benchmarks.scoring", ("peers",)),
     "sensitivity": ("benchmarks.sensitivity", ("graded", "confidence", "large")),
+    "compiled": ("benchmarks.sensitivity", ("compiled",)),
     "significance": ("benchmarks.significance", ("significance",)),
     "reports": ("benchmarks.reports", ("reports",)),
     "coverage": ("benchmarks.coverage", ("coverage_rows",)),

@@ -7,9 +7,10 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.rows import Row
+from benchmarks.rows import Row, processor_seconds
 from benchmarks.significance import best, peer_python
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.scoring import score
@@ -35,6 +36,29 @@ for path in sorted(glob.glob(folder + "/runs/*.txt")):
         right += question not in answered if doc == "NIL" else key.get((question, doc, text[0])) == "R"
         total += right / rank
     print(tag, total / rank)
+"""
+
+
+# Labels of free-text answers, and the same numbers as `score --json`: of every question of every run, twice.
+PLAIN_JSON = """
+import glob, json, sys
+folder, values = sys.argv[1], {"correct": 1.0, "partly": 0.5, "incorrect": 0.0}
+key = {}
+for line in open(folder + "/judgments/adjudicated.jsonl"):
+    row = json.loads(line)
+    key[row["question"], row["text"]] = values[row["judgment"]]
+scores = {}
+for path in sorted(glob.glob(folder + "/runs/*.jsonl")):
+    run = {}
+    for line in open(path):
+        row = json.loads(line)
+        run[row["question"]] = key[row["question"], row["items"][0]["text"]]
+    scores[row["run"]] = run
+json.dump({
+    "runs": [{"run": tag, "score": sum(run.values()) / len(run)} for tag, run in scores.items()],
+    "matrix": {tag: list(run.values()) for tag, run in scores.items()},
+    "questions": scores,
+}, sys.stdout)
 """
 
 
@@ -73,6 +97,18 @@ def scoring() -> list[Row]:
         name = f"score, {runs * QUESTIONS / 1e6:g} million responses, all checks / plain dicts, no checks"
         rows.append(Row(name, ours, plain, plain / ours, f"{memory / 2**30:.2f} GiB; wanted: {goal}"))
     return rows
+
+
+def as_json() -> list[Row]:
+    """`score --json` of a million free-text answers, by processor time: every number of every question is written."""
+    folder = labelled(100)
+    commands = {
+        "ours": [str(QASSAY), "score", str(folder), "--json"],
+        "plain": [sys.executable, "-c", PLAIN_JSON, str(folder)],
+    }
+    ours, plain = processor_seconds(commands, times=3).values()
+    name = "score --json, 1 million free-text answers, all checks / plain dicts, no checks; processor time"
+    return [Row(name, ours, plain, plain / ours, "wanted: at least 1.5 times")]
 
 
 def peers() -> list[Row]:
@@ -156,6 +192,27 @@ def ranked(runs: int) -> Path:
     return folder
 
 
+def labelled(runs: int) -> Path:
+    """A `qa` evaluation of free-text answers with labels, its runs in JSON lines."""
+    folder = WORK / f"labelled-{runs}"
+    if (folder / "done").exists():
+        return folder
+    chance = random.Random(0)
+    pool = [list(dict.fromkeys(text for _, text in items)) for items in _pool(chance)]
+    _write_key(
+        folder, "qa", [[("", text) for text in texts] for texts in pool], chance, ["correct", "partly", "incorrect"]
+    )
+    for number in range(runs):
+        tag = f"run{number:04d}"
+        rows = [
+            {"run": tag, "question": str(question + 1), "items": [{"text": chance.choice(texts)}]}
+            for question, texts in enumerate(pool)
+        ]
+        (folder / "runs" / f"{tag}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "done").touch()
+    return folder
+
+
 def _pool(chance: random.Random) -> list[list[tuple[str, str]]]:
     words = [f"word{number}" for number in range(2000)]
 
@@ -166,17 +223,29 @@ def _pool(chance: random.Random) -> list[list[tuple[str, str]]]:
     return [[item() for _ in range(10)] for _ in range(QUESTIONS)]
 
 
-def _write_key(folder: Path, task: str, pool: list[list[tuple[str, str]]], chance: random.Random, labels: str) -> None:
+def _write_key(
+    folder: Path, task: str, pool: list[list[tuple[str, str]]], chance: random.Random, labels: Sequence[str]
+) -> None:
     for name in ("runs", "judgments"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "qassay.toml").write_text(f'task = "{task}"\n')
     with (folder / "questions.jsonl").open("w") as out:
         for question in range(QUESTIONS):
-            out.write(json.dumps({"id": str(question + 1), "type": "factoid", "text": "A question?"}) + "\n")
+            out.write(
+                json.dumps(
+                    {"id": str(question + 1), "type": "qa" if task == "qa" else "factoid", "text": "A question?"}
+                )
+                + "\n"
+            )
     with (folder / "judgments" / "adjudicated.jsonl").open("w") as out:
         for question, items in enumerate(pool):
             for doc, text in items:
-                row = {"question": str(question + 1), "doc": doc, "text": text, "judgment": chance.choice(labels)}
+                row = {
+                    "question": str(question + 1),
+                    "doc": doc or None,
+                    "text": text,
+                    "judgment": chance.choice(labels),
+                }
                 out.write(json.dumps(row) + "\n")
 
 

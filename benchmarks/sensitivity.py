@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 import resource
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from benchmarks.rows import Row
+from benchmarks.rows import Row, processor_seconds
+from qassay.formats.matrix import write_matrix
 from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity import SensitivityCurves, sensitivity
 from qassay.meta.simulate import simulate_runs
@@ -81,6 +86,38 @@ def large() -> list[Row]:
     graded_scores = simulate_runs(means, 10_000)
     name = "sensitivity, graded scores, 500 x 10,000, 100 sizes x 1000 trials"
     return [*rows, _alone(name, graded_scores, sizes, "at most 60")]
+
+
+# The command, with compiled code or without it.
+COMMAND = """
+import sys
+from qassay.meta.sensitivity import counting, curves, resampling
+if sys.argv.pop(1) == "plain":
+    counting.has_numba = curves.has_numba = resampling.has_numba = lambda: False
+from qassay.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+SCORES: tuple[Literal["binary", "normal"], ...] = ("binary", "normal")
+
+
+def compiled() -> list[Row]:
+    """`qassay sensitivity` with compiled code and without it, by processor time from start to exit."""
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        for runs, units in ((16, 10), (12, 301), (100, 400), (500, 2_000)):
+            for scores in SCORES:
+                table = Path(place) / "scores.csv"
+                write_matrix(simulate_runs(np.linspace(0.2, 0.7, runs), units, scores=scores), table)
+                commands = {
+                    way: [sys.executable, "-c", COMMAND, way, "sensitivity", str(table)]
+                    for way in ("compiled", "plain")
+                }
+                ours, plain = processor_seconds(commands, times=2).values()
+                name = f"sensitivity, {runs} x {units:,}, {scores}, compiled / arrays alone; processor time"
+                rows.append(Row(name, ours, plain, plain / ours, "kept for 1.5 times and more at large sizes"))
+    return rows
 
 
 def _beside(name: str, matrix: ScoreMatrix, sizes: range, trials: int, score: Score, goal: str) -> Row:

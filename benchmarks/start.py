@@ -10,7 +10,7 @@ import time
 import tomllib
 from pathlib import Path
 
-from benchmarks.rows import Row
+from benchmarks.rows import Row, processor_seconds
 from benchmarks.significance import best
 from qassay.demo import demo_folder
 
@@ -18,6 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 QASSAY = Path(sys.executable).parent / "qassay"
 # What the commands cannot do without, imported and nothing done with it.
 IMPORTS = "import typer, polars, numpy, scipy.special"
+
+# A comparison, with the distributions of meta/normal_and_t.py or after loading those of scipy.
+COMPARE = """
+import sys
+if sys.argv[1] == "scipy":
+    import scipy.special
+from qassay.cli import main
+sys.exit(main(["compare", sys.argv[2], "A", "B"]))
+"""
 
 
 def start() -> list[Row]:
@@ -38,9 +47,13 @@ def start() -> list[Row]:
             "qassay score on the demo, JSON": [str(QASSAY), "score", str(demo_folder()), "--json"],
         }
         seconds = {name: best(command, times=10)[0] for name, command in commands.items()}
+        command = [sys.executable, "-c", COMPARE, "own", str(table)]
+        own, scipys = processor_seconds({"own": command, "scipy": [*command[:3], "scipy", str(table)]}, 8).values()
     rows = [Row(f"{IMPORTS} / bare Python", imports, bare, bare / imports, "no work at all")]
     for name, taken in seconds.items():
         rows.append(Row(f"{name} / those imports", taken, imports, imports / taken, f"bare Python {bare:.3f} s"))
+    name = "qassay compare, two systems, own normal and t / scipy.special loaded; processor time"
+    rows.append(Row(name, own, scipys, scipys / own, "kept for 1.5 times"))
     return rows
 
 

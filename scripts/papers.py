@@ -363,7 +363,7 @@ def _ratings(paper: dict[str, Any]) -> list[Row]:
     """The ratings of justifications."""
     pair = paper["pair75"]["A"]
     means = [np.mean([rating[place] or 0 for rating in pair]) for place in (0, 1)]
-    rated = qassay.agreement(demo("entailment"), resamples=0).ratings.scales
+    rated = qassay.agreement(demo("entailment"), resamples=0).ratings
     best = {scale: ratings.runs[0] for scale, ratings in rated.items()}
     printed = paper["figure3_means"]["A"]
     return [
@@ -530,7 +530,7 @@ def _curves_of_public_runs() -> list[tuple[str, ...]]:
 def figures() -> dict[str, Figure]:
     """The forms of the papers' figures on the built-in evaluations, by the name of their file."""
     scores = demo().score()
-    rated = qassay.agreement(demo("entailment"), resamples=0).ratings.scales
+    rated = qassay.agreement(demo("entailment"), resamples=0).ratings
     sweep = beta_sweep({b: demo().score(measure=f"nugget_f(beta={b:g})").matrix for b in (1.0, 2.0, 3.0, 4.0, 5.0)})
     return {
         "paper-top-runs": top_runs(scores),

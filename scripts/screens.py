@@ -166,7 +166,7 @@ HALF_WAY: Final[Mapping[str, Screen]] = {
 FINISHED: Final[Mapping[str, Screen]] = {
     "leaderboard": Screen("/results", "organiser", RESULT),
     "units": Screen("/results/units", "organiser", RESULT),
-    "agreement": Screen("/results/agreement", "organiser", RESULT),
+    "agreement": Screen("/results/agree", "organiser", RESULT),
     "stability": Screen("/results/stability", "organiser", RESULT),
     "sensitivity": Screen("/results/sensitivity", "organiser", RESULT),
     "compare": Screen("/results/compare?a=badger&b=crane", "organiser", RESULT),

@@ -42,7 +42,7 @@ ADAPTERS = (
 )
 FLOORS = (*PURE, *ADAPTERS)
 META = (
-    "special",
+    "normal_and_t",
     "gating",
     "ranking",
     "right_or_wrong",

@@ -19,7 +19,6 @@ from scipy.stats import binomtest
 
 import qassay
 from qassay import figures
-from qassay.analysis.reporting import of_matrix
 from qassay.arrays import Floats
 from qassay.cli import main
 from qassay.cli.gate import gate_line
@@ -31,6 +30,7 @@ from qassay.meta.significance import AllPairs, Method, PairComparison, compare, 
 from qassay.meta.simulate import simulate_runs
 from qassay.reports import answers
 from qassay.studies.one_question import one_question
+from qassay.studies.reporting import of_matrix
 from qassay.tables import at_least
 
 GAP = re.compile(r"With ([\d,]+) new (\w+), a gap of (\S+) or more keeps its sign in 95 of 100 repetitions\.")

@@ -12,7 +12,6 @@ from typing import Any, assert_type
 import polars as pl
 
 import qassay
-from qassay.analysis.agreements import AgreementStudy
 from qassay.analysis.leaderboards import Leaderboard
 from qassay.meta.agreement import Agreement
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores
@@ -22,6 +21,7 @@ from qassay.meta.sensitivity import SensitivityCurves
 from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import Stability
 from qassay.results import Result
+from qassay.studies.agree import AgreementStudy
 from qassay.studies.describe import Description
 from qassay.studies.facts import Facts
 from qassay.studies.sample import DrawnSample

@@ -40,15 +40,11 @@ from qassay._version import __version__
 
 if TYPE_CHECKING:
     from qassay.analysis import (
-        agreement,
         compare,
         compare_all,
         leaderboard,
-        people,
         stability,
     )
-    from qassay.analysis.reporting import report
-    from qassay.analysis.trusting import trust
     from qassay.assessors import judge
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
@@ -59,12 +55,16 @@ if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
+    from qassay.studies.agree import agreement
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
+    from qassay.studies.people import people
     from qassay.studies.plan import plan
+    from qassay.studies.reporting import report
     from qassay.studies.reuse import reuse
     from qassay.studies.sample import sample
     from qassay.studies.sensitivity import sensitivity
+    from qassay.studies.trust import trust
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -74,7 +74,7 @@ _HOMES = {
     "ScoreMatrix": ("qassay.matrix", "ScoreMatrix"),
     "Scores": ("qassay.scoring", "Scores"),
     "UsageError": ("qassay.errors", "UsageError"),
-    "agreement": ("qassay.analysis", "agreement"),
+    "agreement": ("qassay.studies.agree", "agreement"),
     "compare": ("qassay.analysis", "compare"),
     "compare_all": ("qassay.analysis", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
@@ -84,16 +84,16 @@ _HOMES = {
     "leaderboard": ("qassay.analysis", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
-    "people": ("qassay.analysis", "people"),
+    "people": ("qassay.studies.people", "people"),
     "plan": ("qassay.studies.plan", "plan"),
     "read_matrix": ("qassay.formats.matrix", "read_matrix"),
-    "report": ("qassay.analysis.reporting", "report"),
+    "report": ("qassay.studies.reporting", "report"),
     "reuse": ("qassay.studies.reuse", "reuse"),
     "sample": ("qassay.studies.sample", "sample"),
     "scores": ("qassay.formats.scores", "read_scores"),
     "sensitivity": ("qassay.studies.sensitivity", "sensitivity"),
     "stability": ("qassay.analysis", "stability"),
-    "trust": ("qassay.analysis.trusting", "trust"),
+    "trust": ("qassay.studies.trust", "trust"),
 }
 
 __all__ = [

@@ -21,8 +21,11 @@ def defined(value: float) -> float | None:
 
 
 def none_for_nan(values: Floats) -> list[float | None]:
-    """Many numbers as results have them."""
-    return [defined(value) for value in values]
+    """A row of numbers as results have them."""
+    listed: list[float | None] = np.asarray(values, dtype=np.float64).tolist()
+    for undefined in np.flatnonzero(np.isnan(values)).tolist():
+        listed[undefined] = None
+    return listed
 
 
 def whole_numbers(values: Floats, denominator: int | None = None) -> tuple[Floats, float]:

@@ -119,5 +119,5 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return document(value)
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

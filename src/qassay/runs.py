@@ -134,7 +134,8 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
         rows = rows.filter(pl.col("question").is_not_null())
         once = unknown.unique(["run", "line"], maintain_order=True)
         yield from _faults(batch, once, "unknown-question", "is not in the test set; remove the line or correct the id")
-    if batch.objects:
+    counts = row_counts(rows, len(batch.files), len(questions))
+    if batch.objects and (counts > 1).any():
         yield from _second_responses(batch, rows)
     if task.ordered and "confidence" in rows.columns:
         yield from _confidence_order(batch, rows)
@@ -146,7 +147,6 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
             )
             yield Problem("bad-label", message, batch.files[row["run"]], row["line"], row["asked"])
     if "doc" in rows.columns:
-        counts = row_counts(rows, len(batch.files), len(questions))
         for kind, rules in task.types.items():
             of_kind = np.array(questions.types) == kind
             typed = rows if of_kind.all() else rows.filter(of_kind[rows["question"].to_physical().to_numpy()])

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import qassay
-from qassay.analysis.reporting import of_matrix
 from qassay.matrix import ScoreMatrix
 from qassay.reports import build_report
 from qassay.reports.organisations import organisation_page
+from qassay.studies.reporting import of_matrix
 
 HOSTILE = ("</style><script>document.title='pwned'</script>", '"><img src=x onerror=alert(1)>', "שלום עולם", "n" * 200)
 

@@ -18,12 +18,12 @@ LETTERS = {
 
 PAGES = (
     *("/results", "/results/units?by=question&sort=mean&down=1", "/results/describe", "/results/compare"),
-    *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agreement"),
+    *("/results/compare?a=harbor&b=meadow", "/results/sensitivity", "/results/stability", "/results/agree"),
     *("/results/facts", "/results/run?run=harbor", "/results/question?question=r1"),
 )
 # Those of them that have figures.
 WITH_FIGURES = (
-    *("/results", "/results/describe", "/results/compare", "/results/stability", "/results/agreement"),
+    *("/results", "/results/describe", "/results/compare", "/results/stability", "/results/agree"),
     *("/results/run?run=harbor", "/results/question?question=r1"),
 )
 
@@ -136,5 +136,5 @@ def test_agreement_is_open_while_judging_goes_on(
     expect(page.locator("figure.chart").first).to_be_visible()
     accessible(page)
     page.goto(f"{server.url}/results/trust?provisional=1")
-    expect(page.get_by_text("No program has judged yet.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("No program has judged yet")).to_be_visible(timeout=60_000)
     accessible(page)

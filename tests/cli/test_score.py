@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import qassay
 import random_evaluations as evaluations
 from on_disk import write_texts
 from qassay.cli import main
+from qassay.formats import files
 from qassay.formats.matrix import read_matrix
 from qassay.scoring.record import RunScore, Scores, Units, ranked
 from qassay.summaries import Mean
@@ -537,14 +539,14 @@ def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.Captu
 def test_a_file_that_cannot_be_read(
     judged: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    genuine = Path.read_bytes
+    genuine = files.open_inside
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path) -> BufferedReader:
         if path.name == "questions.jsonl":
             raise PermissionError(13, "Permission denied", str(path))
         return genuine(path)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(files, "open_inside", refuse)
     status, out, err = run_score(capsys, "score", judged, "--json")
     assert status == 1
     assert "Permission denied" in json.loads(out)["errors"][0]["message"]

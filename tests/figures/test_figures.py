@@ -21,7 +21,6 @@ import pytest
 
 import qassay
 from qassay import figures
-from qassay.analysis.pace import judging_progress as progress_of_evaluation
 from qassay.demo import copy_demo
 from qassay.display import short_name
 from qassay.errors import UsageError
@@ -37,6 +36,7 @@ from qassay.meta.progress import judging_progress
 from qassay.meta.significance import compare_all, power
 from qassay.meta.trust import Trust
 from qassay.scoring import Scores
+from qassay.studies.agree import judging_progress as progress_of_evaluation
 from qassay.studies.one_question import one_question
 
 APPROVED = Path(__file__).parent / "approved"
@@ -64,7 +64,7 @@ def records() -> dict[str, Any]:
         "sweep": beta_sweep(
             {beta: evaluation().score(measure=f"nugget_f(beta={beta:g})").matrix for beta in (1.0, 5.0)}
         ),
-        "rated": ratings.scales["correctness"],
+        "rated": ratings["correctness"],
         "fitted": qassay.sensitivity(scores, intervals=0, fit=True),
         "trust": trusted(),
         "decided": decided(),
@@ -276,7 +276,7 @@ def test_taus_are_those_of_the_comparisons() -> None:
 
 def test_labels_are_counted_as_in_the_agreement() -> None:
     pair = records()["agreement"][0].pairs[0]
-    counts = {(a, b, pair.matrix[i][j]) for i, a in enumerate(pair.labels) for j, b in enumerate(pair.labels)}
+    counts = {(a, b, count) for a, row in pair.matrix.items() for b, count in row.items()}
     assert cells(drawn()["agreement"], "row", "column", "value") == counts
 
 

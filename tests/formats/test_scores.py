@@ -640,3 +640,12 @@ def test_columns_of_numbers_beside_a_score_are_named_and_can_be_chosen(write: Wr
     assert other.scores().tolist() == pytest.approx([0.4, 0.4])
     assert other.read.endswith("metric f1")
     assert read_scores(path, metric="correct").matrix.scores().tolist() == [1.0, 0.5]
+
+
+def test_systems_of_a_table_with_repeats_may_be_named(tmp_path: Path) -> None:
+    rows = [f"q{n},{epoch},{n % 3 / 2},{(n + epoch) % 2}" for n in range(8) for epoch in (1, 2)]
+    path = tmp_path / "epochs.csv"
+    path.write_text("\n".join(["qid,epoch,new,old", *rows]), encoding="utf-8")
+    named, whole = read_scores(path, systems=["new", "old"]).matrix, read_scores(path).matrix
+    assert named.read == whole.read == "long table: 2 systems x 8 questions, 2 repeats"
+    assert named.values.tolist() == whole.values.tolist()

@@ -12,11 +12,11 @@ import pytest
 
 import qassay
 from on_disk import write
-from qassay.analysis import agreement
 from qassay.cli import main
 from qassay.errors import InputError
 from qassay.judging import KINDS, Wanted
 from qassay.judging.items import pool_items
+from qassay.studies.agree import agreement
 from qassay.tasks import task
 
 QUESTIONS = [
@@ -86,7 +86,7 @@ def test_agreement_has_the_labels_in_the_order_of_the_task(folder: Path) -> None
     other = [{"question": q, "text": t, "judgment": "incorrect" if j == "partly" else j} for q, t, j in LABELS]
     write(folder / "judgments" / "second.jsonl", other)
     (agreed,) = agreement(qassay.open(folder), resamples=0)
-    assert (agreed.labels, dict(agreed.patterns)) == (("correct", "partly", "incorrect"), {"partly/incorrect": 1})
+    assert (agreed.order, dict(agreed.patterns)) == (("correct", "partly", "incorrect"), {"partly/incorrect": 1})
 
 
 def test_equal_answers_are_one_item_with_the_contexts_of_both_and_without_the_runs(folder: Path) -> None:

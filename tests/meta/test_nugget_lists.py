@@ -11,8 +11,6 @@ import pytest
 import qassay
 from on_disk import write
 from qassay.cli import main
-from qassay.web.results import studies
-from qassay.web.results.finding import Choice
 
 TOPICS, NUGGETS = 20, 4
 
@@ -77,8 +75,6 @@ def test_every_door_compares_what_the_lists_share_and_says_that_they_differ(
     documents: dict[str, Any] = {
         "agree": json.loads(printed(capsys, "agree", place, "--json")),
         "trust": json.loads(printed(capsys, *trust, "--json")),
-        "page of agreement": studies.agreement(opened, Choice(), lambda *_: None).document,
-        "page of trust": studies.trust(opened, Choice(), lambda *_: None, assessor="ann", against="bob").document,
     }
     for door, document in documents.items():
         assert any(numbers in note for note in document["notes"]), door

@@ -319,12 +319,13 @@ def test_three_people_are_asked_whether_they_could_be_replaced(
     test = document["alternative_annotator"]
     assert test["passes"]["experts"] is True
     assert {row["person"] for row in test["people"]} == set(PEOPLE)
-    assert qassay.trust(qassay.open(folder), "program", "first", resamples=0).kappa == document["kappa"]
+    assert qassay.trust(qassay.open(folder), against="first", resamples=0).kappa == document["kappa"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ([], "no program has judged yet"),
         (["--assessor", "nobody"], "nobody"),
         (["--assessor", "adjudicated"], "--against"),
         (["--assessor", "first", "--against", "nobody"], "nobody"),

@@ -18,7 +18,6 @@ import pytest
 
 import qassay
 from qassay.analysis.judged_answers import answers_by_run
-from qassay.analysis.reporting import of_evaluation, of_matrix
 from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
@@ -26,6 +25,7 @@ from qassay.reports.answers import p_value
 from qassay.reports.latex import escape
 from qassay.reports.organisations import organisation_page, organisations
 from qassay.runs import RunInformation
+from qassay.studies.reporting import of_evaluation, of_matrix
 
 
 @cache

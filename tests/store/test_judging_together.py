@@ -11,8 +11,7 @@ from threading import Barrier
 from typing import Any
 
 import desk as desks
-import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import event
 
 import qassay
 from acting import act
@@ -27,7 +26,6 @@ from qassay.store.judging.decisions import LockedError, is_locked
 from qassay.store.judging.judgments import ConflictError
 from qassay.store.judging.nuggets import copy_list, nuggets_of
 from qassay.store.pool.items import items_of
-from qassay.store.prepared import Prepared
 
 store, desk = desks.store, desks.desk
 
@@ -40,15 +38,8 @@ def statements(store: Store) -> Iterator[list[str]]:
     def note(_: Any, __: Any, statement: str, *___: Any) -> None:
         sent.append(statement)
 
-    def note_prepared(prepared: Prepared, connection: Connection, /, **parameters: Any) -> list[tuple[Any, ...]]:
-        sent.append(repr(prepared))
-        return rows(prepared, connection, **parameters)
-
-    rows = Prepared.rows
     event.listen(store.engine, "before_cursor_execute", note)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Prepared, "rows", note_prepared)  # these go to the driver past SQLAlchemy's events
-        yield sent
+    yield sent
     event.remove(store.engine, "before_cursor_execute", note)
 
 

@@ -298,7 +298,7 @@ def test_going_back_to_a_version_that_never_was_is_refused(store: Store) -> None
 def test_plan_made_for_an_empty_table_finds_judgments_by_their_key(tmp_path: Path, request: Any) -> None:
     """PostgreSQL keeps the plan of a statement; this one would read all judgments of a set at every save."""
     store = desks.make_store(request, tmp_path, "postgresql")
-    statement = judgments._VERSIONS._compile(store.engine.dialect).text
+    statement = str(judgments._VERSIONS["postgresql"].compile(dialect=store.engine.dialect))
     for number, name in enumerate(("subjects", "name", "param_1"), 1):
         statement = statement.replace(f"%({name})s", f"${number}")
     with store.read() as connection:

@@ -7,14 +7,16 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from fastapi import File, UploadFile
 from listening import listening
 from starlette.testclient import TestClient
+from worksheets import give_out
 
 from qassay.web.application import create_app
+from qassay.web.guard import STRANGER_LIMIT
 from qassay.web.routing import ORGANISERS, PUBLIC, Input, Router, TheSite
 
 Client = Callable[..., TestClient]
@@ -189,3 +191,25 @@ def test_a_body_that_is_missing_is_named(client: Client) -> None:
     answer = client("organiser").post("/api/assignments/pool")
     assert answer.status_code == 422
     assert answer.json()["message"] == "the body is missing: send a JSON object, for example {}"
+
+
+def test_a_stranger_is_refused_before_the_body_is_read(site: Any) -> None:
+    with listening(site.app) as (_, port):
+        for cookie, length, status in (("", 100, 401), ("Cookie: other=1; qassay=x\r\n", STRANGER_LIMIT + 1, 401)):
+            head = (
+                f"POST /api/judge/1/decisions HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+                f"{cookie}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+            )
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                connection.sendall(head.encode())  # and no body
+                assert int(connection.recv(65536).split(b" ", 2)[1]) == status
+
+
+def test_a_session_that_was_ended_saves_nothing(site: Any, accounts: dict[str, int]) -> None:
+    give_out(site, accounts)
+    client, other = site.client("assessor"), site.client("assessor")
+    sent = {"key": "0123456789abcdef", "item": 1, "part": "", "expected": 0, "verdict": {}}
+    headers = {"Content-Type": "application/json", "Origin": "http://testserver"}
+    assert client.post("/api/judge/1/decisions", content=json.dumps(sent), headers=headers).status_code == 404
+    assert other.delete("/api/account/sessions", headers=headers).status_code == 200
+    assert client.post("/api/judge/1/decisions", content=json.dumps(sent), headers=headers).status_code == 401

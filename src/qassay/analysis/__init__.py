@@ -3,12 +3,8 @@
 The work is done by the pure functions of `qassay.meta`; here they get what they need from the evaluation. Each gives
 a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
 
-    leaderboards   the runs with intervals and groups     descriptions   how scores spread over units
-    one_question   every response to one question
-    overview       the test set and its key in numbers    judged_answers responses with their verdicts, run by run
-    agreements     how far judgment sets agree            by_person      who is out of line
-    rankings       rankings under other judgments         trusting       a program's judgments beside people's
-    pace           when judgments were given              reporting      all of them in one document
+    leaderboards   the runs with intervals and groups     judged_answers responses with their verdicts, run by run
+    rankings       rankings under other judgments
 
 Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
 """
@@ -26,8 +22,6 @@ from qassay.matrix import ScoreMatrix
 
 # A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
-    from qassay.analysis.agreements import AgreementStudy
-    from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
     from qassay.formats.frames import ArrowTable
@@ -217,44 +211,6 @@ def compare_all(
         seed=seed,
         progress=progress,
     )
-
-
-def agreement(
-    evaluation: Evaluation,
-    *,
-    sets: Sequence[str] | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> AgreementStudy:
-    """How far do the assessors agree? One result per kind of judgment, labels of items or pairs first.
-
-    Without `sets` all assessors' own sets are compared, and two-way keys of entailment. `resamples` bootstrap resamples
-    give the intervals (0: none).
-
-    >>> import qassay
-    >>> study = qassay.agreement(qassay.open(qassay.demo_folder()), sets=["first", "second"], resamples=0)
-    >>> study[0]
-    Agreement: the sets first and second agree on 92.8% of 1,135 items
-    """
-    from qassay.analysis.agreements import agreement_study
-
-    return agreement_study(
-        need_evaluation(evaluation, "agreement"), sets, resamples=resamples, seed=seed, progress=progress
-    )
-
-
-def people(
-    evaluation: Evaluation, *, sets: Sequence[str] | None = None, resamples: int = 1000, seed: int = 0
-) -> PeopleStudy:
-    """Which assessor is out of line, and on what? Everyone is compared with the others on the same items.
-
-    Takes all judgments that name their assessor, from the assessors' sets or from those named in `sets`. One result
-    per kind of judgment, labels of items or pairs first.
-    """
-    from qassay.analysis.by_person import people_study
-
-    return people_study(need_evaluation(evaluation, "people"), sets, resamples=resamples, seed=seed)
 
 
 def stability(

@@ -7,6 +7,7 @@ verbs are known here by name and summary alone, so that starting the command sta
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -59,6 +60,7 @@ USE_DATABASE = "--use-database"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    gc.set_threshold(100_000, 20, 50)
     arguments = list(sys.argv[1:] if argv is None else argv)
     prepare(as_json="--json" in arguments)
     if arguments == ["--version"]:

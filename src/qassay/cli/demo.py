@@ -128,11 +128,11 @@ def _report_to_keep() -> None:
 
 def _write_report(path: Path) -> str:
     """Write the report of the built-in evaluation; the answer in a sentence."""
-    from qassay.analysis.reporting import of_evaluation
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
     from qassay.formats import files
     from qassay.reports import build_report
+    from qassay.studies.reporting import of_evaluation
 
     # The commands in it are about the copy that `qassay demo --to demo` makes.
     report = build_report(of_evaluation(open_evaluation(demo_folder()), sources=["demo"]))
@@ -213,9 +213,10 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import agreement, compare, stability
+    from qassay.analysis import compare, stability
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
+    from qassay.studies.agree import agreement
     from qassay.studies.sensitivity import sensitivity
 
     evaluation = open_evaluation(demo_folder())
@@ -303,7 +304,7 @@ def disagreements(evaluation: Evaluation, agreement: Agreement) -> Table:
     """One item for each combination of labels on which the assessors disagree, the most frequent first."""
     examples: dict[str, tuple[Cell, ...]] = {}
     for question, item, *labels in evaluation.labels(agreement.sets).drop_nulls().iter_rows():
-        combination = "".join(sorted(labels, key=agreement.labels.index))
+        combination = "".join(sorted(labels, key=agreement.order.index))
         answer = item.partition("\t")[2]
         examples.setdefault(combination, (_short(evaluation.questions.by_id[question].text), _short(answer), *labels))
     rows = [

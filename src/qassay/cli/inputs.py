@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from qassay.scoring import HowScored, Scores
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
-NO_MEASURE = "--measure is for an evaluation; a metric of a table is chosen with --metric NAME"
 SourcesArgument: TypeAlias = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=SOURCES)]
 FolderArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="An evaluation.")]
 KeyOption: TypeAlias = Annotated[
@@ -114,9 +113,6 @@ TargetOption: TypeAlias = Annotated[
 SampleOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, if there are several."),
-]
-ResamplesOption: TypeAlias = Annotated[
-    int, typer.Option("--resamples", min=0, max=100_000, help="Bootstrap resamples behind the intervals; 0: none.")
 ]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -237,8 +233,7 @@ class ScoringOptions(TableOptions, EvaluationOptions):
                 self.scores(evaluation).matrix if pair is None else evaluation.matrix_of(pair, self.key, **self.how)
             )
             return ScoreTables({matrix.measure: matrix})
-        if self.measure is not None:
-            raise UsageError(NO_MEASURE)
+        refuse_measure(self.measure)
         options = {"--key": self.key is not None, "--component": self.component is not None}
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
         return self.read_tables(sources, self.missing, pair)
@@ -322,6 +317,12 @@ def refuse_without_correction(correct_with: str | None, options: Mapping[str, ob
     names = [name for name, value in options.items() if value is not None]
     if names and correct_with is None:
         raise UsageError(f"{names[0]} goes with --correct-with, which names the labels of people")
+
+
+def refuse_measure(measure: object) -> None:
+    """Stop at a measure of an evaluation where there is a table of scores."""
+    if measure:
+        raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
 
 
 def refuse(kind: str, options: Mapping[str, object]) -> None:

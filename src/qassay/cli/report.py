@@ -133,7 +133,7 @@ def command(
 
 def _material(sources: Sequence[str], tables: ScoreTables | None, scoring: ScoringOptions, seed: int) -> Material:
     """The results of the sources."""
-    from qassay.analysis.reporting import of_evaluation, of_matrix
+    from qassay.studies.reporting import of_evaluation, of_matrix
 
     options = _options(scoring)
     if tables is None:

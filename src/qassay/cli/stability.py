@@ -18,6 +18,7 @@ from qassay.cli.inputs import (
     about,
     named_sets,
     refuse,
+    refuse_measure,
     takes_scoring,
     warn,
 )
@@ -85,8 +86,7 @@ def command(
                 progress=update,
             )
     else:
-        if measure:
-            raise UsageError("--measure is for an evaluation; a metric of a table is chosen with --metric NAME")
+        refuse_measure(measure)
         options = {"--sets": sets, "--component": component, "--unjudged": unjudged != "stop"}
         refuse("tables of scores", options | {"--metric all": reading.every_metric})
         if len(sources) < 2:

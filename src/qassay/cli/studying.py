@@ -11,7 +11,6 @@ import typer
 
 from qassay.cli.by_metric import Answer, give_answers
 from qassay.cli.inputs import (
-    NO_MEASURE,
     FolderArgument,
     JsonOption,
     SourcesArgument,
@@ -20,6 +19,7 @@ from qassay.cli.inputs import (
     names_in,
     need_two_systems,
     refuse,
+    refuse_measure,
 )
 from qassay.cli.output import headline, print_json, print_tables, progress, visible
 from qassay.errors import UsageError
@@ -59,8 +59,7 @@ def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: An
             given = answer(_opened(source), computed)
             print_json(given.document) if as_json else given.show()
             return
-        if computed.get("measure") is not None:
-            raise UsageError(NO_MEASURE)
+        refuse_measure(computed.get("measure"))
         of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
         refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
         chosen = {name: value for name, value in computed.items() if name != "missing"}

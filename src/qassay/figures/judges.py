@@ -39,21 +39,20 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 MOST_HISTOGRAMS = 12
 
 
-def agreement_matrix(pair: PairAgreement, about: str = "") -> Figure:
-    """How often each label of one judge meets each label of the other; `about` names what was judged."""
-    rows = [
-        (first, second, count)
-        for first, counts in zip(pair.labels, pair.matrix, strict=True)
-        for second, count in zip(pair.labels, counts, strict=True)
-    ]
+def agreement_matrix(pair: PairAgreement, about: str = "", number: int | None = None) -> Figure:
+    """How often each label of one judge meets each label of the other; `about` names what was judged.
+
+    `number` is the place of the pair among those that are drawn beside each other.
+    """
+    rows = [(first, second, count) for first, counts in pair.matrix.items() for second, count in counts.items()]
     total = sum(row[2] for row in rows)
     same = sum(row[2] for row in rows if row[0] == row[1])
     a, b = called(pair.a), called(pair.b)
     on = f" on {about}" if about else ""
     answer = f"{a} and {b} give the same label to {same:,} of {total:,}{on and f' {about}'}."
     return figure(
-        "agreement",
-        square(_shares(rows), list(pair.labels), list(pair.labels), ",d"),
+        "agreement" if number is None else f"labels-{about.replace(' ', '-')}-{number}",
+        square(_shares(rows), list(pair.matrix), list(pair.matrix), ",d"),
         title=f"Labels of {a} (rows) and {b} (columns){on}",
         caption=f"{answer} The shade of a cell is its share of the row; on the diagonal both agree.",
         description=answer,

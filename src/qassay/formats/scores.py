@@ -209,7 +209,10 @@ class _Reader:
             return None
         table = loaded[0]
         header = [name.strip() for name in table.grid.header]
-        names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
+        roles, named = table.roles, set(self.systems or ())
+        beside = {header[place] for place in (roles.repeat, roles.metric) if place is not None}
+        # Systems may be called as columns of a long table are; a column of repeats or metrics beside them is none.
+        names_columns = bool(named) and named <= set(header) and beside <= named
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
         if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None

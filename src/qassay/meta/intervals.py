@@ -19,8 +19,8 @@ from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix, too_few_for_intervals
 from qassay.meta.blocks import block_index, chunks, scores_without
+from qassay.meta.normal_and_t import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.meta.repeats import mean_uncertainty
-from qassay.meta.special import ndtr, ndtri, normal_quantiles, two_sided_t_line
 from qassay.results import document
 from qassay.tables import Column, Table, counted, table
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from qassay.errors import UsageError
 from qassay.results import Result
 from qassay.tables import Column, Table, plural, table
 
@@ -54,19 +52,9 @@ class JudgingProgress(Result):
         columns: list[Column | str] = ["set", Column("judgments"), Column("without a time"), "first", "last"]
         return table("Judgments by set", columns, rows)
 
-    def as_json(self) -> dict[str, Any]:
-        """The record as a document."""
-        return {
-            "judgments": dict(self.judgments),
-            "untimed": dict(self.untimed),
-            "points": {name: [list(point) for point in points] for name, points in self.points.items()},
-        }
-
 
 def judging_progress(times: Mapping[str, Sequence[str | None]]) -> JudgingProgress:
     """The progress of sets from the times of their judgments (RFC 3339 in UTC; None: not known)."""
-    if not times:
-        raise UsageError("there are no judgments: their progress cannot be shown")
     points = {}
     for name, moments in times.items():
         known = sorted(moment for moment in moments if moment is not None)

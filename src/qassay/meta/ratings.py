@@ -8,7 +8,7 @@ set, whose assessor may be another person for each question.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ import polars as pl
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, UsageError
 from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
-from qassay.results import Figured, document
+from qassay.results import UNREPORTED, Figured
 from qassay.tables import DASH, MANUAL_RUN, Cell, Column, Table, starred, table
 
 # The values of each scale. Correctness is asked only where a justification is understood; unassigned counts as 0.
@@ -51,7 +51,7 @@ class ScaleRatings(Figured):
     krippendorff_alpha_interval: float | None
     intervals: Mapping[str, Interval | None]
     notes: tuple[str, ...] = ()
-    manual: frozenset[str] = frozenset()
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
 
     def tables(self) -> tuple[Table, ...]:
         """Means and histograms; mean ranks by judge."""
@@ -91,32 +91,10 @@ class ScaleRatings(Figured):
         ]
         return table(f"{self.scale.capitalize()}: mean rank by judge", columns, rows, self._star_note())
 
-    def as_json(self) -> dict[str, object]:
-        """All figures under their names; histogram values as strings."""
-        histogram = {run: {str(value): n for value, n in counts.items()} for run, counts in self.histogram.items()}
-        return {
-            **document(self, "judges", "questions", "ratings"),
-            "histogram": histogram,
-            **document(self, "mean", "mean_rank", "judge_ranks", *ALPHAS, "intervals", "notes"),
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Ratings:
-    """The ratings of an evaluation, one record a scale."""
-
-    scales: Mapping[str, ScaleRatings]
-
-    def tables(self) -> tuple[Table, ...]:
-        """The tables of every scale."""
-        return tuple(shown for scale in self.scales.values() for shown in scale.tables())
-
-    def as_json(self) -> dict[str, object]:
-        """One object a scale."""
-        return {name: scale.as_json() for name, scale in self.scales.items()}
-
-
-def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: frozenset[str] = frozenset()) -> Ratings:
+def rate(
+    frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: frozenset[str] = frozenset()
+) -> dict[str, ScaleRatings]:
     """Describe ratings given as one row per set, assessor (may be absent or null), question and run, by scale.
 
     An unassigned correctness (null beside an understandability) counts as 0 in histogram, mean and ranks [RTE08];
@@ -137,7 +115,7 @@ def rate(frame: pl.DataFrame, *, seed: int = 0, resamples: int = 1000, manual: f
         if len(rated):
             described = _scale(_checked(rated, scale), scale, seed=seed, resamples=resamples)
             result[scale] = replace(described, manual=manual)
-    return Ratings(result)
+    return result
 
 
 def _judge(frame: pl.DataFrame, scale: str) -> pl.Expr:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.arrays import Floats, Integers
-from qassay.meta.special import ndtri
+from qassay.meta.normal_and_t import ndtri
 
 # Numbers of flipped units further than this from their mean, in standard deviations, are left to the tails.
 _REACH = 7.0

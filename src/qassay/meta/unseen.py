@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from qassay.arrays import TIE, Floats
-from qassay.meta.special import two_sided_t_line
+from qassay.meta.normal_and_t import two_sided_t_line
 
 
 def shows_one_difference(differences: Floats, weights: Floats, tolerance: float) -> bool:

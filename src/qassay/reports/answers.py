@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
+from qassay.meta.agreement.nugget_lists import differences
 from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.meta.significance import limit, percent, signed
@@ -86,7 +87,7 @@ def judges(material: Material) -> list[str]:
         if kind.raw is not None:
             sets = listed(kind.sets)
             sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
-    sentences += material.nugget_lists.differences()
+    sentences += differences(material.nugget_lists)
     ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"

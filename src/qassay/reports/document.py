@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from qassay.figures import Figure
 from qassay.matrix import ScoreMatrix
-from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.agreement.result import Agreement
 from qassay.meta.distributions import ScoreDistributions
 from qassay.meta.intervals import ScoreIntervals
 from qassay.meta.planning import Plan
-from qassay.meta.ratings import Ratings
+from qassay.meta.ratings import ScaleRatings
 from qassay.meta.sensitivity import SensitivityCurves
 from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import MeasureStability
@@ -45,8 +45,8 @@ class Material:
     curves: SensitivityCurves | None = None
     plan: Plan | None = None
     agreement: tuple[Agreement, ...] = ()
-    nugget_lists: NuggetLists = field(default_factory=NuggetLists)
-    ratings: Ratings | None = None
+    nugget_lists: tuple[ListPair, ...] = ()
+    ratings: Mapping[str, ScaleRatings] = field(default_factory=dict)
     stability: MeasureStability | None = None
     judged_by: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from qassay.arrays import TIE
 from qassay.display import as_sentence, called, enumerated, titled
 from qassay.errors import UsageError
 from qassay.frames import ends
+from qassay.meta.agreement.result import PAIRS_DRAWN, Agreement
 from qassay.meta.distributions import NAMED
 from qassay.meta.ranking import places
 from qassay.meta.significance import SHARED_LETTER, percent, signed
@@ -24,11 +25,7 @@ from qassay.tables import MANUAL_RUN, PROBABILITY, Cell, Column, Table, counted,
 
 if TYPE_CHECKING:
     from qassay.figures import Figure
-    from qassay.meta.agreement.result import Agreement
     from qassay.meta.significance import PairComparison
-
-# Agreement matrices of this many pairs of judges; the tables have all.
-MATRICES = 3
 
 
 def build_report(material: Material) -> Report:
@@ -179,8 +176,8 @@ def _judges(material: Material) -> Section | None:
     for kind in material.agreement:
         if kind.raw is not None:
             exhibits += _of_agreement(kind)
-    listed = enumerate(material.nugget_lists.tables(), start=1)
-    exhibits += [Exhibit(f"nugget-lists-{number}", table, folded=True) for number, table in listed]
+    lists = enumerate(material.nugget_lists, start=1)
+    exhibits += [Exhibit(f"nugget-lists-{number}", pair.table(), folded=True) for number, pair in lists]
     ranks = material.stability
     if ranks is not None and len(ranks.sets) > 1:
         exhibits += _drawn(lambda: figures.ranks_by_set(ranks))
@@ -188,7 +185,7 @@ def _judges(material: Material) -> Section | None:
             exhibits += _drawn(lambda: figures.tau_heat_map(ranks))
         if ranks.swaps_with_reference:
             exhibits.append(Exhibit("swaps", replace(ranks.largest_swaps(), title="Pairs of runs that change places")))
-    for scale in () if material.ratings is None else material.ratings.scales.values():
+    for scale in material.ratings.values():
         exhibits += _drawn(partial(figures.rating_histogram, scale))
         exhibits += _drawn(partial(figures.mean_rank_by_judge, scale))
     if not exhibits:
@@ -200,9 +197,8 @@ def _of_agreement(kind: Agreement) -> list[Exhibit]:
     """The statistics of one kind of judgment, and the labels of the first pairs of judges."""
     name = kind.about.replace(" ", "-")
     exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
-    for number, pair in enumerate(kind.pairs[:MATRICES], start=1):
-        drawn = figures.agreement_matrix(pair, kind.about)
-        drawn = replace(drawn, name=f"labels-{name}-{number}")
+    for number, pair in enumerate(kind.pairs[:PAIRS_DRAWN], start=1):
+        drawn = figures.agreement_matrix(pair, kind.about, number)
         exhibits.append(Exhibit(drawn.name, drawn.table, drawn, folded=True))
     return exhibits
 

@@ -37,7 +37,6 @@ ROWS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
 OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     # The documents of a study are its records.
     **{name: (f"qassay {name} --json", ()) for name in COMMANDS},
-    "agree": ("qassay agree --json", (analyses.Agree, analyses.AgreeByPerson)),
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
@@ -58,7 +57,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "import": ("qassay import --json", (outputs.Import,)),
     "init": ("qassay init --json", (outputs.Init,)),
     "judge": ("qassay judge --json", (outputs.Judge, outputs.JudgePlanned, outputs.JudgeNuggets)),
-    "trust": ("qassay trust --json", (analyses.Trust,)),
     "pool": ("qassay pool --json", (outputs.Pool,)),
     "report": ("qassay report --json", (outputs.Report, outputs.ResultPages)),
     "restore": ("qassay restore --json", (outputs.Restore,)),

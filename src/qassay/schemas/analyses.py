@@ -1,6 +1,4 @@
-"""Documents of analyses: comparing, sensitivity, agreement, stability, planning, describing, reuse, trust, and all
-of `demo`.
-"""
+"""Documents of analyses: comparing, stability, and all of `demo`."""
 
 from __future__ import annotations
 
@@ -92,100 +90,6 @@ class CompareAll(TypedDict):
     notes: Notes
 
 
-class PairAgreement(TypedDict):
-    """Two sets compared."""
-
-    a: str
-    b: str
-    agreement: Number
-    folded: Number
-    cohen_kappa: Number
-    folded_kappa: Number
-    intervals: dict[str, Interval]
-    matrix: dict[str, dict[str, int]]
-
-
-class NuggetListPair(TypedDict):
-    """The nugget lists of two assessors, on the questions of both; pairs of numbers are those of a and b."""
-
-    a: str
-    b: str
-    questions: int
-    nuggets: list[int]
-    vital: list[int]
-    okay: list[int]
-    both: int
-    same_mark: int
-
-
-class PersonDifference(TypedDict):
-    """A label of a person where the others say another."""
-
-    own: str
-    others: str
-    items: float
-    share: float
-
-
-class PersonAgreement(TypedDict):
-    """One person beside the others on the same items."""
-
-    person: str
-    items: int
-    common: int
-    agreement: Number
-    interval: Interval
-    kappa: Number
-    labels: dict[str, float]
-    others_labels: dict[str, float]
-    compared: int
-    agreement_there: Number
-    others_agreement: Number
-    out_of_line: bool
-    differs: list[PersonDifference]
-    by_type: dict[str, float]
-    seconds: Number
-
-
-class AgreeByPerson(TypedDict):
-    """Who is out of line (`agree --by person`); further kinds of judgment follow under their own names."""
-
-    people: list[PersonAgreement]
-    krippendorff_alpha: Number
-    interval: Interval
-    items: int
-    about: str
-    out_of_line: list[str]
-    answer: str
-    notes: Notes
-
-
-class Agree(TypedDict):
-    """Agreement of judgment sets; further kinds of judgment follow under their own names."""
-
-    sets: list[str]
-    items: int
-    disagreements: int
-    patterns: dict[str, int]
-    raw: Number
-    folded: Number
-    fold: dict[str, str]
-    fleiss_kappa: Number
-    krippendorff_alpha: Number
-    krippendorff_alpha_ordinal: Number
-    scott_pi: Number
-    intervals: dict[str, Interval]
-    labels: dict[str, dict[str, int]]
-    pairs: list[PairAgreement]
-    resamples: int
-    seed: int
-    about: str
-    notes: Notes
-    not_all_wrong: NotRequired[int]
-    nugget_lists: NotRequired[list[NuggetListPair]]
-    ratings: NotRequired[dict[str, Any]]
-
-
 class SwappedPair(TypedDict):
     """Two runs whose order another set reverses."""
 
@@ -235,80 +139,10 @@ class Stability(TypedDict):
     noise: NotRequired[dict[str, Any]]
 
 
-class TrustedLabels(TypedDict):
-    """Agreement on the labels of one kind, before folding."""
-
-    agreement: Number
-    kappa: Number
-    matrix: dict[str, dict[str, int]]
-
-
-class TrustedRuns(TypedDict):
-    """The ranking of the runs by the program beside that by people."""
-
-    tau: Number
-    tau_ap: Number
-    swaps: int
-    pairs: int
-    largest_swapped_difference: Number
-    rmse: Number
-    tau_best_third: Number
-
-
-class TrustedQuestions(TypedDict):
-    """The rankings on single questions."""
-
-    mean_tau: Number
-    questions: int
-
-
-class TrustBias(TypedDict):
-    """How much higher the program scores than people."""
-
-    bias: Number
-    interval: Interval
-
-
-class TrustPair(TrustBias):
-    """The bias of the difference of two runs."""
-
-    a: str
-    b: str
-
-
-class Trust(TypedDict):
-    """An automatic assessor beside people."""
-
-    assessor: str
-    against: str
-    items: int
-    agreement: Number
-    kappa: Number
-    ac1: Number
-    sensitivity: Number
-    specificity: Number
-    labels: dict[str, TrustedLabels]
-    runs: TrustedRuns
-    questions: TrustedQuestions
-    bias: dict[str, TrustBias]
-    pairs: list[TrustPair]
-    by_length: dict[str, TrustBias]
-    by_type: dict[str, TrustBias]
-    left_out: dict[str, int]
-    copied: int
-    alternative_annotator: Any
-    intervals: dict[str, Interval]
-    measure: str | None
-    nugget_lists: NotRequired[list[NuggetListPair]]
-    higher_is_better: bool
-    direction_assumed: bool
-    notes: Notes
-
-
 class Story(TypedDict):
     """The demonstration, part by part."""
 
     evaluation: dict[str, Any]
     score: Score
-    agree: Agree
+    agree: dict[str, Any]
     stability: Stability

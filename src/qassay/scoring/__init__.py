@@ -144,7 +144,7 @@ def _record(tally: Tally, measure: Measure, values: Mapping[str, Floats], units:
         better=_better(tally),
         unit_name=_unit_name(tally, measure),
         scale=_scale(tally, measure),
-        right_or_wrong=_right_or_wrong(tally, measure),
+        right_or_wrong=bool(np.isin(units.values[~np.isnan(units.values)], (0.0, 1.0)).all()),
         judges=_judges(tally, measure),
     )
 
@@ -184,13 +184,6 @@ def _unit_name(tally: Tally, measure: Measure) -> tuple[str, str]:
     if measure.by_series:
         return ("series", "series")
     return ("pair", "pairs") if set(task.types) == {"pair"} else ("question", "questions")
-
-
-def _right_or_wrong(tally: Tally, measure: Measure) -> bool:
-    """Whether the task lets a question score 0 or 1 alone, whatever the runs at hand score."""
-    if measure.needs is LabelCounts:
-        return set(tally.task.values.values()) <= {0.0, 1.0}
-    return measure.denominator == 1
 
 
 def _scale(tally: Tally, measure: Measure) -> tuple[float, float]:

@@ -106,7 +106,7 @@ class Scores(Result):
     # What people call a unit, and the lowest and highest score of a question.
     unit_name: tuple[str, str] = ("question", "questions")
     scale: tuple[float, float] = (0.0, 1.0)
-    # Whether a question can have no other scores than 0 and 1.
+    # Whether no run has other scores than 0 and 1, whichever runs are shown.
     right_or_wrong: bool = False
     # Under a key of several sets: how many judgments of each run come from each of them.
     judged_by: Mapping[str, Mapping[str, int]] | None = None
@@ -304,7 +304,7 @@ class Scores(Result):
             "runs": [self._run_json(row) for row in self.runs],
             "units": list(self.units.ids),
             "matrix": {row.run: none_for_nan(self.units.values[place[row.run]]) for row in self.runs},
-            "questions": {row.run: self._questions_json(place[row.run]) for row in self.runs},
+            "questions": self._questions_json(place),
             **document(self, "dropped"),
         }
         if total := self.contingency():
@@ -347,13 +347,14 @@ class Scores(Result):
             result["manual"] = True
         return result
 
-    def _questions_json(self, row: int) -> dict[str, float | None]:
-        scored = {
-            question.id: value
-            for questions, values in self.questions.values()
-            for question, value in zip(questions, none_for_nan(values[row]), strict=True)
-        }
-        return {name: scored[name] for name in self.asked if name in scored}
+    def _questions_json(self, place: Mapping[str, int]) -> dict[str, dict[str, float | None]]:
+        """The scores of every question, in the order of the test set, of every run."""
+        scored = [question.id for questions, _ in self.questions.values() for question in questions]
+        column = {name: number for number, name in enumerate(scored)}
+        names = [name for name in self.asked if name in column]
+        values = np.concatenate([values for _, values in self.questions.values()], axis=1)
+        values = values[:, [column[name] for name in names]]
+        return {row.run: dict(zip(names, none_for_nan(values[place[row.run]]), strict=True)) for row in self.runs}
 
 
 def _by_run(numbers: Mapping[str, int]) -> str:

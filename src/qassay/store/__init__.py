@@ -5,8 +5,7 @@ give it. An evaluation without a store never loads more of this package than thi
 
     schema           the tables                             versions       brought up to date (migrations/)
     engine           opened: who reads, who writes          settings       settings, record of actions, fingerprint
-    backups          copied and put back                    prepared       statements that every save runs
-    acts             who does what, when
+    backups          copied and put back                    acts           who does what, when
 
     folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
     people/          accounts, passwords, sessions

@@ -7,7 +7,6 @@ by itself.
 
 from __future__ import annotations
 
-import math
 import os
 import sqlite3
 import threading
@@ -19,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from qassay.errors import InputError, Problem
 from qassay.extras import install_line
@@ -42,9 +40,6 @@ from qassay.store.versions import migrate
 BUSY_MILLISECONDS = 15_000
 # Pages of SQLite's log before they are copied into the file, which a save waits for: 32 MiB, or about 500 saves.
 LOG_PAGES = 8_000
-# A connection to PostgreSQL that was used so short a time ago is used again without asking whether it still works.
-TRUSTED_SECONDS = 1.0
-_RESTING = "resting since"
 _FAULTS = {
     "is locked": (
         "another program is using the database (a server, a backup, a database browser). Wait until it is done, or stop"
@@ -79,16 +74,6 @@ class Store:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 yield connection
-
-    @contextmanager
-    def ask(self) -> Iterator[Connection]:
-        """A connection for one query, which sees one state by itself: nothing is sent before it or after it."""
-        with self.engine.connect() as connection:
-            if self.is_file:
-                connection.execution_options(alone=True)
-            else:
-                connection.execution_options(isolation_level="AUTOCOMMIT")
-            yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -237,44 +222,12 @@ def connect(url: str | URL) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             return _sqlite(url)
         if parsed.get_backend_name() == "postgresql":
-            return _postgresql(url)
+            return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
     except (ArgumentError, ImportError) as error:
         hint = f". Install its driver: {install_line('postgres')}" if isinstance(error, ImportError) else ""
         raise InputError(Problem("configuration", f"database: {error}{hint}", "qassay.toml")) from None
     message = f"database: {parsed.get_backend_name()} is not served; it is sqlite or postgresql+psycopg"
     raise InputError(Problem("configuration", message, "qassay.toml"))
-
-
-def _postgresql(url: str | URL) -> Engine:
-    engine = create_engine(url, pool_size=10, max_overflow=30)
-    last_lost = -math.inf
-
-    @event.listens_for(engine, "invalidate")
-    def _lose(*_: object) -> None:
-        """Where the server closed one connection, it may have closed all."""
-        nonlocal last_lost
-        last_lost = time.monotonic()
-
-    @event.listens_for(engine, "checkin")
-    def _rest(_: object, entry: ConnectionPoolEntry) -> None:
-        entry.info[_RESTING] = time.monotonic()
-
-    @event.listens_for(engine, "checkout")
-    def _ask(raw: Any, entry: ConnectionPoolEntry, _: object) -> None:
-        """Ask whether the server is still there, where it may have been restarted meanwhile."""
-        since = entry.info.get(_RESTING, math.inf)
-        is_trusted = since > max(last_lost, time.monotonic() - TRUSTED_SECONDS)
-        if not is_trusted and not _is_there(engine, raw):
-            raise InvalidatePoolError
-
-    return engine
-
-
-def _is_there(engine: Engine, raw: Any) -> bool:
-    try:
-        return engine.dialect.do_ping(raw)
-    except engine.dialect.loaded_dbapi.Error:
-        return False
 
 
 def _sqlite(url: str | URL) -> Engine:
@@ -310,8 +263,7 @@ def _sqlite(url: str | URL) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        if not options.get("alone", False):
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")
 
     return engine
 

@@ -85,7 +85,7 @@ def _refuse_what_serve_refuses(plan: Plan) -> None:
         plan,
         folder=folder,
         appended={moved(path): lines for path, lines in plan.appended.items()},
-        replaced={moved(path): text for path, text in plan.replaced.items()},
+        replaced={moved(path): text for path, text in plan.replaced.items() if path != plan.folder.configuration},
         removed={moved(path) for path in plan.removed},
     ).write_files()
     if faults := _faults_for_store(folder, plan):

@@ -1,7 +1,9 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    agree   how far judgment sets agree              people  who is out of line
     plan    how many questions does it take?         sample  which questions should people judge?
+    trust   does a program judge like people?        reporting  all of them in one document
     sensitivity  which gaps would new questions repeat?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
@@ -19,11 +21,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from qassay.errors import InputError
 from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "plan", "reuse", "sample", "sensitivity")
+COMMANDS = ("agree", "describe", "facts", "plan", "reuse", "sample", "sensitivity", "trust")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -33,6 +36,10 @@ BEST, REAL, WHERE, JUDGES, MORE = (
     "Do the judges agree?",
     "How many more questions?",
 )
+
+
+class NothingYetError(InputError):
+    """What the study is about does not exist so far: its page says so, in place of results."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,7 @@ from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
 from qassay.meta.correction.sampling import Sample, new_sample
-from qassay.meta.special import ndtri
+from qassay.meta.normal_and_t import ndtri
 from qassay.options import HowScored, Option, Seed
 from qassay.pages import Exhibit, Page
 from qassay.questions import TestSet

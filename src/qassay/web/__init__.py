@@ -4,7 +4,6 @@ application      create_app, the checks around every request, and the connection
 site             what is served, how, and who asks: Site (folder, store, configuration), Settings, Person
 routing          Router.page, Router.action, Router.download, and what views ask for: ThePerson, TheSite
 guard            what happens before a view: who is it, may they, is the body fit to be read
-direct           changes that are checked, made and answered in one thread
 single_sign_on   from an identity provider to an account
 errors           what is answered when something is wrong, in words of the page
 logs             one line per request, and the numbers of /metrics

@@ -13,7 +13,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
-from anyio import to_thread
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -25,7 +24,6 @@ from starlette.types import Message, Receive
 
 from qassay.store.people import admit_invited, find_subject, is_invited
 from qassay.store.people.sessions import find_session, find_token, note_session, note_token
-from qassay.web.direct import DirectView
 from qassay.web.errors import GoTo, Refusal, cannot_be_written, is_busy, wants_json
 from qassay.web.site import Person, Site
 
@@ -54,10 +52,9 @@ class GuardedRoute(APIRoute):
         *,
         roles: frozenset[str],
         upload: bool = False,
-        direct: DirectView | None = None,
         **more: Any,
     ) -> None:
-        self.roles, self.upload, self.direct = roles, upload, direct
+        self.roles, self.upload = roles, upload
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -66,15 +63,8 @@ class GuardedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             site: Site = request.app.state.site
-            fit = await _with_short_body(request, site) if self.direct is not None else None
-            if fit is not None:
-                body = await fit.body()
-                answered = await to_thread.run_sync(self._answer, fit, site, body, limiter=site.writers)
-                if answered is not None:
-                    return answered
-            else:
-                await run_in_threadpool(self._let_in, request, site)
-                fit = await _with_body(request, site, upload=self.upload)
+            await run_in_threadpool(self._let_in, request, site)
+            fit = await _with_body(request, site, upload=self.upload)
             try:
                 return await view(fit)
             except HTTPException as error:
@@ -99,15 +89,6 @@ class GuardedRoute(APIRoute):
         _admit(request, person, self.roles)
         return person
 
-    def _answer(self, request: Request, site: Site, body: bytes) -> Response | None:
-        """The answer of a view that can be answered directly; None where the framework has to say what is wrong."""
-        person = self._let_in(request, site)
-        _check_body(request, site, body)
-        arguments = self.direct.arguments(request.path_params, body) if self.direct is not None else None
-        if self.direct is None or arguments is None:
-            return None
-        return self.direct.answer(person, site, arguments)
-
 
 def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> None:
     if PUBLIC in roles or (person is not None and person.role in roles):
@@ -118,21 +99,6 @@ def _admit(request: Request, person: Person | None, roles: frozenset[str]) -> No
         raise Refusal(401, "sign in first", headers={"WWW-Authenticate": "Bearer"})
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     raise GoTo("/sign-in" + (f"?then={quote(address, safe='/')}" if address != "/" else ""))
-
-
-async def _with_short_body(request: Request, site: Site) -> Request | None:
-    """The request with its body, read before it is known who sends it; None where that has to be known first.
-
-    It is as short as what strangers may send to the door, and says who it is from: who says nothing is refused unread.
-    """
-    headers = request.headers
-    length, most = headers.get("content-length", ""), min(site.settings.body_limit, STRANGER_LIMIT)
-    named = "cookie" in headers or "authorization" in headers or site.settings.trusted_header is not None
-    if not named or not length.isdigit() or not 0 < int(length) <= most:
-        return None
-    fit = _limited(request, site, most)
-    await fit.body()
-    return fit
 
 
 def _limited(request: Request, site: Site, most: int) -> Request:
@@ -185,7 +151,7 @@ def identify(request: HTTPConnection, site: Site) -> Person | None:
     secret = request.cookies.get(site.settings.cookie)
     if not secret:
         return None
-    with site.store.ask() as connection:
+    with site.store.read() as connection:
         session = find_session(connection, secret)
     if session is None:
         return None
@@ -237,7 +203,7 @@ def _by_token(sent: str, site: Site) -> Person:
     wrong = Refusal(401, "the token is not known or was revoked", headers={"WWW-Authenticate": "Bearer"})
     if scheme.lower() != "bearer":
         raise wrong
-    with site.store.ask() as connection:
+    with site.store.read() as connection:
         token = find_token(connection, secret.strip())
     if token is None:
         raise wrong

@@ -34,7 +34,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qassay.web.direct import direct_view
 from qassay.web.guard import PUBLIC as ANYONE
 from qassay.web.guard import GuardedRoute
 from qassay.web.rendering import render
@@ -129,8 +128,7 @@ class Router:
         """Declare an endpoint that takes and answers JSON, at /api + path."""
 
         def declare(view: View) -> View:
-            direct = None if upload else direct_view(view, path, status, {_person: "person", _site: "site"})
-            self._add(method, "/api" + path, view, roles, upload=upload, direct=direct, status_code=status)
+            self._add(method, "/api" + path, view, roles, upload=upload, status_code=status)
             return view
 
         return declare

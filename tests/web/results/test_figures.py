@@ -91,7 +91,7 @@ def test_a_picture_too_large_for_a_page_is_left_out(monkeypatch: pytest.MonkeyPa
 
 
 def test_ratings_and_decisions_have_figures(demos) -> None:
-    names = [figure["name"] for figure in demos["entailment"].page("/results/agreement")["figures"]]
+    names = [figure["name"] for figure in demos["entailment"].page("/results/agree")["figures"]]
     assert {"histogram-correctness", "mean-rank-correctness"} <= set(names)
     assert len(set(names)) == len(names)
 
@@ -99,9 +99,9 @@ def test_ratings_and_decisions_have_figures(demos) -> None:
 def test_without_a_program_the_page_of_programs_says_so_and_is_not_offered(demos) -> None:
     page = demos["series"].page("/results/trust")
     assert page["state"] == "found"
-    assert page["answer"].startswith("No program has judged yet.")
+    assert page["answer"].startswith("No program has judged yet")
     assert page["tables"] == page["figures"] == []
-    beside = [tab["label"] for tab in demos["series"].page("/results/agreement")["beside"]]
+    beside = [tab["label"] for tab in demos["series"].page("/results/agree")["beside"]]
     assert beside == ["Agreement", "People", "Stability"]
 
 

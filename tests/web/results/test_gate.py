@@ -150,7 +150,7 @@ def half_way(tmp_path_factory, serve):
     return serve(folder)
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/results/agreement", "/results/people", "/results/trust", "/results/run"])
+@pytest.mark.parametrize("path", [*PAGES, "/results/agree", "/results/people", "/results/trust", "/results/run"])
 def test_no_page_of_the_demonstration_is_locked_or_fails(half_way, path: str) -> None:
     page = half_way.page(path, **({"run": "hobby"} if path == "/results/run" else {}))
     assert page["state"] == "found", page["message"]
@@ -184,7 +184,7 @@ def test_early_results_can_be_hidden_and_are_recorded(half_way) -> None:
         shown = organiser.get("/results/units").text
         assert "finished=1" in shown
         assert half_way.page("/results/units", finished=1)["state"] == "found"
-        assert half_way.page("/results/agreement")["state"] == "found", "agreement is open while judging goes on"
+        assert half_way.page("/results/agree")["state"] == "found", "agreement is open while judging goes on"
         sent = organiser.post("/api/results/published", json={"title": "too early"})
         assert sent.status_code == 409
     finally:
@@ -214,9 +214,9 @@ def test_where_nothing_is_finished_the_page_says_what_is_open(at_work) -> None:
 
 
 def test_agreement_is_open_while_judging_goes_on(at_work) -> None:
-    page = at_work.page("/results/agreement")
+    page = at_work.page("/results/agree")
     assert (page["state"], page["provisional"]) == ("found", "264 decisions open")
-    assert "Judging goes on: 264 decisions open." in at_work.html("/results/agreement")
+    assert "Judging goes on: 264 decisions open." in at_work.html("/results/agree")
     assert "264 decisions open" in at_work.client("organiser").get(page["tables"][0]["csv"]).text
 
 

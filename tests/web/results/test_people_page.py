@@ -46,7 +46,7 @@ def test_nobody_else_sees_it(signed) -> None:
 def test_without_names_the_page_says_why_there_is_nothing(demos) -> None:
     page = demos["series"].page("/results/people")
     assert (page["state"], page["tables"]) == ("found", [])
-    assert page["answer"].startswith("No judgment names its assessor. ")
+    assert page["answer"].startswith("No judgment names its assessor (first, second, third): ")
 
 
 def test_the_facts_of_a_served_evaluation_count_its_assessors(signed) -> None:

@@ -16,7 +16,7 @@ PAGES = {
     "score": "/results",
     "describe": "/results/describe",
     "facts": "/results/facts",
-    "agree": "/results/agreement",
+    "agree": "/results/agree",
     "stability": "/results/stability",
     "sensitivity": "/results/sensitivity",
     "compare": "/results/compare",
@@ -67,7 +67,7 @@ def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
     )
     page = demos["series"].page("/results", best=1)
     assert page["document"] == command(capsys, "score", folder, "--best-per-organisation")
-    page = demos["series"].page("/results/agreement", sets=["first", "adjudicated"])
+    page = demos["series"].page("/results/agree", sets=["first", "adjudicated"])
     assert page["document"] == command(capsys, "agree", folder, "--sets", "first,adjudicated")
     page = demos["series"].page("/results/sensitivity", component="factoid", error=0.1)
     assert page["document"] == command(capsys, "sensitivity", folder, "--component", "factoid", "--error", "0.1")

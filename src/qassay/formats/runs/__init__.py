@@ -22,7 +22,7 @@ from qassay.formats import files
 from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.runs import forms
-from qassay.formats.runs.forms import Source
+from qassay.formats.runs.json_lines import Source
 from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, check_documents, missing, ranks, row_counts
 from qassay.tasks import Task

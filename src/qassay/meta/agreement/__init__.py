@@ -105,21 +105,21 @@ def agreement(
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
     return Agreement(
         sets=kinds.sets,
-        labels=scheme.order,
         items=int(kinds.counts.sum()),
         disagreements=disagreements,
         not_all_wrong=None if wrong is None else int(kinds.counts[(view.codes != wrong).any(axis=1)].sum()),
         patterns=patterns,
-        given=label_counts,
         fold={label: into for label, into in scheme.fold.items() if label != into},
-        wrong=scheme.wrong,
         **{name: values.get(name) for name in OVERALL},
         about="items",
         intervals={name: intervals[name] for name in OVERALL if values.get(name) is not None},
+        labels=label_counts,
         pairs=tuple(_pair(kinds, number, scheme, values, intervals) for number in range(len(_pairs(kinds)))),
         resamples=resamples,
         seed=seed,
         notes=tuple(_notes(kinds, view, disagreements, values, intervals, resamples)),
+        order=scheme.order,
+        wrong=scheme.wrong,
     )
 
 
@@ -212,7 +212,7 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
     """One column per set, after every check of their labels."""
     if len(labels) < 2:
-        raise UsageError("agreement needs two judgment sets or more")
+        raise UsageError("agreement takes two judgment sets or more, such as first and second")
     if len({len(values) for values in labels.values()}) > 1:
         raise UsageError("the sets have different numbers of labels; give those of the items that all of them judged")
     frame = pl.DataFrame([pl.Series(name, values, dtype=pl.String) for name, values in labels.items()])
@@ -264,8 +264,7 @@ def _pair(
     return PairAgreement(
         a=kinds.sets[a],
         b=kinds.sets[b],
-        labels=tuple(scheme.order[code] for code in used),
-        matrix=tuple(tuple(int(joint[row, column]) for column in used) for row in used),
+        matrix={scheme.order[row]: {scheme.order[column]: int(joint[row, column]) for column in used} for row in used},
         **{name: values.get(key) for name, key in key_of.items()},
         intervals={name: intervals[key] for name, key in key_of.items() if values.get(key) is not None},
     )

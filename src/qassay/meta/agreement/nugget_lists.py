@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from qassay.nuggets import known_by_text
-from qassay.results import document
 from qassay.tables import Cell, Column, Table, table
 
 
@@ -37,49 +36,33 @@ class ListPair:
         numbers = f"{self.both:,} of {self.nuggets[0]:,} and {self.nuggets[1]:,} nuggets are in both"
         return f"The nugget lists of {self.a} and {self.b} differ: {numbers}"
 
-    def rows(self) -> list[tuple[Cell, ...]]:
+    def table(self) -> Table:
         """One row per list."""
+        columns = [Column("list", left=True), Column("questions"), Column("nuggets"), Column("per question", ".1f")]
+        columns += [Column("vital"), Column("okay"), Column("texts in both"), Column("share in both", ".3f")]
         mean = [count / self.questions if self.questions else None for count in self.nuggets]
         shared = [self.both / count if count else None for count in self.nuggets]
-        return [
+        rows: list[tuple[Cell, ...]] = [
             (name, self.questions, self.nuggets[i], mean[i], self.vital[i], self.okay[i], self.both, shared[i])
             for i, name in enumerate((self.a, self.b))
         ]
+        note = f"Of the {self.both:,} texts in both lists, {self.same_mark:,} have the same mark (vital or okay)."
+        return table(f"Nugget lists of {self.a} and {self.b}, on the questions of both", columns, rows, [note])
 
 
-@dataclass(frozen=True, slots=True)
-class NuggetLists:
-    """All pairs of the assessors' own nugget lists."""
-
-    pairs: tuple[ListPair, ...] = ()
-
-    def tables(self) -> list[Table]:
-        """One table per pair."""
-        columns = [Column("list", left=True), Column("questions"), Column("nuggets"), Column("per question", ".1f")]
-        columns += [Column("vital"), Column("okay"), Column("texts in both"), Column("share in both", ".3f")]
-        shown = []
-        for pair in self.pairs:
-            note = f"Of the {pair.both:,} texts in both lists, {pair.same_mark:,} have the same mark (vital or okay)."
-            title = f"Nugget lists of {pair.a} and {pair.b}, on the questions of both"
-            shown.append(table(title, columns, pair.rows(), [note]))
-        return shown
-
-    def differing(self) -> NuggetLists:
-        """The pairs of lists that do not have the same nuggets."""
-        return NuggetLists(tuple(pair for pair in self.pairs if pair.difference()))
-
-    def differences(self) -> list[str]:
-        """How they differ and what is left out of comparisons, a note for each pair."""
-        return [f"{pair.difference()}. Judgments of the others are not compared." for pair in self.differing().pairs]
-
-    def as_json(self) -> list[dict[str, object]]:
-        """One object per pair."""
-        return [document(pair) for pair in self.pairs]
-
-
-def compare_lists(lists: Mapping[str, pl.DataFrame]) -> NuggetLists:
+def compare_lists(lists: Mapping[str, pl.DataFrame]) -> tuple[ListPair, ...]:
     """Compare nugget lists, given as tables with question, nugget, vital and text, two by two."""
-    return NuggetLists(tuple(_pair(a, b, lists) for a, b in itertools.combinations(lists, 2)))
+    return tuple(_pair(a, b, lists) for a, b in itertools.combinations(lists, 2))
+
+
+def differing(pairs: Iterable[ListPair]) -> tuple[ListPair, ...]:
+    """The pairs of lists that do not have the same nuggets."""
+    return tuple(pair for pair in pairs if pair.difference())
+
+
+def differences(pairs: Iterable[ListPair]) -> list[str]:
+    """How lists differ and what is left out of comparisons, a note for each pair."""
+    return [f"{pair.difference()}. Judgments of the others are not compared." for pair in differing(pairs)]
 
 
 def _pair(a: str, b: str, lists: Mapping[str, pl.DataFrame]) -> ListPair:

@@ -9,8 +9,7 @@ Krippendorff's alpha is over all items with two labels or more. (METHOD 6, by as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -28,7 +27,7 @@ from qassay.meta.agreement.coefficients import (
     krippendorff_alpha,
 )
 from qassay.meta.intervals import wilson
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 # Shown of each person: in which labels they differ most from the others.
@@ -96,18 +95,24 @@ class Person:
 class PeopleAgreement(Result):
     """Every person beside the others, for one kind of judgment, those least in line first."""
 
-    about: str
-    labels: tuple[str, ...]
     people: tuple[Person, ...]
-    items: int
     krippendorff_alpha: float | None
     interval: Interval | None
+    items: int
+    about: str
     notes: tuple[str, ...] = ()
+    # All labels in their order.
+    labels: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
 
-    @property
-    def out_of_line(self) -> tuple[Person, ...]:
+    @reported
+    def out_of_line(self) -> tuple[str, ...]:
         """The people who agree with the others less than the others agree among themselves, beyond chance."""
-        return tuple(person for person in self.people if person.out_of_line)
+        return tuple(person.person for person in self.people if person.out_of_line)
+
+    @reported
+    def answer(self) -> str:
+        """The answer in a sentence."""
+        return self.sentence()
 
     def sentence(self) -> str:
         """Who is out of line, and on what."""
@@ -116,8 +121,9 @@ class PeopleAgreement(Result):
             return f"no {self.about} were judged by two people: nobody can be compared"
         alpha = "" if self.krippendorff_alpha is None else f" (Krippendorff's alpha {self.krippendorff_alpha:.3f})"
         if self.out_of_line:
-            first, *more = self.out_of_line
-            rest = f"; also {', '.join(person.person for person in more[:3])}" if more else ""
+            # Those out of line come first.
+            first, more = self.people[0], self.out_of_line[1:]
+            rest = f"; also {', '.join(more[:3])}" if more else ""
             rest += f" and {len(more) - 3:,} more" if len(more) > 3 else ""
             items = f"{first.compared or first.common:,} {self.about}"
             return (
@@ -193,16 +199,6 @@ class PeopleAgreement(Result):
             rows.append((self.about, p.person, p.items, p.common, p.agreement, *limits, p.kappa, *more))
         return frame(columns, rows)
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of `agree --by person --json`."""
-        return {
-            "people": [document(person) for person in self.people],
-            **document(self, "krippendorff_alpha", "interval", "items", "about"),
-            "out_of_line": [person.person for person in self.out_of_line],
-            "answer": self.sentence(),
-            "notes": list(self.notes),
-        }
-
 
 def by_person(
     labels: pl.DataFrame,
@@ -238,7 +234,7 @@ def by_person(
     ]
     all_notes += [DECIDING] if deciding else []
     shared = int((labelled.counts.sum(axis=1) > 1).sum())
-    return PeopleAgreement(about, labelled.order, tuple(everyone), shared, alpha, interval, tuple(all_notes))
+    return PeopleAgreement(tuple(everyone), alpha, interval, shared, about, tuple(all_notes), labelled.order)
 
 
 @dataclass(frozen=True, eq=False)

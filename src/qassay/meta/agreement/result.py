@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from qassay.display import enumerated
 from qassay.frames import ends, frame
 from qassay.meta.agreement.coefficients import Interval
-from qassay.results import Figured, Result, document
+from qassay.results import UNREPORTED, Figured, Result
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
 if TYPE_CHECKING:
@@ -20,43 +20,34 @@ BEYOND_CHANCE = (
     "chance, below 0 is worse."
 )
 
+# Pairs of sets with a figure of their labels.
+PAIRS_DRAWN = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement(Figured):
     """Two sets side by side.
 
-    `matrix[i][j]` counts the items that `a` labels `labels[i]` and `b` labels `labels[j]`. `agreement` and
-    `cohen_kappa` are None where one of the sets knows two labels only and the other more: these are compared after
-    folding.
+    `matrix[x][y]` counts the items that `a` labels x and `b` labels y. `agreement` and `cohen_kappa` are None where
+    one of the sets knows two labels only and the other more: these are compared after folding.
     """
 
     a: str
     b: str
-    labels: tuple[str, ...]
-    matrix: tuple[tuple[int, ...], ...]
     agreement: float | None
     folded: float | None
     cohen_kappa: float | None
     folded_kappa: float | None
     intervals: Mapping[str, Interval | None]
+    matrix: Mapping[str, Mapping[str, int]]
 
     def table(self) -> Table:
         """The agreement matrix, with its sums."""
-        columns = [Column("", left=True), *map(Column, self.labels), Column("all")]
-        rows: list[tuple[Cell, ...]] = [
-            (label, *row, sum(row)) for label, row in zip(self.labels, self.matrix, strict=True)
-        ]
-        sums = [sum(column) for column in zip(*self.matrix, strict=True)]
+        columns = [Column("", left=True), *map(Column, self.matrix), Column("all")]
+        rows: list[tuple[Cell, ...]] = [(label, *row.values(), sum(row.values())) for label, row in self.matrix.items()]
+        sums = [sum(row[label] for row in self.matrix.values()) for label in self.matrix]
         rows.append(("all", *sums, sum(sums)))
         return table(f"Labels of {self.a} (rows) and {self.b} (columns)", columns, rows)
-
-    def as_json(self) -> dict[str, object]:
-        """The element of `pairs`."""
-        rows = zip(self.labels, self.matrix, strict=True)
-        return {
-            **document(self, "a", "b", "agreement", "folded", "cohen_kappa", "folded_kappa", "intervals"),
-            "matrix": {label: dict(zip(self.labels, row, strict=True)) for label, row in rows},
-        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,17 +57,15 @@ class Agreement(Result):
     `patterns` counts the disagreements by unordered combination of labels. `raw` is the share of items on which all
     sets agree, `folded` the same after folding. `not_all_wrong` counts the items that at least one set does not call
     `wrong`; both are None where no label means wrong. `scott_pi` is there for two sets, the ordinal alpha where the
-    labels have degrees. `about` names what was judged. Undefined is None, and `notes` says why.
+    labels have degrees. `labels` counts those that each set gave. `about` names what was judged. Undefined is None, and
+    `notes` says why.
     """
 
     sets: tuple[str, ...]
-    labels: tuple[str, ...]
     items: int
     disagreements: int
     not_all_wrong: int | None
-    wrong: str | None
     patterns: Mapping[str, int]
-    given: Mapping[str, Mapping[str, int]]
     raw: float | None
     folded: float | None
     fold: Mapping[str, str]
@@ -85,11 +74,15 @@ class Agreement(Result):
     krippendorff_alpha_ordinal: float | None
     scott_pi: float | None
     intervals: Mapping[str, Interval | None]
+    labels: Mapping[str, Mapping[str, int]]
     pairs: tuple[PairAgreement, ...]
     resamples: int
     seed: int
     about: str = "items"
     notes: tuple[str, ...] = ()
+    # All labels in their order, and the one that means wrong.
+    order: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    wrong: str | None = field(default=None, metadata=UNREPORTED)
 
     def sentence(self) -> str:
         """How many of the items all sets label alike; without a term of statistics."""
@@ -168,9 +161,9 @@ class Agreement(Result):
         return table(f"Disagreements on {self.about}, by combination of labels", columns, rows, notes)
 
     def _labels(self) -> Table:
-        columns = [Column("set", left=True), *map(Column, self.labels)]
+        columns = [Column("set", left=True), *map(Column, self.order)]
         rows: list[tuple[Cell, ...]] = [
-            (name, *(counts[label] for label in self.labels)) for name, counts in self.given.items()
+            (name, *(counts[label] for label in self.order)) for name, counts in self.labels.items()
         ]
         return table(f"Labels given to {self.about}", columns, rows)
 
@@ -184,17 +177,6 @@ class Agreement(Result):
         ]
         note = f"The matrices of these {plural(len(rows), 'pair')} are not shown: --json lists all of them."
         return table("Pairs of sets", columns, rows, [note] if left_out else [])
-
-    def as_json(self) -> dict[str, object]:
-        """The document of `agree --json`."""
-        wrong = ("not_all_wrong",) if self.not_all_wrong is not None else ()
-        kappas = ("fleiss_kappa", "krippendorff_alpha", "krippendorff_alpha_ordinal", "scott_pi")
-        return {
-            **document(self, "sets", "items", "disagreements", *wrong, "patterns", "raw", "folded", "fold", *kappas),
-            **document(self, "intervals"),
-            "labels": {name: dict(counts) for name, counts in self.given.items()},
-            **document(self, "pairs", "resamples", "seed", "about", "notes"),
-        }
 
 
 def _range(interval: Interval | None) -> str:

@@ -203,7 +203,7 @@ class Correction:
             differences = np.array([values.mean() for values in by_unit.values()])
             total, fewest = len(differences), FEWEST_UNITS
         bias = bias_of(differences, units=total, reach=high - low)
-        return bias if bias is None or len(differences) >= fewest else Bias(bias.bias, None, bias.units)
+        return bias if bias is None or len(differences) >= fewest else Bias(bias.bias, None, bias.questions)
 
     def _notes(self) -> tuple[str, ...]:
         notes = list(self.notes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import InputError, UsageError
-from qassay.meta.agreement.nugget_lists import compare_lists
+from qassay.meta.agreement.nugget_lists import compare_lists, differing
 from qassay.meta.correction import Correction
 from qassay.meta.correction.estimates import Target
 from qassay.meta.correction.joining import (
@@ -43,8 +43,8 @@ def correct(
     decisions = judge_decisions(scores, judge, whole=not sample.is_of_nuggets)
     if any(draw.nugget is not None for draw in decisions.draws):
         lists = compare_lists({scores.key: judge.key.nuggets, people.key.name: people.key.nuggets})
-        if differing := lists.differing().pairs:
-            raise UsageError(f"{differing[0].difference()}; labels of one list cannot correct judgments of another")
+        if differ := differing(lists):
+            raise UsageError(f"{differ[0].difference()}; labels of one list cannot correct judgments of another")
     if decisions.units is not None and target == "these":
         raise UsageError(
             f"these {decisions.unit_name[1]} are not a target here (--target these): labels are spread over all of "

@@ -21,7 +21,7 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.meta.special import ndtri, two_sided_t_line
+from qassay.meta.normal_and_t import ndtri, two_sided_t_line
 
 Target: TypeAlias = Literal["new", "these"]
 

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from qassay.arrays import TIE, Floats, Integers
 from qassay.matrix import ScoreMatrix
+from qassay.meta.normal_and_t import ndtr
 from qassay.meta.sensitivity.trials import WORD, resampled_units
-from qassay.meta.special import ndtr
 
 # Below this share of the variances of two runs, the variance of their difference is rounding noise: they move alike.
 NO_VARIANCE = 1e-12

@@ -17,8 +17,8 @@ import numpy as np
 from qassay.arrays import TIE
 from qassay.errors import UsageError
 from qassay.matrix import Repeats
+from qassay.meta.normal_and_t import ndtr, ndtri, t_power, two_sided_t_line
 from qassay.meta.repeats import mean_squares
-from qassay.meta.special import ndtr, ndtri, t_power, two_sided_t_line
 
 # Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000

@@ -21,7 +21,7 @@ import numpy as np
 
 from qassay.arrays import Floats, defined
 from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
-from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.trust.annotator import AlternativeAnnotator, alternative_annotator
 from qassay.meta.trust.bias import Bias, bias_of
@@ -78,10 +78,10 @@ def trust(
     copied: int = 0,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    lists: NuggetLists | None = None,
+    nugget_lists: tuple[ListPair, ...] = (),
     notes: Sequence[str] = (),
 ) -> Trust:
-    """How far an assessor can be trusted, measured against people; `lists` are their nugget lists where they differ."""
+    """How far an assessor can be trusted, measured against people; `nugget_lists` are theirs where they differ."""
     joint = _by_question(compared)
     values = estimate(np.ones(len(joint)), lambda weights: _statistics(weights, joint)) if len(joint) else {}
     intervals = (
@@ -108,12 +108,12 @@ def trust(
         pairs=_by_pair(scored, twice) if scored is not None and twice is not None else (),
         by_length=_by_length(scored) if scored is not None else {},
         by_type=_by_type(scored) if scored is not None else {},
-        left_out=dict(scored.left_out) if scored is not None else {},
+        left_out={run: number for run, number in scored.left_out.items() if number} if scored is not None else {},
         copied=copied,
         alternative_annotator=alternative,
         intervals={name: interval for name, interval in intervals.items() if values.get(name) is not None},
         measure=scored.measure if scored is not None else None,
-        lists=lists or NuggetLists(),
+        nugget_lists=nugget_lists,
         notes=tuple(notes),
     )
 
@@ -251,7 +251,7 @@ def _questions(scored: ScoredTwice) -> QuestionTrust:
         tau, _ = mean_unit_tau(scored.people[both][:, [unit]], scored.program[both][:, [unit]])
         if tau is not None:
             taus.append(tau)
-    return QuestionTrust(mean_tau=float(np.mean(taus)) if taus else None, counted=len(taus), of=len(scored.units))
+    return QuestionTrust(mean_tau=float(np.mean(taus)) if taus else None, questions=len(taus))
 
 
 def _by_run(scored: ScoredTwice, twice: Sequence[_Run | None]) -> dict[str, Bias]:

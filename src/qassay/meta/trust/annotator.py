@@ -20,7 +20,7 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.results import document
+from qassay.results import reported
 
 EPSILONS: Mapping[str, float] = {"experts": 0.2, "trained": 0.15, "crowd": 0.1}
 LEAST_ITEMS = 30
@@ -51,9 +51,10 @@ class AlternativeAnnotator:
     advantage: float
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, object]:
-        """All figures under their names."""
-        return {**document(self, "winning_rate", "passes", "advantage", "people", "notes"), "epsilon": dict(EPSILONS)}
+    @reported
+    def epsilon(self) -> Mapping[str, float]:
+        """What a person of each kind costs more than a program."""
+        return EPSILONS
 
 
 def alternative_annotator(

@@ -25,11 +25,11 @@ LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """The mean of J - H with its interval, and on how many questions it rests."""
+    """The mean of J - H with its interval, and on how many questions (or series) it rests."""
 
     bias: float
     interval: tuple[float, float] | None
-    units: int
+    questions: int
 
     @property
     def is_clear(self) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
 from qassay.meta.trust.bias import LEVEL, Bias
-from qassay.results import Result, document
+from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
 # How well two rankings have to agree to be called alike, in words.
@@ -51,8 +50,7 @@ class QuestionTrust:
     """The mean over questions of tau between the runs' scores, and on how many questions it is defined."""
 
     mean_tau: float | None = None
-    counted: int = 0
-    of: int = 0
+    questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,14 @@ class Trust(Result):
     intervals: Mapping[str, tuple[float, float] | None]
     measure: str | None = None
     # The nugget lists of the two, where they differ.
-    lists: NuggetLists = field(default_factory=NuggetLists)
-    notes: tuple[str, ...] = ()
-    manual: frozenset[str] = frozenset()
+    nugget_lists: tuple[ListPair, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The answer in words, and the notes."""
+        return (*self.answer(), *self.notes)
 
     def sentence(self) -> str:
         """The answer first: does it judge like people, and does it rank the runs like them?"""
@@ -141,13 +144,13 @@ class Trust(Result):
             f" {len(clear):,} of {len(self.pairs):,} pairs of runs (chance alone: about {by_chance:.0f})."
         )
 
-    def table(self) -> Table:
-        """Agreement with people."""
-        return self._agreement_table()
+    def answer(self) -> tuple[str, ...]:
+        """The answer in whole sentences, and the caution where there is one."""
+        return tuple(filter(None, (self.sentence(), self.caution())))
 
     def tables(self) -> list[Table]:
         """Agreement, rankings, bias by run and by group, the alternative annotator test."""
-        tables = [self._agreement_table()]
+        tables = [self.table()]
         if self.runs.runs > 1:
             tables += [self._ranking_table(), self._bias_table()]
         groups = {**self.by_length, **(self.by_type if len(self.by_type) > 1 else {})}
@@ -155,32 +158,10 @@ class Trust(Result):
             tables.append(_biases("Bias by length of the response and by type of question", "responses", groups))
         if self.alternative_annotator is not None:
             tables.append(self._annotator_table(self.alternative_annotator))
-        return [*tables, *self.lists.tables()]
+        return [*tables, *(pair.table() for pair in self.nugget_lists)]
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of `trust --json`."""
-        runs = document(self.runs, "tau", "tau_ap", "swaps", "largest_swapped_difference", "rmse", "tau_best_third")
-        return {
-            **document(self, "assessor", "against", "items", "agreement", "kappa", "ac1", "sensitivity", "specificity"),
-            "labels": {about: document(part) for about, part in self.labels.items()},
-            "runs": {**runs, "pairs": self.runs.pairs},
-            "questions": {"mean_tau": self.questions.mean_tau, "questions": self.questions.counted},
-            "bias": {tag: _bias_json(bias) for tag, bias in self.bias.items()},
-            "pairs": [{"a": p.a, "b": p.b, "bias": p.bias, "interval": _listed(p.interval)} for p in self.pairs],
-            "by_length": {name: _bias_json(bias) for name, bias in self.by_length.items()},
-            "by_type": {name: _bias_json(bias) for name, bias in self.by_type.items()},
-            "left_out": {tag: number for tag, number in self.left_out.items() if number},
-            "copied": self.copied,
-            "alternative_annotator": None
-            if self.alternative_annotator is None
-            else self.alternative_annotator.as_json(),
-            "intervals": {name: _listed(interval) for name, interval in self.intervals.items()},
-            **document(self, "measure"),
-            **({"nugget_lists": self.lists.as_json()} if self.lists.pairs else {}),
-            "notes": [self.sentence(), *([caution] if (caution := self.caution()) else []), *self.notes],
-        }
-
-    def _agreement_table(self) -> Table:
+    def table(self) -> Table:
+        """Agreement with people."""
         names = {
             "agreement": "same verdict",
             "kappa": "kappa: agreement beyond chance",
@@ -204,7 +185,8 @@ class Trust(Result):
                 f"{self.copied:,} verdicts repeat the people's own judgment of the same answer and are left out."
             )
         columns: list[Column | str] = ["on what both judged", Column("value", ".3f"), "interval"]
-        return table(f"{self.assessor} beside {self.against}: {self.items:,} judgments", columns, rows, notes)
+        title = f"{self.assessor} beside {self.against}: {self.items:,} judgments"
+        return table(title, columns, rows, [*notes, *self.notes])
 
     def _ranking_table(self) -> Table:
         rows: list[list[Cell]] = [
@@ -216,13 +198,12 @@ class Trust(Result):
             ["largest difference (by people) that is reversed", self.runs.largest_swapped_difference],
             ["RMSE of the runs' scores", self.runs.rmse],
         ]
-        left = {tag: number for tag, number in self.left_out.items() if number}
         notes = [
             f"{self.measure}, {self.runs.runs} runs; only questions on which both judged all that the run returned."
         ]
-        if left:
-            gaps_in_words = ", ".join(f"{tag} {number}" for tag, number in list(left.items())[:6])
-            more = f" and {len(left) - 6} more runs" if len(left) > 6 else ""
+        if self.left_out:
+            gaps_in_words = ", ".join(f"{tag} {number}" for tag, number in list(self.left_out.items())[:6])
+            more = f" and {len(self.left_out) - 6} more runs" if len(self.left_out) > 6 else ""
             notes.append(f"Questions left out because one of the two did not judge them: {gaps_in_words}{more}.")
         return table("Rankings of the runs", ["", Column("value", ".3f")], rows, notes)
 
@@ -233,9 +214,8 @@ class Trust(Result):
         rows: list[list[Cell]] = []
         for tag, (people, program) in by_score:
             bias = self.bias[tag]
-            rows.append(
-                [starred(tag, self.manual), people, program, bias.bias, _interval_text(bias.interval, "+"), bias.units]
-            )
+            interval = _interval_text(bias.interval, "+")
+            rows.append([starred(tag, self.manual), people, program, bias.bias, interval, bias.questions])
         clear = [pair for pair in self.pairs if pair.is_clear][:PAIRS_SHOWN]
         notes = ["The same bias for all runs changes no ranking; an uneven one does."]
         notes += [f"{p.a} − {p.b}: shifted by {p.bias:+.3f} ({_interval_text(p.interval, '+')})." for p in clear]
@@ -265,17 +245,9 @@ class Trust(Result):
 def _biases(title: str, header: str, biases: Mapping[str, Bias]) -> Table:
     columns: list[Column | str] = [header, Column("bias", "+.3f"), "interval", Column("questions")]
     rows: list[list[Cell]] = [
-        [name, bias.bias, _interval_text(bias.interval, "+"), bias.units] for name, bias in biases.items()
+        [name, bias.bias, _interval_text(bias.interval, "+"), bias.questions] for name, bias in biases.items()
     ]
     return table(title, columns, rows)
-
-
-def _bias_json(bias: Bias) -> dict[str, Any]:
-    return {"bias": bias.bias, "interval": _listed(bias.interval), "questions": bias.units}
-
-
-def _listed(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)
 
 
 def _interval_text(interval: tuple[float, float] | None, sign: str = "") -> str | None:

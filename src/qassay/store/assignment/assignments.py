@@ -22,7 +22,6 @@ from qassay.judging.sets import SLOTS
 from qassay.questions import TestSet
 from qassay.store.acts import Act
 from qassay.store.pool.items import as_item
-from qassay.store.prepared import Prepared
 from qassay.store.schema import account as people
 from qassay.store.schema import assignment as table
 from qassay.store.schema import item, judgment, nugget
@@ -198,8 +197,8 @@ def withdraw_assignments(act: Act, *, slot: int) -> int:
 
 def assignment_with_number(connection: Connection, number: int) -> Assignment | None:
     """The assignment with this number, or nothing."""
-    rows = _NUMBERED.rows(connection, number=number)
-    return Assignment(*rows[0]) if rows else None
+    row = connection.execute(_ROWS.where(table.c.id == number)).first()
+    return None if row is None else Assignment(*row)
 
 
 def all_assignments(connection: Connection) -> list[Assignment]:
@@ -255,7 +254,7 @@ def lock_assignments(connection: Connection, question: str) -> list[Assignment]:
     Saving, ruling and counting lock them first: two people who finish a question at the same moment, or two tabs that
     finish one item, see each other. SQLite has one writer anyway.
     """
-    rows = _LOCKED.rows(connection, asked=question)
+    rows = connection.execute(_LOCKED, {"asked": question})
     return sorted((Assignment(*row) for row in rows), key=lambda assignment: assignment.slot)
 
 
@@ -264,7 +263,7 @@ def hold(connection: Connection, number: int, item_number: int) -> tuple[list[As
 
     Both are empty where there is no such assignment.
     """
-    rows = _HELD.rows(connection, number=number, item=item_number)
+    rows = connection.execute(_HELD, {"number": number, "item": item_number}).all()
     assignments = sorted((Assignment(*row[: len(_NAMES)]) for row in rows), key=lambda assignment: assignment.slot)
     shown = rows[0][len(_NAMES) :] if rows else (None,)
     return assignments, None if shown[0] is None else as_item(shown)
@@ -307,15 +306,14 @@ _BEGUN = or_(
         nugget.c.key.is_not(None),
     ),
 )
-_NUMBERED = Prepared(_ROWS.where(table.c.id == bindparam("number")))
 _own = table.alias("own")
-_HELD = Prepared(
+_HELD = (
     _ROWS.add_columns(*item.c)
     .outerjoin_from(table, item, item.c.id == bindparam("item"))
     .where(table.c.question == select(_own.c.question).where(_own.c.id == bindparam("number")).scalar_subquery())
     .with_for_update(key_share=True, of=table)
 )
-_LOCKED = Prepared(_ROWS.where(table.c.question == bindparam("asked")).with_for_update(key_share=True))
+_LOCKED = _ROWS.where(table.c.question == bindparam("asked")).with_for_update(key_share=True)
 
 
 def _row(question: str, slot: int, account: int | None, total: int) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from qassay.store.assignment.counting import Look, closed_at, is_complete, look,
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment
 from qassay.store.judging.nuggets import NuggetConflictError, as_nugget, write_nugget
-from qassay.store.prepared import Prepared
 from qassay.store.schema import assignment as assignment_table
 from qassay.store.schema import judgment, nugget
 
@@ -93,7 +92,7 @@ def is_locked(connection: Connection, question: str) -> bool:
 
 
 def _is_ruled(connection: Connection, question: str) -> bool:
-    return bool(_RULED.rows(connection, asked=question))
+    return connection.execute(_RULED, {"asked": question}).first() is not None
 
 
 def locked_among(connection: Connection, questions: Sequence[str]) -> set[str]:
@@ -150,7 +149,7 @@ def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: 
     done = current.done + len(before.missing) - len(missing)
     closed = closed_at(current, done, current.total, act.at)
     counts = {"new_done": done, "new_closed": closed, "new_seconds": current.seconds + save.seconds}
-    _COUNTS.rows(act.connection, number=current.id, **counts)
+    act.connection.execute(_COUNTS, {"number": current.id, **counts})
     if closed and all(other.closed for other in assignments if other.id != current.id):
         settle_item(act, save.item, sets, states)
     return SavedJudgment(saved, before.needs and not missing, done, current.total, closed is not None)
@@ -166,12 +165,12 @@ def _missing_after(
 
 
 _c = assignment_table.c
-_COUNTS = Prepared(
+_COUNTS = (
     update(assignment_table)
     .where(_c.id == bindparam("number"))
     .values(done=bindparam("new_done"), closed=bindparam("new_closed"), seconds=bindparam("new_seconds"), leased=None)
 )
-_RULED = Prepared(
+_RULED = (
     select(judgment.c.id)
     .where(judgment.c.question == bindparam("asked"), judgment.c.set == ADJUDICATED, judgment.c.account.is_not(None))
     .limit(1)

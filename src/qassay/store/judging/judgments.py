@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, String, bindparam, delete, func, insert, select, true
+from sqlalchemy import Connection, Select, String, bindparam, delete, func, insert, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -23,7 +23,6 @@ from qassay.judging import Row, subject
 from qassay.judging.settling import NewJudgment
 from qassay.store.acts import Act
 from qassay.store.assignment.assignments import keep_others_out
-from qassay.store.prepared import Prepared
 from qassay.store.schema import current_judgment, judgment
 
 # Rows written at once.
@@ -94,14 +93,14 @@ def append_next(
     number: int | None = None
     if expected is None or expected == current:
         values = _values(set_name, new, at=act.at, key=act.key, account=act.account)
-        number = next((number for (number,) in _APPEND.rows(act.connection, **values)), None)
+        number = act.connection.execute(_APPEND[act.connection.dialect.name], values).scalar()
     if number is None:
         # Somebody was faster: the same save, which has its answer, or another one, which is met as a conflict.
         if earlier := repeated(act, set_name, kind, row, body):
             return earlier
         raise ConflictError(last(act.connection, set_name, new.subject))
     if act.connection.dialect.name == "sqlite":  # PostgreSQL writes both rows in one statement
-        _MAKE_CURRENT.rows(act.connection, **_current_values(set_name, number, new))
+        act.connection.execute(_MAKE_CURRENT["sqlite"], _current_values(set_name, number, new))
     return Judgment(
         number, set_name, new.subject, current + 1, None if body is None else dict(body), act.account, act.at
     )
@@ -132,7 +131,7 @@ def append_judgments(act: Act, set_name: str, made: Sequence[NewJudgment]) -> No
         rows = [_values(set_name, new, at=act.at, key=None, account=act.account) for new in batch]
         numbers = {subject_digest: number for number, subject_digest in act.connection.execute(_APPEND_SEVERAL, rows)}
         current = [_current_values(set_name, numbers[new.subject], new) for new in batch]
-        act.connection.execute(_MAKE_SEVERAL_CURRENT[act.connection.dialect.name], current)
+        act.connection.execute(_MAKE_CURRENT[act.connection.dialect.name], current)
 
 
 def append_many(
@@ -203,13 +202,13 @@ def by_key(connection: Connection, key: str) -> Judgment | None:
 
 def versions(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, bool]]:
     """Current version of some subjects in a set, and whether they are judged; one that was never judged is absent."""
-    rows = _VERSIONS.rows(connection, **_parameters(connection, set_name, subjects))
+    rows = _of_subjects(connection, _VERSIONS, set_name, subjects)
     return {subject_digest: (version, bool(judged)) for subject_digest, version, judged in rows}
 
 
 def current_rows(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, tuple[int, Row | None]]:
     """Version and body of the current judgments of some subjects; a subject that was never judged is absent."""
-    rows = _BODIES.rows(connection, **_parameters(connection, set_name, subjects))
+    rows = _of_subjects(connection, _BODIES, set_name, subjects)
     return {subject_digest: (version, decoded(body)) for subject_digest, version, body in rows}
 
 
@@ -238,10 +237,10 @@ def decoded(body: str | None) -> Row | None:
     return None if body is None else msgspec.json.decode(body)
 
 
-def _saved(connection: Connection, statement: Prepared, **parameters: Any) -> list[Judgment]:
+def _saved(connection: Connection, statement: Select[Any], **parameters: Any) -> list[Judgment]:
     return [
         Judgment(number, set_name, subject_digest, version, decoded(body), account, at)
-        for number, set_name, subject_digest, version, body, account, at in statement.rows(connection, **parameters)
+        for number, set_name, subject_digest, version, body, account, at in connection.execute(statement, parameters)
     ]
 
 
@@ -332,11 +331,13 @@ def _text(body: Mapping[str, Any] | None) -> str | None:
     return None if body is None else msgspec.json.encode(body).decode()
 
 
-def _parameters(connection: Connection, set_name: str, subjects: Collection[str]) -> dict[str, Any]:
-    """One parameter for all subjects, however many: databases count parameters, and building them takes time."""
-    listed = list(subjects)
-    is_sqlite = connection.dialect.name == "sqlite"
-    return {"name": set_name, "subjects": msgspec.json.encode(listed).decode() if is_sqlite else listed}
+def _of_subjects(
+    connection: Connection, statements: Mapping[str, Any], set_name: str, subjects: Collection[str]
+) -> Sequence[Any]:
+    """The current judgments of some subjects; one parameter for all of them, because databases count parameters."""
+    dialect, listed = connection.dialect.name, list(subjects)
+    sought = msgspec.json.encode(listed).decode() if dialect == "sqlite" else listed
+    return connection.execute(statements[dialect], {"name": set_name, "subjects": sought}).all()
 
 
 # ---- statements, built once -----------------------------------------------------------------------------------------
@@ -344,9 +345,9 @@ def _parameters(connection: Connection, set_name: str, subjects: Collection[str]
 _c = judgment.c
 _ROWS = select(_c.id, _c.set, _c.subject, _c.version, _c.body, _c.account, _c.at)
 _OF_SUBJECT = _ROWS.where(_c.set == bindparam("name"), _c.subject == bindparam("subject"))
-_BY_KEY = Prepared(_ROWS.where(_c.key == bindparam("key")))
-_HISTORY = Prepared(_OF_SUBJECT.order_by(_c.version))
-_LAST = Prepared(_OF_SUBJECT.order_by(_c.version.desc()).limit(1))
+_BY_KEY = _ROWS.where(_c.key == bindparam("key"))
+_HISTORY = _OF_SUBJECT.order_by(_c.version)
+_LAST = _OF_SUBJECT.order_by(_c.version.desc()).limit(1)
 _APPEND_SEVERAL = insert(judgment).returning(_c.id, _c.subject)
 
 # The columns of the current judgment, and those of the judgment that they are copied from.
@@ -365,8 +366,7 @@ def _upsert(dialect: Any, source: Any = None) -> Any:
     )
 
 
-_MAKE_SEVERAL_CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
-_MAKE_CURRENT = Prepared(_MAKE_SEVERAL_CURRENT)
+_MAKE_CURRENT = {name: _upsert(dialect) for name, dialect in _DIALECTS.items()}
 
 
 def _append(dialect: Any) -> Any:
@@ -379,10 +379,10 @@ def _append(dialect: Any) -> Any:
     return _upsert(dialect, new).returning(current_judgment.c.judgment)
 
 
-_APPEND = Prepared({name: _append(dialect) for name, dialect in _DIALECTS.items()})
+_APPEND = {name: _append(dialect) for name, dialect in _DIALECTS.items()}
 
 
-def _statements(*columns: Any) -> Prepared:
+def _statements(*columns: Any) -> dict[str, Any]:
     """The current judgments of some subjects of a set.
 
     PostgreSQL looks up one subject after the other by the primary key. It may keep the plan of a statement from the
@@ -393,12 +393,10 @@ def _statements(*columns: Any) -> Prepared:
     listed = func.json_each(bindparam("subjects", type_=String)).table_valued("value")
     sought = func.unnest(bindparam("subjects", type_=ARRAY(String))).table_valued("value").render_derived()
     single = query.where(c.subject == sought.c.value).limit(1).lateral()
-    return Prepared(
-        {
-            "sqlite": query.where(c.subject.in_(select(listed.c.value))),
-            "postgresql": select(*single.c).select_from(sought.join(single, true())),
-        }
-    )
+    return {
+        "sqlite": query.where(c.subject.in_(select(listed.c.value))),
+        "postgresql": select(*single.c).select_from(sought.join(single, true())),
+    }
 
 
 _VERSIONS = _statements(current_judgment.c.body.is_not(None))

@@ -16,12 +16,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import argon2
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
 
 from qassay.errors import UsageError
 from qassay.formats.times import later, now
 from qassay.store.people import Account, as_account, clean_name, digest, end
-from qassay.store.prepared import Prepared
 from qassay.store.schema import account, session, token
 
 PASSWORD_LENGTH = (10, 200)
@@ -195,15 +194,12 @@ def end_tokens(connection: Connection, number: int) -> int:
 
 def _find(connection: Connection, table: Table, secret: str, *columns: str) -> dict[str, Any] | None:
     """The account of a session or token that has not ended, with the number and some columns of that."""
-    rows = _found_by(table, columns).rows(connection, sought=digest(secret))
-    return dict(zip((*account.c.keys(), "number", *columns), rows[0], strict=True)) if rows else None
-
-
-@functools.cache
-def _found_by(table: Table, columns: tuple[str, ...]) -> Prepared:
-    query = select(account, table.c.id.label("number"), *(table.c[name].label(name) for name in columns))
+    query = select(account, table.c.id.label("number"), *(table.c[name] for name in columns))
     query = query.join(account, account.c.id == table.c.account)
-    return Prepared(query.where(table.c.digest == bindparam("sought"), table.c.ended.is_(None), account.c.active))
+    row = connection.execute(
+        query.where(table.c.digest == digest(secret), table.c.ended.is_(None), account.c.active)
+    ).first()
+    return None if row is None else dict(zip((*account.c.keys(), "number", *columns), row, strict=True))
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:

@@ -17,7 +17,6 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from qassay.judging import Item
 from qassay.judging.items import unique_numbers
-from qassay.store.prepared import Prepared
 from qassay.store.schema import item
 from qassay.store.settings import get_setting, put_once
 
@@ -26,12 +25,6 @@ _SEED = "order-seed"
 # A row of the table, but for whether it is active: in this order.
 _NAMES = ("id", "question", "kind", "run", "ordinal", "body", "parts")
 Row = tuple[int, str, str, str | None, int, str, int]
-_NUMBERED = Prepared(select(item).where(item.c.id == bindparam("number")))
-_OF_QUESTION = Prepared(
-    select(item)
-    .where(item.c.question == bindparam("asked"), item.c.active)
-    .order_by(item.c.kind, item.c.ordinal, item.c.id)
-)
 
 
 def order_seed(connection: Connection) -> str:
@@ -42,13 +35,14 @@ def order_seed(connection: Connection) -> str:
 
 def item_with_number(connection: Connection, number: int) -> Item | None:
     """The item with this number, or None."""
-    rows = _NUMBERED.rows(connection, number=number)
-    return as_item(rows[0]) if rows else None
+    row = connection.execute(select(item).where(item.c.id == number)).first()
+    return None if row is None else as_item(row)
 
 
 def items_of(connection: Connection, question: str) -> list[Item]:
     """The items of a question in their order."""
-    return [as_item(row) for row in _OF_QUESTION.rows(connection, asked=question)]
+    rows = select(item).where(item.c.question == question, item.c.active)
+    return [as_item(row) for row in connection.execute(rows.order_by(item.c.kind, item.c.ordinal, item.c.id))]
 
 
 def pooled_after(connection: Connection, number: int, *, limit: int) -> list[Item]:

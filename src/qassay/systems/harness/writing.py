@@ -20,7 +20,7 @@ from qassay.formats.folder import Folder
 from qassay.formats.lines import is_one_line
 from qassay.formats.names import file_name
 from qassay.formats.runs import read_runs
-from qassay.formats.runs.forms import Source, parse_jsonl
+from qassay.formats.runs.json_lines import Source, parse_jsonl
 from qassay.questions import Question, TestSet
 from qassay.runs import NIL, Batch, RunInformation, check
 from qassay.systems import Answer, Documents, Item

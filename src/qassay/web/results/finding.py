@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from qassay.display import as_sentence
 from qassay.errors import Problem, UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.measures import MEASURES, Measure
@@ -22,7 +23,7 @@ from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.options import UNCHOSEN
 from qassay.pages import About, Exhibit
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
-from qassay.studies import study
+from qassay.studies import NothingYetError, study
 from qassay.tables import Cell, Column, Table, no_formula, table
 from qassay.tally import block_of
 from qassay.tasks import Task
@@ -169,7 +170,10 @@ class StudyPage:
         chosen = study(self.name)
         how = {offered.name: getattr(choice, offered.name) for offered in chosen.options if offered.name in UNCHOSEN}
         reporting = {"progress": progress} if chosen.reports_progress else {}
-        result = chosen.compute(evaluation, **how, **options, **reporting)
+        try:
+            result = chosen.compute(evaluation, **how, **options, **reporting)
+        except NothingYetError as error:
+            return Finding((), answer=as_sentence(error.problems[0].message))
         page = chosen.page(result)
         parts = tuple(_part(exhibit) for exhibit in page.exhibits if exhibit.table is not None)
         drawn = pictures(*(exhibit.draw for exhibit in page.exhibits if exhibit.draw is not None))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from qassay import analysis, figures
@@ -37,25 +36,18 @@ from qassay.web.results.finding import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qassay.analysis.agreements import AgreementStudy
     from qassay.figures import Figure
-    from qassay.meta.agreement.result import PairAgreement
 
 Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
 Corrected = TypeVar("Corrected")
 # With more scores (runs x units) than this a leaderboard has intervals only on request, as in the command.
 QUICK_CELLS = 50_000
-NO_PROGRAM = "No program has judged yet. The command qassay judge lets one judge."
-NOBODY_NAMED = "No judgment names its assessor. Assessors are compared once people have judged here."
 SLOW = "Intervals and groups of this many scores take a while: ask for them above, under how runs are scored."
 # A document with more scores, pairs or units than this leaves them to the CSV.
 DOCUMENT_CELLS = 100_000
 PAIRS_SHOWN = 5_000
 # The units that make the difference of two runs, as the command lists them.
 DECIDING = 10
-# Pairs of judges with a figure of their labels, and scales with figures of their ratings.
-MATRICES_SHOWN = 3
-SCALES_SHOWN = 2
 
 
 def leaderboard(
@@ -154,75 +146,6 @@ def organisations(evaluation: Evaluation, choice: Choice, progress: Progress) ->
         drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
         pages.append({**asdict(replace(page, figures=())), "pictures": [asdict(picture) for picture in drawn]})
     return Finding((), {"pages": pages})
-
-
-def people(evaluation: Evaluation, choice: Choice, progress: Progress) -> Finding:
-    """Every assessor beside the others: who is out of line, and on what."""
-    from qassay.analysis.by_person import UnnamedError
-
-    try:
-        study = analysis.people(evaluation)
-    except UnnamedError:
-        return Finding((), answer=NOBODY_NAMED)
-    first = study[0].sentence()
-    drawn = pictures(*(kind.figure for kind in study))
-    parts = parts_of(study.tables(), "people")
-    return Finding(parts, study.as_json(), as_sentence(first), pictures=drawn)
-
-
-def agreement(evaluation: Evaluation, choice: Choice, progress: Progress, *, sets: Names = ()) -> Finding:
-    """Disagreement tables and agreement statistics."""
-    study = analysis.agreement(
-        evaluation, sets=_sets(sets, [*evaluation.sets, *evaluation.role_sets]), progress=progress
-    )
-    drawn = pictures(*_agreement_figures(study), lambda: _pace(evaluation))
-    parts = parts_of(study.tables(), "agreement")
-    return Finding(parts, study.as_json(), as_sentence(study.sentence()), pictures=drawn)
-
-
-def _agreement_figures(study: AgreementStudy) -> list[Callable[[], Figure]]:
-    """The labels of the first pairs of judges, and what they rate."""
-    drawn: list[Callable[[], Figure]] = []
-    for kind in study:
-        for number, pair in enumerate(kind.pairs[:MATRICES_SHOWN] if kind.raw is not None else (), start=1):
-            name = f"labels-{kind.about.replace(' ', '-')}-{number}"
-            drawn.append(partial(_labels_figure, pair, kind.about, name))
-    for scale in list(study.ratings.scales.values())[:SCALES_SHOWN]:
-        drawn += [partial(figures.rating_histogram, scale), partial(figures.mean_rank_by_judge, scale)]
-    return drawn
-
-
-def _labels_figure(pair: PairAgreement, about: str, name: str) -> Figure:
-    return replace(figures.agreement_matrix(pair, about), name=name)
-
-
-def _pace(evaluation: Evaluation) -> Figure:
-    """Judgments over time; nothing where they came from files without times."""
-    from qassay.analysis.pace import judging_progress
-
-    return figures.judging_progress(judging_progress(evaluation))
-
-
-def trust(
-    evaluation: Evaluation,
-    choice: Choice,
-    progress: Progress,
-    *,
-    assessor: Name | None = None,
-    against: Name | None = None,
-) -> Finding:
-    """An automatic assessor beside people: agreement, rankings, bias by run and by pair of runs."""
-    from qassay.analysis import trusting
-
-    programs = sorted(evaluation.automatic_sets)
-    if assessor is None and not programs:
-        return Finding((), answer=NO_PROGRAM)
-    program = assessor or programs[0]
-    result = trusting.trust(evaluation, program, against, measure=choice.measure, component=choice.component)
-    answer = " ".join(filter(None, (result.sentence(), result.caution())))
-    parts = parts_of(result.tables(), "trust")
-    noted = [replace(part, table=_with_notes(part.table, result.notes)) for part in parts[:1]]
-    return Finding((*noted, *parts[1:]), result.as_json(), answer, pictures=pictures(result.figure))
 
 
 def _with_notes(listed: Table, notes: Sequence[str]) -> Table:

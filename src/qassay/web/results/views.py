@@ -257,36 +257,12 @@ STABILITY = View(
     tab=JUDGES,
     slow=True,
 )
-AGREEMENT = View(
-    studies.agreement,
-    label="Agreement",
-    heading="How far do the assessors agree?",
-    about="Disagreement tables and agreement statistics.",
-    template="results_sets.html",
-    tab=JUDGES,
-    slow=True,
-    is_open=True,
-)
-TRUST = View(
-    studies.trust,
-    label="Programs",
-    heading="Does the program judge like people?",
-    about="An automatic assessor beside people: agreement, rankings, and bias by run.",
-    template="results_trust.html",
-    tab=JUDGES,
-    slow=True,
-)
+AGREEMENT = view_of("agree", template="results_sets.html")
+TRUST = view_of("trust", template="results_trust.html")
 
 
 FACTS = view_of("facts")
-PEOPLE = View(
-    studies.people,
-    label="People",
-    heading="Which assessor is out of line?",
-    about="Every assessor beside the others on the same items.",
-    tab=JUDGES,
-    slow=True,
-)
+PEOPLE = view_of("people")
 
 
 RUN = View(

@@ -1,5 +1,8 @@
 """Machine code for large jobs; the same results as array code. Importing it, or a module of it, imports numba.
 
+`python -m benchmarks compiled`: `qassay sensitivity` without it takes 1.5 times the processor time for 100 x 400
+scores, 2.1 times for 500 x 2,000. For 12 x 301 it is not loaded.
+
 scoring      deals the units and scores subsets of them
 counting     counts swaps without visiting the pairs: trials in, counts out
 predicting   the closed form over very many pairs

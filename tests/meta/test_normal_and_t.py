@@ -10,7 +10,16 @@ import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qassay.meta.special import LARGEST, MANY, ndtr, ndtri, normal_quantiles, t_power, two_sided_t, two_sided_t_line
+from qassay.meta.normal_and_t import (
+    LARGEST,
+    MANY,
+    ndtr,
+    ndtri,
+    normal_quantiles,
+    t_power,
+    two_sided_t,
+    two_sided_t_line,
+)
 
 FREEDOM = [1, 2, 3, 5, 10, 39, 100, 999, LARGEST, LARGEST + 1]
 

@@ -1,4 +1,4 @@
-"""Statements handed to the driver: the rows and the errors are those that SQLAlchemy gives."""
+"""Saves that end early, by a lost connection or a server that is killed, leave nothing and can be sent again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import desk as desks
 import pytest
-from sqlalchemy import Connection, bindparam, insert, select, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy import Connection, insert, select, text
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from qassay.formats.times import now
 from qassay.store.assignment.assignments import all_assignments
@@ -25,52 +25,9 @@ from qassay.store.engine import Store
 from qassay.store.judging import judgments
 from qassay.store.judging.decisions import SavedJudgment, decide
 from qassay.store.pool.items import items_of
-from qassay.store.prepared import Prepared
 from qassay.store.schema import current_judgment, judgment, setting
 
 store = desks.store
-
-_VALUES = [{"name": name, "value": value} for name, value in [("a", "1"), ("b", "%s :x ?"), ("ü\u202e", '"é"')]]
-_PUT = Prepared(insert(setting))
-_LIKE = select(setting).where(setting.c.value != bindparam("other")).order_by(setting.c.name.desc()).limit(2)
-
-
-def test_rows_are_those_of_the_statement_in_the_same_transaction(store: Store) -> None:
-    prepared = Prepared(_LIKE)
-    with store.write() as connection:
-        for values in _VALUES:
-            assert _PUT.rows(connection, **values) == []
-        for other in ("1", "%s :x ?", "none"):
-            assert prepared.rows(connection, other=other) == [
-                tuple(row) for row in connection.execute(_LIKE, {"other": other})
-            ]
-        connection.rollback()
-    with store.read() as connection:
-        assert prepared.rows(connection, other="1") == []
-
-
-def test_errors_are_those_of_the_engine_and_undo_the_transaction(store: Store) -> None:
-    def put_twice() -> None:
-        with store.write() as connection:
-            _PUT.rows(connection, **_VALUES[0])
-            _PUT.rows(connection, **_VALUES[0])
-
-    with pytest.raises(IntegrityError) as caught:
-        put_twice()
-    assert isinstance(caught.value.orig, store.engine.dialect.loaded_dbapi.IntegrityError)
-    with store.read() as connection:
-        assert connection.execute(select(setting).where(setting.c.name == "a")).all() == []
-
-
-def test_a_parameter_that_is_forgotten_is_an_error_and_not_null(store: Store) -> None:
-    prepared = Prepared(_LIKE)
-
-    def forget() -> None:
-        with store.write() as connection:
-            prepared.rows(connection, others="1")
-
-    with pytest.raises((KeyError, DBAPIError), match="other"):
-        forget()
 
 
 def test_after_one_lost_connection_the_others_are_asked_before_they_are_used(
@@ -82,7 +39,7 @@ def test_after_one_lost_connection_the_others_are_asked_before_they_are_used(
     def put(name: str) -> bool:
         try:
             with store.write() as connection:
-                _PUT.rows(connection, name=name, value="")
+                connection.execute(insert(setting), {"name": name, "value": ""})
         except OperationalError as error:
             return not error.connection_invalidated
         return True
@@ -107,13 +64,13 @@ def test_a_connection_whose_server_went_away_is_not_used_again(request: pytest.F
         with store.write() as connection, store.read() as other:
             number = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
             other.execute(text("SELECT pg_terminate_backend(:number)"), {"number": number})
-            _PUT.rows(connection, name="late", value=now())
+            connection.execute(insert(setting), {"name": "late", "value": now()})
 
     with pytest.raises(DBAPIError) as caught:
         ask_after_the_end()
     assert caught.value.connection_invalidated
     with store.write() as connection:
-        _PUT.rows(connection, name="later", value=now())
+        connection.execute(insert(setting), {"name": "later", "value": now()})
     store.close()
 
 
@@ -124,19 +81,20 @@ class CutOffError(Exception):
 @contextmanager
 def cut_off(where: Callable[[], str]) -> Iterator[None]:
     """Saves that end early: `where` is asked at each statement, and says "before" it, "after" it, or nothing."""
-    rows = Prepared.rows
+    execute = Connection.execute
 
-    def ending(prepared: Prepared, connection: Connection, /, **parameters: Any) -> list[tuple[Any, ...]]:
+    def ending(connection: Connection, *statement: Any, **options: Any) -> Any:
         ends = where()
         if ends == "before":
             raise CutOffError
-        answer = rows(prepared, connection, **parameters)
+        answer = execute(connection, *statement, **options)
         if ends == "after":
+            answer.close()
             raise CutOffError
         return answer
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Prepared, "rows", ending)
+        patch.setattr(Connection, "execute", ending)
         yield
 
 

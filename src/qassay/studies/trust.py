@@ -1,15 +1,27 @@
-"""Trust in an automatic assessor of an opened evaluation: its labels and scores beside those of people (METHOD 7)."""
+"""How far can an automatic assessor be trusted?
+
+Compares its judgments with those of people, on the answers that both
+judged: how often they agree beyond chance, whether the runs come in the
+same order, and which runs it favours. With the sets of three or more
+people, also whether it could replace one of them.
+
+Examples
+
+  qassay judge my-eval --with overlap
+  qassay trust my-eval --assessor overlap
+  qassay trust my-eval --assessor gpt-4 --against first --json
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 
 from qassay.analysis import need_evaluation
-from qassay.analysis.agreements import label_tables, nugget_lists
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
@@ -17,10 +29,15 @@ from qassay.evaluation.learning import COPIED_FROM, learned_from, verdicts
 from qassay.judging.pool import judged_responses
 from qassay.judging.sets import JudgmentSet, check_nuggets
 from qassay.meta.agreement import scheme_of
+from qassay.meta.agreement.nugget_lists import differences, differing
 from qassay.meta.trust import Compared, ScoredTwice, Trust
 from qassay.meta.trust import trust as measure_trust
 from qassay.meta.trust.annotator import LEAST_PEOPLE, AlternativeAnnotator, alternative_annotator
+from qassay.options import Component, Measure, Option, Resamples, Seed
+from qassay.pages import Exhibit, Page
 from qassay.scoring import Scores, score
+from qassay.studies import JUDGES, NothingYetError, Study
+from qassay.studies.agree import label_tables, nugget_lists
 from qassay.tally import Tally, restricted, tally
 
 # Words in names that show a model family; a judge may favour answers of its own kind.
@@ -29,27 +46,39 @@ FAMILIES = ("gpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "
 
 def trust(
     evaluation: Evaluation,
-    assessor: str,
-    against: str | None = None,
+    assessor: Annotated[
+        str | None,
+        Option(
+            "The judgment set of the automatic assessor (default: the first program's).", metavar="SET", on_pages=True
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, Option("The judgments of people (default: adjudicated).", metavar="SET", on_pages=True)
+    ] = None,
     *,
-    measure: str | None = None,
-    component: str | None = None,
-    two_people: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
+    measure: Measure = None,
+    component: Component = None,
+    two_people: Annotated[bool, Option("Ask with two people, too, whom the assessor resembles.")] = False,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
 ) -> Trust:
     """How far does an automatic assessor judge and rank like people?
 
-    `assessor` is its judgment set, `against` that of people (the default judgments unless named). `two_people` asks for
-    the alternative annotator test with two people too, where it gives no verdict. `resamples` bootstrap resamples give
-    the intervals (0: none).
+    `assessor` is its judgment set (the first program's unless named), `against` that of people (the default judgments
+    unless named). `two_people` asks for the alternative annotator test with two people too, where it gives no verdict.
+    `resamples` bootstrap resamples give the intervals (0: none).
     """
-    people = _people(need_evaluation(evaluation, "trust"), assessor, against)
+    need_evaluation(evaluation, "trust")
+    assessor = assessor or next(iter(sorted(evaluation.automatic_sets)), None)
+    if assessor is None:
+        message = "no program has judged yet: the command qassay judge lets one judge"
+        raise NothingYetError(Problem("configuration", message, evaluation.folder.name()))
+    people = _people(evaluation, assessor, against)
     program, copied = _without_copies(evaluation, assessor, people)
     compared, notes = _compared(evaluation, program, people, component)
     scored = _scored(evaluation, program, people, measure, component)
-    lists = nugget_lists(evaluation, [assessor, people]).differing()
-    notes += [*lists.differences(), *_learned(evaluation, assessor), *_family(assessor, evaluation.runs.tags)]
+    lists = differing(nugget_lists(evaluation, [assessor, people]))
+    notes += [*differences(lists), *_learned(evaluation, assessor), *_family(assessor, evaluation.runs.tags)]
     if people in evaluation.automatic_sets:
         notes.append(f"{people} is a program's set: where this says people, it means {people}.")
     result = measure_trust(
@@ -61,10 +90,28 @@ def trust(
         copied=copied,
         seed=seed,
         resamples=resamples,
-        lists=lists,
+        nugget_lists=lists,
         notes=notes,
     )
     return replace(result, manual=evaluation.manual_runs)
+
+
+def page(result: Trust) -> Page:
+    """Whether the program judges like people, its agreement with them, and the runs that it favours."""
+    first, *others = (Exhibit(f"trust-{place}", shown) for place, shown in enumerate(result.tables(), 1))
+    return Page(result.answer(), (replace(first, draw=result.figure), *others))
+
+
+STUDY = Study(
+    name="trust",
+    compute=trust,
+    page=page,
+    documents=(Trust,),
+    heading="Does the program judge like people?",
+    label="Programs",
+    tab=JUDGES,
+    slow=True,
+)
 
 
 def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:

@@ -1,21 +1,67 @@
-"""Agreement by person of an opened evaluation, over all judgments that name their assessor."""
+"""Show which assessor is out of line: every one is compared with all others on the same items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from qassay.analysis.agreements import ByKind
-from qassay.errors import InputError, Problem
+from qassay.analysis import need_evaluation
+from qassay.display import as_sentence
+from qassay.errors import Problem
 from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS
-from qassay.meta.agreement import scheme_of
+from qassay.meta.agreement import Agreement, scheme_of
 from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
+from qassay.pages import Exhibit, Page
+from qassay.results import Result
+from qassay.studies import JUDGES, NothingYetError, Study
 from qassay.tables import Table
+
+if TYPE_CHECKING:
+    from qassay.figures import Figure
+
+OneKind = TypeVar("OneKind", Agreement, PeopleAgreement)
+
+
+class ByKind(Result, Generic[OneKind]):
+    """A study with one record per kind of judgment, labels of items or pairs first.
+
+    The study is a sequence of its records: `study[0]`, `len(study)`, `for kind in study`.
+    """
+
+    kinds: tuple[OneKind, ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __iter__(self) -> Iterator[OneKind]:
+        return iter(self.kinds)
+
+    def __getitem__(self, place: int) -> OneKind:
+        return self.kinds[place]
+
+    def table(self) -> Table:
+        """The main table of the first kind of judgment."""
+        return self.kinds[0].table()
+
+    def figure(self) -> Figure:
+        """The figure of the first kind of judgment."""
+        drawn: Figure = self.kinds[0].figure()
+        return drawn
+
+    def to_polars(self) -> pl.DataFrame:
+        """The numbers of all kinds of judgment."""
+        return pl.concat([kind.to_polars() for kind in self.kinds])
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the first kind; its keys beside those of the others, which have the names of their kinds."""
+        first, *others = self.kinds
+        return first.as_json() | {kind.about.replace(" ", "_"): kind.as_json() for kind in others}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,18 +79,24 @@ class PeopleStudy(ByKind[PeopleAgreement]):
         return [shown for kind in self.kinds for shown in kind.tables()]
 
 
-class UnnamedError(InputError):
-    """No judgment names its assessor."""
-
-
-def people_study(
-    evaluation: Evaluation, sets: Sequence[str] | None = None, *, resamples: int = 1000, seed: int = 0
+def people(
+    evaluation: Evaluation, *, sets: Sequence[str] | None = None, resamples: int = 1000, seed: int = 0
 ) -> PeopleStudy:
-    """Compare the people of these judgment sets; without names those of all assessors' sets."""
+    """Which assessor is out of line, and on what? Everyone is compared with the others on the same items.
+
+    Takes all judgments that name their assessor, from the assessors' sets or from those named in `sets`. One result
+    per kind of judgment, labels of items or pairs first.
+    """
+    need_evaluation(evaluation, "people")
     names = list(sets) if sets is not None else list(evaluation.assessor_sets)
     tables = _labels(evaluation, names)
     if not tables:
-        raise UnnamedError(Problem("configuration", _nobody(names), evaluation.folder.name()))
+        listed = f" ({', '.join(names)})" if names else ""
+        message = (
+            f"no judgment names its assessor{listed}: assessors are compared once people have judged here, or rows "
+            'of judgments have "assessor"'
+        )
+        raise NothingYetError(Problem("configuration", message, evaluation.folder.name()))
     types = {question.id: question.type for question in evaluation.questions}
     seconds = _seconds(evaluation, names)
     notes = _unnamed(evaluation, names)
@@ -58,11 +110,26 @@ def people_study(
     return PeopleStudy(tuple(studies))
 
 
-def _nobody(names: Sequence[str]) -> str:
-    listed = ", ".join(names) if names else "there are no judgment sets of assessors"
-    return (
-        f'no judgment names its assessor ({listed}): rows need "assessor"; to compare whole sets, leave out --by person'
-    )
+def page(study: PeopleStudy) -> Page:
+    """Who is out of line on each kind of judgment, and every person beside the others."""
+    exhibits = [
+        Exhibit(f"people-{place}-{number}", shown, kind.figure if number == 1 else None)
+        for place, kind in enumerate(study, 1)
+        for number, shown in enumerate(kind.tables(), 1)
+    ]
+    return Page(tuple(as_sentence(kind.sentence()) for kind in study), tuple(exhibits))
+
+
+STUDY = Study(
+    name="people",
+    compute=people,
+    page=page,
+    documents=(PeopleAgreement,),
+    heading="Which assessor is out of line?",
+    label="People",
+    tab=JUDGES,
+    slow=True,
+)
 
 
 def _labels(evaluation: Evaluation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -110,17 +177,20 @@ def _seconds(evaluation: Evaluation, names: Sequence[str]) -> Mapping[str, float
             continue
         rows = jsonl.read_table(paths[name], {"assessor": pl.String, "at": pl.String}).drop_nulls()
         for person, at in rows.select("assessor", "at").iter_rows():
-            moment = _moment(at)
-            if moment is not None:
-                moments.setdefault(person, []).append(moment)
+            if (saved := moment(at)) is not None:
+                moments.setdefault(person, []).append(saved.timestamp())
     times = {person: time_per_judgment(known) for person, known in moments.items()}
     return {person: seconds for person, seconds in times.items() if seconds is not None}
 
 
-def _moment(text: str) -> float | None:
-    """Seconds since the epoch; None for what is not a moment with a time zone."""
+def moment(text: str | None) -> datetime | None:
+    """A time in UTC, which is also that of a time without a zone; None where it is not one.
+
+    >>> str(moment("2026-03-02T10:15:00+01:00")), moment("yesterday")
+    ('2026-03-02 09:15:00+00:00', None)
+    """
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        at = datetime.fromisoformat(text or "")
+        return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment.timestamp() if moment.tzinfo is not None else None

@@ -12,7 +12,7 @@ from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError, Remedy
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
-from qassay.meta.agreement.nugget_lists import NuggetLists
+from qassay.meta.agreement.nugget_lists import differing
 from qassay.meta.distributions import score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
@@ -23,7 +23,6 @@ from qassay.reports.document import Material
 
 if TYPE_CHECKING:
     from qassay.analysis import ScoresLike
-    from qassay.analysis.agreements import AgreementStudy
     from qassay.evaluation import Evaluation
     from qassay.meta.stability import Stability
     from qassay.reports import Report
@@ -107,6 +106,7 @@ def of_evaluation(
 ) -> Material:
     """The results of an evaluation: those of its scores, and what its judges say. `how` says how runs are scored."""
     from qassay.measures import measure as parse_measure
+    from qassay.studies.agree import agreement
 
     how = how or {}
     scores = evaluation.score(key, **how)
@@ -116,7 +116,7 @@ def of_evaluation(
     commands = {"Scores, intervals and groups": _command("score", sources, options), **material.commands}
     study = ranks = None
     if len(evaluation.assessor_sets) > 1:
-        study = _tried(lambda: _agreement(evaluation, seed), "No agreement", notes)
+        study = _tried(lambda: agreement(evaluation, seed=seed), "No agreement", notes)
         commands["How far the judges agree"] = f"qassay agree {folder}"
     if len(evaluation.sets) > 1:
         ranks = _tried(lambda: _stability(evaluation, how), "No ranking under other judgments", notes)
@@ -129,8 +129,8 @@ def of_evaluation(
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),
-        nugget_lists=NuggetLists() if study is None else study.nugget_lists.differing(),
-        ratings=None if study is None else study.ratings,
+        nugget_lists=() if study is None else differing(study.nugget_lists),
+        ratings={} if study is None else study.ratings,
         stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
         judged_by=evaluation.sets,
         missing=tuple(notes),
@@ -153,12 +153,6 @@ def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurv
 def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
     prediction = None if curves is None else predict(matrix)
     return plan(matrix, wanted=Wanted(differences_for(matrix)), prediction=prediction)
-
-
-def _agreement(evaluation: Evaluation, seed: int) -> AgreementStudy:
-    from qassay.analysis import agreement
-
-    return agreement(evaluation, seed=seed)
 
 
 def _stability(evaluation: Evaluation, how: HowScored) -> Stability:
