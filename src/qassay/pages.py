@@ -41,10 +41,15 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order."""
+    """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order.
+
+    `notes` are to be known with the answer. `steps` say what to do next, on lines of their own.
+    """
 
     answer: tuple[str, ...]
     exhibits: tuple[Exhibit, ...] = ()
+    notes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[Table]:
