@@ -65,13 +65,16 @@ class Exhibit:
 class Page:
     """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order.
 
-    `title` is the question that it answers where it is a part of something, and `name` is its place there.
+    `notes` are to be known with the answer. `steps` say what to do next, on lines of their own. `title` is the question
+    that it answers where it is a part of something, and `name` is its place there.
     """
 
     answer: tuple[str, ...]
     exhibits: tuple[Exhibit, ...] = ()
     title: str = ""
     name: str = ""
+    notes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[Table]:

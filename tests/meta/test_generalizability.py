@@ -121,7 +121,7 @@ def test_negative_components_are_set_to_zero_with_a_note() -> None:
     study = variance_components(scores)
     assert study.variances["run"] == 0
     assert "run" in study.set_to_zero
-    assert "Estimated below 0 and set to 0: run" in str(study.as_json()["notes"])
+    assert "Estimated below 0 and set to 0: run" in str(document(study)["notes"])
     assert "Estimated below 0 and set to 0: run" in str(study.table())
     assert study.units_for("e_rho2", 0.5) is None
     assert study.e_rho2() == 0

@@ -22,7 +22,7 @@ from qassay.cli.inputs import (
     refuse,
     refuse_measure,
 )
-from qassay.cli.output import headline, print_json, print_tables, progress, visible, without_isolates
+from qassay.cli.output import fold, headline, print_json, print_tables, progress, visible, without_isolates
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.options import Offered, options_of
@@ -96,9 +96,15 @@ def command_of(study: Study, then: Callable[..., Any] | None = None, **fixed: An
 
 
 def print_page(page: Page) -> None:
-    """The answer, and the tables that are open."""
+    """The answer with its notes, what to do next, and the tables that are open."""
     for sentence in page.answer:
         print(visible(headline(without_isolates(sentence))))
+    for note in page.notes:
+        print(visible(fold(note)))
+    if page.steps:
+        print()
+    for step in page.steps:
+        print(visible(step))
     if page.tables:
         print()
     print_tables(page.tables)

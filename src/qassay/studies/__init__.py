@@ -2,8 +2,8 @@
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
     agree   how far judgment sets agree              people  who is out of line
-    trust   does a program judge like people?        reporting  all of them in one document
     plan    how many questions does it take?         sample  which questions should people judge?
+    trust   does a program judge like people?        reporting  all of them in one document
     sensitivity  which gaps would new questions repeat?
     stability    would the ranking be the same under other judgments?
 

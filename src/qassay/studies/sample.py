@@ -242,7 +242,10 @@ def kept(evaluation: Evaluation, drawn: DrawnSample) -> DrawnSample:
 def page(drawn: DrawnSample) -> Page:
     """The draw with its cost and its benefit, how to judge it, and what to do next; the draws themselves on request."""
     return Page(
-        (as_sentence(drawn.sentence()), *drawn.notes, *drawn.steps), (Exhibit("draws", drawn.table(), folded=True),)
+        (as_sentence(drawn.sentence()),),
+        (Exhibit("draws", drawn.table(), folded=True),),
+        notes=drawn.notes,
+        steps=drawn.steps,
     )
 
 

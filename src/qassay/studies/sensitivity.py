@@ -162,7 +162,7 @@ def page(curves: SensitivityCurves) -> Page:
         rates, fitted = curves.figure, partial(figures.error_curves, curves)
         exhibits = [Exhibit("error-rate", draw=rates), Exhibit("error-curves", draw=fitted)]
     exhibits += [Exhibit(f"sensitivity-{number}", shown) for number, shown in enumerate(tables, 1)]
-    return Page((curves.summary(), *(() if tables else curves.notes)), tuple(exhibits))
+    return Page((curves.summary(),), tuple(exhibits), notes=() if tables else curves.notes)
 
 
 STUDY = Study(

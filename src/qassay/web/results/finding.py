@@ -183,7 +183,7 @@ class StudyPage:
         page = chosen.page(result)
         parts = tuple(_part(exhibit) for exhibit in page.exhibits if exhibit.table is not None)
         drawn = pictures(*(exhibit.draw for exhibit in page.exhibits if exhibit.draw is not None))
-        return Finding(parts, result.as_json(), " ".join(page.answer), pictures=drawn)
+        return Finding(parts, result.as_json(), " ".join((*page.answer, *page.notes)), pictures=drawn)
 
 
 def _part(exhibit: Exhibit) -> Part:
