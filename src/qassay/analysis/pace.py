@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import msgspec
 
 from qassay.evaluation import Evaluation
-from qassay.formats import files
 from qassay.judging import SETTLED_SETS
 from qassay.meta.progress import JudgingProgress
 from qassay.meta.progress import judging_progress as progress_of
@@ -25,14 +24,14 @@ def judging_progress(evaluation: Evaluation) -> JudgingProgress:
 
     Judgments that came from a file without times are counted, and have no point.
     """
-    paths = evaluation.folder.judgment_sets()
-    names = [name for name in evaluation.human_sets if name in paths]
+    parts = evaluation.folder.judgment_sets()
+    names = [name for name in evaluation.human_sets if name in parts]
     # The adjudicator comes after the assessors.
     names.sort(key=lambda name: name in SETTLED_SETS)
     decoder = msgspec.json.Decoder(_Dated)
     times = {}
     for name in names:
-        lines = files.read_bytes(paths[name]).split(b"\n")
+        lines = parts[name].read().split(b"\n")
         rows = [decoder.decode(line) for line in lines if line.strip()]
         # Verdicts settled by a rule took no time.
         times[name] = [_moment(row.at) for row in rows if row.settled is None]

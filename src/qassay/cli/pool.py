@@ -92,7 +92,7 @@ def _left_out(runs: Runs, most: int | None) -> list[str]:
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     """The assignments of the store, by judgment set; nothing where there is no store, or no assignment."""
-    if evaluation.folder.written is None:
+    if evaluation.folder.stored is None:
         return {}
     from qassay.store.assignment.progress import workloads
     from qassay.store.folder.snapshot import existing_store

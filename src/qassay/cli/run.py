@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -198,7 +198,7 @@ class RunJob:
         existing = evaluation.folder.files_of_run(self.tag)
         if existing and not force:
             message = "is there already; choose another --tag, or replace it with --force"
-            raise InputError(Problem("configuration", message, evaluation.folder.name(existing[0])))
+            raise InputError(Problem("configuration", message, existing[0].name))
         head = header(self.tag, self.system.spelling, evaluation.task.name, evaluation.questions)
         path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
         begun = time.monotonic()
@@ -230,7 +230,7 @@ class RunJob:
             "run": self.tag,
             "system": self.system.spelling,
             "file": file,
-            "stored": evaluation.folder.written is not None,
+            "stored": evaluation.folder.stored is not None,
             "log": evaluation.folder.name(log.path),
             "questions": len(answered),
             "continued": continued,
@@ -242,27 +242,29 @@ class RunJob:
 
     def _write(self, answers: Mapping[str, Any]) -> str:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
-        from qassay.formats.files import TemporaryFolder
-        from qassay.formats.folder import Folder
-        from qassay.systems.harness.writing import write_run
+        from qassay.formats.parts import Contents
+        from qassay.systems.harness.writing import run_parts, write_run
 
         evaluation = self.evaluation
         folder = evaluation.folder
-        place = folder if folder.written is None else Folder(folder.path, TemporaryFolder())
-        written = write_run(
-            place,
+        lengths = self.collection.lengths() if self.collection is not None else None
+        parts = run_parts(
+            folder,
             self.tag,
             answers,
             task=evaluation.task,
             questions=evaluation.questions,
             form=self.form,
             information=self.information,
-            lengths=self.collection.lengths() if self.collection is not None else None,
+            lengths=lengths,
         )
-        if place is not folder:
+        if folder.stored is None:
+            write_run(folder, self.tag, parts)
+        else:
             from qassay.store.engine import open_store
             from qassay.store.folder.importing import import_folder
 
+            contents = Contents({part.name: part for part in parts})
             with closing(open_store(folder)) as store:
-                import_folder(store, place, replace=True)
-        return place.name(written)
+                import_folder(store, replace(folder, stored=contents), replace=True)
+        return parts[0].name

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 import polars as pl
 
 from qassay.errors import InputError, Problem, Problems
-from qassay.formats import files, jsonl
+from qassay.formats import jsonl
+from qassay.formats.parts import Part
 from qassay.judging import JUDGMENT_COLUMNS
 from qassay.judging.keys import ANSWER_COLUMNS, current_answers
 from qassay.judging.sets import JudgmentSet, judgment_set
@@ -21,17 +21,16 @@ from qassay.tasks import LARGEST_VALUE, Task
 _TRACE = b'"trace"'
 
 
-def read_judgments(
-    path: Path, name: str, questions: TestSet, task: Task, *, file: str, incoming: bool = False
-) -> JudgmentSet:
+def read_judgments(part: Part, name: str, questions: TestSet, task: Task, *, incoming: bool = False) -> JudgmentSet:
     """The current judgments of one set, sorted by kind; as `incoming` ones they are checked by all rules."""
-    table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
-    return judgment_set(name, table, questions, task, file=file, incoming=incoming)
+    table = jsonl.parse_table(part.read(), JUDGMENT_COLUMNS, file=part.name)
+    return judgment_set(name, table, questions, task, file=part.name, incoming=incoming)
 
 
-def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+def read_nuggets(part: Part, questions: TestSet) -> pl.DataFrame:
     """A nugget list; of two rows for a nugget the last counts."""
-    table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
+    file = part.name
+    table = jsonl.parse_table(part.read(), NUGGET_COLUMNS, file=file)
     problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
     problems += _unknown(table, questions, file)
     for row in table.filter((pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)).iter_rows(named=True):
@@ -42,9 +41,10 @@ def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     return table.unique(["question", "nugget"], keep="last", maintain_order=True)
 
 
-def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+def read_answers(part: Part, questions: TestSet) -> pl.DataFrame:
     """Answers known from question development, withdrawn ones included and marked."""
-    table = jsonl.read_table(path, ANSWER_COLUMNS, file=file)
+    file = part.name
+    table = jsonl.parse_table(part.read(), ANSWER_COLUMNS, file=file)
     problems = Problems(_incomplete(table, ("question", "answer"), file))
     problems += _unknown(table, questions, file)
     if problems:
@@ -52,10 +52,10 @@ def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
     return current_answers(table)
 
 
-def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
+def read_run_information(part: Part) -> dict[str, RunInformation]:
     """The information that comes with runs, by tag."""
-    table = jsonl.read_table(path, INFORMATION_COLUMNS, file=file)
-    if problems := list(_incomplete(table, ("run",), file)):
+    table = jsonl.parse_table(part.read(), INFORMATION_COLUMNS, file=part.name)
+    if problems := list(_incomplete(table, ("run",), part.name)):
         raise InputError(problems)
     return {
         row["run"]: RunInformation(row["organisation"], row["description"], bool(row["manual"]), row["priority"])
@@ -63,9 +63,9 @@ def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
     }
 
 
-def is_automatic(path: Path) -> bool:
+def is_automatic(part: Part) -> bool:
     """Whether any row of a set carries its provenance (`trace`): then the set is an automatic assessor's."""
-    data = files.read_bytes(path)
+    data = part.read()
     at = data.find(_TRACE)
     while at >= 0:
         start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)

@@ -8,7 +8,7 @@ give it. An evaluation without a store never loads more of this package than thi
     backups          copied and put back                    prepared       statements that every save runs
     acts             who does what, when
 
-    folder/          files into the store (importing), and the store as a folder, to be read (snapshot)
+    folder/          files into the store (importing), and the store as the contents of its folder (snapshot)
     people/          accounts, passwords, sessions
     development/     questions that are being written, and their publication
     pool/            runs, and the items made of them (what one screen shows)
@@ -19,12 +19,18 @@ give it. An evaluation without a store never loads more of this package than thi
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qassay.extras import require
-from qassay.formats.folder import Configuration, Folder, may_have_store
+from qassay.errors import InputError
+from qassay.extras import installed, require
+from qassay.formats.folder import Configuration, Folder, may_have_store, open_folder, read_configuration
+from qassay.formats.parts import Contents, part_of
 
 if TYPE_CHECKING:
+    from qassay.errors import Problem
+    from qassay.formats.importing import Plan
     from qassay.store.engine import Store
 
 
@@ -39,7 +45,74 @@ def as_stored(folder: Folder, configuration: Configuration, *, store: Store | No
     if opened is None:
         return folder
     try:
-        return folder if is_new(opened) else snapshot(opened, folder)
+        return folder if is_new(opened) else snapshot(opened, folder, close=store is None)
     finally:
         if store is None:
             opened.close()
+
+
+def writable(path: Path) -> tuple[Folder, Store | None]:
+    """The folder and, where the evaluation has one, its store: then the folder's contents are the store's."""
+    folder = open_folder(path)
+    configuration = read_configuration(folder)
+    if not may_have_store(folder, configuration):
+        return folder, None
+    require("serve", f"{folder.name()} has a store, and changing it")
+    from qassay.store.folder.importing import import_folder
+    from qassay.store.folder.snapshot import existing_store, is_new, snapshot
+
+    store = existing_store(folder, configuration)
+    if store is None:
+        return folder, None
+    try:
+        if is_new(store):  # the files of the folder come first, or the store would hide them
+            import_folder(store, folder)
+        return snapshot(store, folder, close=True), store
+    finally:
+        store.close()  # no connection waits while files are read; writing opens one again
+
+
+def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:
+    """Carry out an import: into the store where there is one, else into the files of the folder.
+
+    Judgments of Qassay's `own` assessors are checked already; anything else must be what `serve` takes, too.
+    """
+    if store is None:
+        if installed("serve") and not own:
+            _refuse_what_serve_refuses(plan)
+        plan.write_files()
+        return
+    from qassay.store.folder import importing
+
+    try:
+        importing.import_plan(store, plan)
+    finally:
+        store.close()
+
+
+def _refuse_what_serve_refuses(plan: Plan) -> None:
+    """Stop at an import after which `serve` could not bring the files into a store, and could before."""
+    folder = plan.folder
+    present = (*folder.question_files(), folder.answers, folder.run_information, *folder.runs())
+    sets = (*folder.nugget_lists().values(), *folder.judgment_sets().values())
+    parts = {part.name: part for part in (*present, *sets) if part is not None}
+    for name, data in plan.changes().items():
+        if data is None:
+            del parts[name]
+        else:
+            parts[name] = part_of(name, data)
+    if faults := _faults_for_store(replace(folder, stored=Contents(parts)), plan):
+        before = set(_faults_for_store(folder, plan))
+        if new := [fault for fault in faults if fault not in before]:
+            raise InputError(new)
+
+
+def _faults_for_store(folder: Folder, plan: Plan) -> list[Problem]:
+    """The reason why the files of a folder cannot go into a store."""
+    from qassay.store.folder.importing import read_folder
+
+    try:
+        read_folder(folder, plan.configuration, {}, {})
+    except InputError as error:
+        return list(error.problems)
+    return []

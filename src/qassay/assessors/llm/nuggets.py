@@ -31,7 +31,7 @@ from qassay.formats.jsonl import write_rows
 from qassay.judging import digest, kind_of_type
 from qassay.judging.items import pool_items
 from qassay.questions import Question
-from qassay.store.places import import_plan, writable
+from qassay.store import import_plan, writable
 
 CREATE, RATE = "create", "importance"
 VITAL, OKAY = "vital", "okay"

@@ -65,9 +65,8 @@ def plan_import(
     if options.set_name is not None and (fault := name_fault(options.set_name)):
         raise UsageError(f"the set name {options.set_name!r} {fault}")
     plan = Plan(folder, read_configuration(folder), options)
-    if any(path.is_file() for path in folder.contents.glob("questions.*")):
-        path = folder.questions()
-        plan.carried = read_questions(path, file=folder.name(path))
+    if folder.question_files():
+        plan.carried = read_questions(folder.questions())
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
     check_options(plan, sources)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,7 +10,8 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
-from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, line_of
+from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
+from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, ended, line_of
 from qassay.formats.jsonl import Numbered
 from qassay.formats.judgments import weight_fault
 from qassay.formats.names import name_fault, set_name
@@ -100,8 +100,8 @@ def import_patterns(plan: Plan, source: Source) -> None:
     lines = [split[number - 1].strip(" \t\r") for number, _ in rows]
     new = [line for line in dict.fromkeys(lines) if line not in known]
     if new:
-        plan.replaced[path] = joined(old, new)
-    _report(plan, source, path, "pattern", len(new), len(lines) - len(new))
+        plan.own_files[path] = ended(old) + "".join(f"{line}\n" for line in new)
+    _report(plan, source, path.name, "pattern", len(new), len(lines) - len(new))
 
 
 def import_sheet(plan: Plan, source: Source) -> None:
@@ -230,33 +230,37 @@ def _append(
     kinds: Sequence[str] = (),
 ) -> None:
     """Plan to append the rows that a file lacks, and say how many they are."""
-    path = _place(plan, kind, name)
-    known = by_identity((row for _, row in plan.rows(path)), identity)
+    file = _file(plan, kind, name)
+    known = by_identity((row for _, row in plan.rows(file)), identity)
     new = missing(((identity(row), canonical(row)) for _, row in rows), known)
     if new:
         texts = [line_of(row) for _, row in rows]
-        plan.append(path, (texts[place] for place in new))
-        plan.incoming.batches.append(Batch(kind, name, plan.folder.name(path), texts, kinds))
-    _report(plan, source, path, _FORMS[kind].noun, len(new), len(rows) - len(new))
+        plan.incoming.batches.append(Batch(kind, name, file, texts, kinds, new))
+    _report(plan, source, file, _FORMS[kind].noun, len(new), len(rows) - len(new))
 
 
-def _place(plan: Plan, kind: RowKind, name: str) -> Path:
-    """The file that rows go to."""
-    folder = plan.folder
+def _file(plan: Plan, kind: RowKind, name: str) -> str:
+    """The part that rows go to."""
     if kind == "judgments":
-        return folder.judgment_sets().get(name) or folder.judgment_file(name)
+        return set_file(plan, name)
     if kind == "nuggets":
-        return folder.nugget_lists().get(name) or folder.nugget_file(name)
-    return folder.answers if kind == "answers" else folder.run_information
+        known = plan.folder.nugget_lists().get(name)
+        return nugget_file(name) if known is None else known.name
+    return ANSWERS if kind == "answers" else INFORMATION
 
 
-def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
-    where = plan.folder.name(path)
+def set_file(plan: Plan, name: str) -> str:
+    """The part that the rows of a judgment set go to."""
+    known = plan.folder.judgment_sets().get(name)
+    return judgment_file(name) if known is None else known.name
+
+
+def _report(plan: Plan, source: Source, file: str, noun: str, new: int, same: int) -> None:
     if not new:
-        plan.report(source, f"nothing new: its {plural(same, noun)} are in {where} already", to=path)
+        plan.report(source, f"nothing new: its {plural(same, noun)} are in {file} already", to=file)
         return
     rest = f" ({plural(same, noun)} there already)" if same else ""
-    plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
+    plan.report(source, f"{plural(new, noun)} to {file}{rest}", count=new, to=file)
 
 
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
@@ -267,19 +271,19 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
     lists = nugget_lists(plan)
     chosen = list_of_key(name, lists)
     if chosen is None:
-        return None if plan.folder.written is None else no_nuggets()
-    return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
+        return None if plan.folder.stored is None else no_nuggets()
+    return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=lists[chosen])
 
 
-def nugget_lists(plan: Plan) -> dict[str, Path]:
-    """The nugget lists as they will be, by name."""
-    appended = {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
-    return plan.folder.nugget_lists() | appended
+def nugget_lists(plan: Plan) -> dict[str, str]:
+    """The parts with the nugget lists as they will be, by the name of the list."""
+    lists = {name: part.name for name, part in plan.folder.nugget_lists().items()}
+    return lists | {batch.name: batch.file for batch in plan.incoming.of_kind("nuggets")}
 
 
 def nugget_rows(plan: Plan, name: str) -> list[jsonl.Row]:
     """The rows of a nugget list as they will be; none where there is no such list."""
-    return [row for _, row in plan.rows(_place(plan, "nuggets", name))]
+    return [row for _, row in plan.rows(_file(plan, "nuggets", name))]
 
 
 def refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
@@ -318,7 +322,7 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
     has_nuggets = key.nuggets and any(names_nuggets(row) for _, row in result.rows)
     if has_nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
         add_rows(plan, source, "nuggets", [(0, row) for row in key.nuggets], name=name)
-    before = plan.rows(_place(plan, "judgments", name))
+    before = plan.rows(set_file(plan, name))
     if result.rows:
         add_judgments(plan, source, result.rows, name)
     if result.known:

@@ -27,6 +27,7 @@ from qassay.formats.importing.questions import check_types
 from qassay.formats.importing.rows import canonical, judgment_kinds, missing
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
+from qassay.formats.parts import Part
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
 from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, subject
@@ -127,7 +128,7 @@ def read_folder(
     `stored_questions` and `nuggets`, the rows of the nugget lists, are those of the store: files may refer to them.
     """
     plan = Plan(folder, configuration, Options(), TestSet(tuple(stored_questions.values())))
-    if any(path.is_file() for path in folder.contents.glob("questions.*")):
+    if folder.question_files():
         plan.attempt(_read_questions, stored_questions)
     # Without the questions, files that refer to them cannot be checked.
     if not plan.problems:
@@ -140,11 +141,10 @@ def read_folder(
 
 def _read_questions(plan: Plan, stored_questions: Mapping[str, Question]) -> None:
     """The questions of the file, laid over those of the store for the files that refer to them."""
-    path = plan.folder.questions()
-    file = plan.folder.name(path)
-    plan.carried = read = read_questions(path, file=file)
-    check_types(read.questions, plan.configuration.task, file)
-    plan.incoming = Incoming(dict(read.questions.by_id), file, whole=True)
+    part = plan.folder.questions()
+    plan.carried = read = read_questions(part)
+    check_types(read.questions, plan.configuration.task, part.name)
+    plan.incoming = Incoming(dict(read.questions.by_id), part.name, whole=True)
     plan.questions = _laid_over(stored_questions, plan.incoming)
 
 
@@ -166,46 +166,44 @@ def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[
     plan.attempt(_read_rows, "answers", "", folder.answers, read_answers)
     plan.attempt(_read_runs, questions)
     read_nuggets = partial(reading.read_nuggets, questions=questions)
-    for name, path in folder.nugget_lists().items():
-        plan.attempt(_read_rows, "nuggets", name, path, read_nuggets)
+    for name, part in folder.nugget_lists().items():
+        plan.attempt(_read_rows, "nuggets", name, part, read_nuggets)
     lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
     for batch in plan.incoming.of_kind("nuggets"):
         lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
     # Rulings come after what they rule on: a judgment that is newer than its ruling asks for another one.
     sets = dict(sorted(folder.judgment_sets().items(), key=lambda item: item[0] == ADJUDICATED))
-    for name, path in sets.items():
-        plan.attempt(_read_judgments, name, path, questions, lists)
+    for name, part in sets.items():
+        plan.attempt(_read_judgments, name, part, questions, lists)
     if plan.carried is not None and plan.carried.reference and "reference" not in sets:
         plan.attempt(_read_judgments, "reference", None, questions, lists)
 
 
-def _read_rows(plan: Plan, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
+def _read_rows(plan: Plan, kind: RowKind, name: str, part: Part | None, check: Callable[[Part], object]) -> None:
     """A file of rows, to the byte; `check` reads it as for scoring."""
-    if path.exists():
-        file = plan.folder.name(path)
-        check(path, file=file)
-        plan.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
+    if part is not None:
+        check(part)
+        plan.incoming.batches.append(Batch(kind, name, part.name, _lines(part)))
 
 
 def _read_runs(plan: Plan, questions: TestSet) -> None:
     """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
-    names = {path: plan.folder.name(path) for path in plan.folder.runs()}
-    if not names:
+    parts = {part.name: part for part in plan.folder.runs()}
+    if not parts:
         return
-    read = read_runs(list(names), task=plan.configuration.task, questions=questions, names=names)
+    read = read_runs(list(parts.values()), task=plan.configuration.task, questions=questions)
     if read.problems:
         raise InputError(read.problems)
-    places = {name: path for path, name in names.items()}
-    plan.incoming.runs = {tag: RunFile(name, files.stored_bytes(places[name])) for tag, name in read.files.items()}
+    plan.incoming.runs = {tag: RunFile(name, parts[name].stored()) for tag, name in read.files.items()}
 
 
 def _read_judgments(
-    plan: Plan, name: str, path: Path | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
+    plan: Plan, name: str, part: Part | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
 ) -> None:
-    """One judgment set; without a path, that of the labels in the file of questions."""
-    if path is not None:
-        file = plan.folder.name(path)
-        table, texts = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), _lines(path, file)
+    """One judgment set; without a part, that of the labels in the file of questions."""
+    if part is not None:
+        file = part.name
+        table, texts = jsonl.parse_table(part.read(), JUDGMENT_COLUMNS, file=file), _lines(part)
     else:
         file, rows = plan.incoming.questions_file, reference_rows(plan.carried) if plan.carried else []
         table = jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file)
@@ -218,10 +216,9 @@ def _read_judgments(
     plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
 
 
-def _lines(path: Path, file: str) -> list[str]:
+def _lines(part: Part) -> list[str]:
     """The lines of a file that are not blank."""
-    lines = files.decode(files.read_bytes(path), file=file).split("\n")
-    return [stripped for line in lines if (stripped := line.strip(" \t\r"))]
+    return [stripped for line in part.text().split("\n") if (stripped := line.strip(" \t\r"))]
 
 
 def _name_faults(incoming: Incoming) -> Iterator[Problem]:

@@ -6,7 +6,6 @@ checked as any other run, and only then kept.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +15,9 @@ import msgspec
 
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder
+from qassay.formats.folder import INFORMATION, Folder, run_file
 from qassay.formats.lines import is_one_line
-from qassay.formats.names import file_name
+from qassay.formats.parts import Part, part_of
 from qassay.formats.runs import read_runs
 from qassay.formats.runs.forms import Source, parse_jsonl
 from qassay.questions import Question, TestSet
@@ -82,7 +81,7 @@ def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
 SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
 
 
-def write_run(
+def run_parts(
     folder: Folder,
     tag: str,
     answers: Mapping[str, Answer],
@@ -92,24 +91,23 @@ def write_run(
     form: str = "jsonl",
     information: RunInformation | None = None,
     lengths: Mapping[str, int] | None = None,
-) -> Path:
-    """Write a run whole, with what it says of itself; nothing is written where it breaks a rule."""
+) -> list[Part]:
+    """A run, checked by the rules for runs, and what it says of itself; an error reports all problems at once."""
     data = run_text(tag, answers, task=task, questions=questions, form=form).encode()
-    with tempfile.TemporaryDirectory() as place:  # checked by the rules for runs; all problems are reported at once
-        draft = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
-        draft.write_bytes(data)
-        run = read_runs([draft], task=task, questions=questions, form=form, names={draft: f"runs/{draft.name}"})
-    if problems := run.faults(lengths):
+    part = part_of(run_file(tag, SUFFIXES[form]), data)
+    if problems := read_runs([part], task=task, questions=questions, form=form).faults(lengths):
         raise InputError(problems)
-    path = folder.run_file(tag, SUFFIXES[form])
-    contents = {path: data}
-    if information is not None:
-        contents[folder.run_information] = _described(folder, tag, information)
-    old = folder.files_of_run(tag)
+    return [part] if information is None else [part, _described(folder, tag, information)]
+
+
+def write_run(folder: Folder, tag: str, parts: Sequence[Part]) -> Path:
+    """Write a run whole, in place of an earlier one."""
+    old = [folder.path / part.name for part in folder.files_of_run(tag)]
+    contents = {folder.path / part.name: part.stored() for part in parts}
     files.write_all(contents)
-    for file in set(old) - {path}:
-        file.unlink()
-    return path
+    for path in set(old) - contents.keys():
+        path.unlink()
+    return folder.path / parts[0].name
 
 
 def run_text(tag: str, answers: Mapping[str, Answer], *, task: Task, questions: TestSet, form: str) -> str:
@@ -177,12 +175,10 @@ def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
     return {"run_id": tag, "topic_id": question.id, "references": list(places), "answer": sentences}
 
 
-def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
-    """The file of run information, with the row of this run in it; other rows stay as they are."""
-    path = folder.run_information
-    rows: list[dict[str, Any]] = []
-    if path.exists():
-        rows = [row for _, row in jsonl.read_rows(path, file=folder.name(path))]
+def _described(folder: Folder, tag: str, information: RunInformation) -> Part:
+    """The run information of an evaluation, with the row of this run in it; other rows stay as they are."""
+    part = folder.run_information
+    rows = [] if part is None else [row for _, row in jsonl.parse_rows(part.text(), file=part.name)]
     names = ("organisation", "description", "manual", "priority")
     fields = {name: getattr(information, name) for name in names}
     new = {"run": tag, **{name: value for name, value in fields.items() if value is not None}}
@@ -191,4 +187,4 @@ def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
         rows.append(new)
     else:
         row |= new
-    return jsonl.dump_rows(rows).encode()
+    return part_of(INFORMATION, jsonl.dump_rows(rows).encode())
