@@ -45,7 +45,7 @@ JSON = st.recursive(
 def test_reading_what_was_written(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
     jsonl.write_rows(path, rows)
-    assert jsonl.read_rows(path) == list(enumerate(rows, 1))
+    assert jsonl.parse_rows(path.read_text("utf-8"), file="f") == list(enumerate(rows, 1))
 
 
 def test_lines_end_in_lf_or_crlf_and_nowhere_else() -> None:
@@ -62,7 +62,7 @@ def test_all_faulty_lines_are_reported() -> None:
 def test_megabyte_long_lines(tmp_path: Path) -> None:
     row = {"question": "x" * (3 << 20), "nuggets": ["n"] * 100_000}
     jsonl.write_rows(tmp_path / "f.jsonl", [row])
-    assert jsonl.read_rows(tmp_path / "f.jsonl") == [(1, row)]
+    assert jsonl.parse_rows((tmp_path / "f.jsonl").read_text("utf-8"), file="f") == [(1, row)]
     assert jsonl.parse_table((tmp_path / "f.jsonl").read_bytes(), SCHEMA, file="f")["question"][0] == row["question"]
 
 

@@ -6,8 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -242,29 +241,20 @@ class RunJob:
 
     def _write(self, answers: Mapping[str, Any]) -> str:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
-        from qassay.formats.parts import Contents
-        from qassay.systems.harness.writing import run_parts, write_run
+        from qassay.store import import_plan, writable
+        from qassay.systems.harness.writing import plan_run
 
         evaluation = self.evaluation
-        folder = evaluation.folder
-        lengths = self.collection.lengths() if self.collection is not None else None
-        parts = run_parts(
+        folder, store = writable(evaluation.folder.path)
+        plan = plan_run(
             folder,
+            evaluation.configuration,
             self.tag,
             answers,
-            task=evaluation.task,
             questions=evaluation.questions,
             form=self.form,
             information=self.information,
-            lengths=lengths,
+            lengths=self.collection.lengths() if self.collection is not None else None,
         )
-        if folder.stored is None:
-            write_run(folder, self.tag, parts)
-        else:
-            from qassay.store.engine import open_store
-            from qassay.store.folder.importing import import_folder
-
-            contents = Contents({part.name: part for part in parts})
-            with closing(open_store(folder)) as store:
-                import_folder(store, replace(folder, stored=contents), replace=True)
-        return parts[0].name
+        import_plan(plan, store, own=True)
+        return plan.incoming.runs[self.tag].name

@@ -1,6 +1,6 @@
 """JSON lines: as dictionaries (nothing is lost) or as a table (fast).
 
-`read_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
+`parse_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
 reported. `parse_table` gives typed columns for scoring; it lets Polars parse files that are plainly regular, and
 goes the careful way for all others, so that both ways give the same result.
 """
@@ -27,11 +27,6 @@ Numbered = tuple[int, Row]
 
 # A value that is not a string, a whole number or null: none in a file, and no field can have a wrong one.
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
-
-
-def read_rows(path: Path, *, file: str | None = None) -> list[Numbered]:
-    """The objects of a file with their line numbers; blank lines are skipped."""
-    return parse_rows(files.read_text(path), file=file or str(path))
 
 
 def parse_rows(text: str, *, file: str) -> list[Numbered]:

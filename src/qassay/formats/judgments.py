@@ -57,10 +57,7 @@ def read_run_information(part: Part) -> dict[str, RunInformation]:
     table = jsonl.parse_table(part.read(), INFORMATION_COLUMNS, file=part.name)
     if problems := list(_incomplete(table, ("run",), part.name)):
         raise InputError(problems)
-    return {
-        row["run"]: RunInformation(row["organisation"], row["description"], bool(row["manual"]), row["priority"])
-        for row in table.iter_rows(named=True)
-    }
+    return {row["run"]: RunInformation.of_row(row) for row in table.iter_rows(named=True)}
 
 
 def is_automatic(part: Part) -> bool:

@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Parts by name that stand in the place of an evaluation's files; equal marks mean equal contents."""
+    """Parts by name, in place of the files of an evaluation; equal marks mean equal contents."""
 
     parts: Mapping[str, Part] = field(compare=False, repr=False)
     mark: str = ""

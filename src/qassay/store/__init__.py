@@ -36,40 +36,38 @@ if TYPE_CHECKING:
 
 def as_stored(folder: Folder, configuration: Configuration, *, store: Store | None = None) -> Folder:
     """The folder with the contents of its store; as it is where there is no store, or nothing in it yet."""
-    if store is None and not may_have_store(folder, configuration):
-        return folder
-    require("serve", f"{folder.name()} has a store, and reading it")
-    from qassay.store.folder.snapshot import existing_store, is_new, snapshot
-
-    opened = store or existing_store(folder, configuration)
-    if opened is None:
-        return folder
-    try:
-        return folder if is_new(opened) else snapshot(opened, folder, close=store is None)
-    finally:
-        if store is None:
-            opened.close()
+    return _with_store(folder, configuration, store)[0]
 
 
 def writable(path: Path) -> tuple[Folder, Store | None]:
     """The folder and, where the evaluation has one, its store: then the folder's contents are the store's."""
     folder = open_folder(path)
-    configuration = read_configuration(folder)
-    if not may_have_store(folder, configuration):
+    return _with_store(folder, read_configuration(folder), writes=True)
+
+
+def _with_store(
+    folder: Folder, configuration: Configuration, store: Store | None = None, *, writes: bool = False
+) -> tuple[Folder, Store | None]:
+    """The folder with the contents of its store, which is left without a connection unless it was given."""
+    if store is None and not may_have_store(folder, configuration):
         return folder, None
-    require("serve", f"{folder.name()} has a store, and changing it")
-    from qassay.store.folder.importing import import_folder
+    require("serve", f"{folder.name()} has a store, and {'changing' if writes else 'reading'} it")
     from qassay.store.folder.snapshot import existing_store, is_new, snapshot
 
-    store = existing_store(folder, configuration)
-    if store is None:
+    opened = store or existing_store(folder, configuration)
+    if opened is None:
         return folder, None
     try:
-        if is_new(store):  # the files of the folder come first, or the store would hide them
-            import_folder(store, folder)
-        return snapshot(store, folder, close=True), store
+        if is_new(opened):
+            if not writes:
+                return folder, opened
+            from qassay.store.folder.importing import import_folder
+
+            import_folder(opened, folder)  # the files of the folder come first, or the store would hide them
+        return snapshot(opened, folder, close=store is None), opened
     finally:
-        store.close()  # no connection waits while files are read; writing opens one again
+        if store is None:
+            opened.close()
 
 
 def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:

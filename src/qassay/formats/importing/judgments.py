@@ -31,7 +31,6 @@ from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import set_name
-from qassay.formats.parts import part_of
 from qassay.formats.records import Records, parse_records, without_absent
 from qassay.formats.runs import read_runs
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row
@@ -240,10 +239,9 @@ def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
 
 def _responses(plan: Plan, questions: TestSet) -> dict[tuple[str, str], Response]:
     """The answers of every run to every question, as the evaluation will have them."""
-    incoming = plan.incoming.runs
-    kept = [part for part in plan.folder.runs() if set_name(part.name) not in incoming]
-    new = [part_of(run.file, run.data) for run in incoming.values()]
-    table = read_runs([*kept, *new], task=plan.configuration.task, questions=questions).runs.table
+    new = plan.incoming.runs
+    kept = [part for part in plan.folder.runs() if set_name(part.name) not in new]
+    table = read_runs([*kept, *new.values()], task=plan.configuration.task, questions=questions).runs.table
     names = [name for name in _ITEM if name in table.columns]
     responses: dict[tuple[str, str], Response] = {}
     for run, question, *values in table.select("run", "question", *names).iter_rows():

@@ -16,6 +16,7 @@ from qassay.formats import files, jsonl
 from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.names import LONGEST_FILE_NAME
+from qassay.formats.parts import Part
 from qassay.formats.questions import QuestionFile, question_row
 from qassay.questions import Question, TestSet
 
@@ -71,7 +72,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class IncomingRows:
     """Rows that one source brings to one part of the evaluation: JSON texts, and the kinds of judgments.
 
     There may be millions of judgments, so rows are not kept parsed. `name` is that of the set or list, and `new` are
@@ -90,14 +91,6 @@ class Batch:
         return "".join(f"{self.texts[place]}\n" for place in self.new)
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
-    """The file of a run: its place in the folder, and its bytes."""
-
-    file: str
-    data: bytes
-
-
 @dataclass
 class Incoming:
     """Checked contents of files on their way into an evaluation."""
@@ -106,10 +99,10 @@ class Incoming:
     questions_file: str = ""
     # Whether these are all questions of a file, which then gives their order.
     whole: bool = False
-    runs: dict[str, RunFile] = field(default_factory=dict)
-    batches: list[Batch] = field(default_factory=list)
+    runs: dict[str, Part] = field(default_factory=dict)
+    batches: list[IncomingRows] = field(default_factory=list)
 
-    def of_kind(self, kind: RowKind) -> list[Batch]:
+    def of_kind(self, kind: RowKind) -> list[IncomingRows]:
         """The batches of one kind of rows, in order."""
         return [batch for batch in self.batches if batch.kind == kind]
 
@@ -190,7 +183,7 @@ class Plan:
             changed[incoming.questions_file] = pack(Path(incoming.questions_file), text.encode())
         for tag in incoming.runs:
             changed |= dict.fromkeys(part.name for part in folder.files_of_run(tag))
-        changed |= {run.file: run.data for run in incoming.runs.values()}
+        changed |= {run.name: run.stored() for run in incoming.runs.values()}
         added: dict[str, list[str]] = {}
         for batch in incoming.batches:
             added.setdefault(batch.file, []).append(batch.lines())
@@ -202,15 +195,15 @@ class Plan:
     def write_files(self) -> None:
         """Import into the folder: all new files are on the disk before the first old one is replaced."""
         changed = {self.folder.path / name: data for name, data in self.changes().items()}
-        own = {path: pack(path, text.encode()) for path, text in self.own_files.items()}
-        files.write_all({path: data for path, data in changed.items() if data is not None} | own)
+        self.write_own_files({path: data for path, data in changed.items() if data is not None})
         for path, data in changed.items():
             if data is None:
                 path.unlink(missing_ok=True)
 
-    def write_own_files(self) -> None:
-        """Write `qassay.toml` and the patterns."""
-        files.write_all({path: pack(path, text.encode()) for path, text in self.own_files.items()})
+    def write_own_files(self, others: Mapping[Path, bytes] | None = None) -> None:
+        """Write `qassay.toml` and the patterns, together with other files."""
+        own = {path: pack(path, text.encode()) for path, text in self.own_files.items()}
+        files.write_all({**(others or {}), **own})
 
 
 def line_of(row: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import QUESTIONS, judgment_file, run_file, with_two_way
-from qassay.formats.importing.plan import Batch, Plan, RunFile, Source, line_of
+from qassay.formats.importing.plan import IncomingRows, Plan, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.links import CONFIGURATION
-from qassay.formats.parts import file_part
+from qassay.formats.parts import file_part, part_of
 from qassay.formats.questions import QuestionFile, parse_questions, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
 from qassay.questions import Question, TestSet, gather
@@ -199,7 +199,7 @@ def _keep_labels(plan: Plan) -> None:
     carried = plan.carried
     if old and carried is not None and carried.reference and "reference" not in plan.folder.judgment_sets():
         texts = list(map(line_of, reference_rows(carried)))
-        batch = Batch("judgments", "reference", judgment_file("reference"), texts, new=range(len(texts)))
+        batch = IncomingRows("judgments", "reference", judgment_file("reference"), texts, new=range(len(texts)))
         plan.incoming.batches.append(batch)
         if carried.two_way:
             _mark_two_way(plan, old[0], "reference")
@@ -262,5 +262,5 @@ def _keep(plan: Plan, tag: str, suffix: str, data: bytes) -> str:
     """Have a run written, in place of the files that contain it; returns where."""
     file = run_file(tag, suffix)
     plan.refuse_long_name(file)
-    plan.incoming.runs[tag] = RunFile(file, data)
+    plan.incoming.runs[tag] = part_of(file, data)
     return file

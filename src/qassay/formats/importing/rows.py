@@ -11,7 +11,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
-from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, ended, line_of
+from qassay.formats.importing.plan import IncomingRows, Plan, RowKind, Source, ended, line_of
 from qassay.formats.jsonl import Numbered
 from qassay.formats.judgments import weight_fault
 from qassay.formats.names import name_fault, set_name
@@ -210,7 +210,7 @@ def judgment_identity(questions: TestSet, task: Task) -> Identity:
     return identity
 
 
-def row_identity(kind: RowKind) -> Identity:
+def row_identity(kind: RowKind) -> Callable[[jsonl.Row], tuple[str, ...]]:
     """The subject of a row of another kind: the values of some fields."""
     names = _FORMS[kind].identity
     return lambda row: tuple(str(row.get(name)) for name in names)
@@ -235,7 +235,7 @@ def _append(
     new = missing(((identity(row), canonical(row)) for _, row in rows), known)
     if new:
         texts = [line_of(row) for _, row in rows]
-        plan.incoming.batches.append(Batch(kind, name, file, texts, kinds, new))
+        plan.incoming.batches.append(IncomingRows(kind, name, file, texts, kinds, new))
     _report(plan, source, file, _FORMS[kind].noun, len(new), len(rows) - len(new))
 
 

@@ -22,9 +22,9 @@ from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
-from qassay.formats.importing.plan import Batch, Incoming, Options, RowKind, RunFile, line_of
+from qassay.formats.importing.plan import Incoming, IncomingRows, Options, RowKind, line_of
 from qassay.formats.importing.questions import check_types
-from qassay.formats.importing.rows import canonical, judgment_kinds, missing
+from qassay.formats.importing.rows import canonical, judgment_kinds, missing, row_identity
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.parts import Part
@@ -168,9 +168,9 @@ def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[
     read_nuggets = partial(reading.read_nuggets, questions=questions)
     for name, part in folder.nugget_lists().items():
         plan.attempt(_read_rows, "nuggets", name, part, read_nuggets)
-    lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
+    lists = {name: set(_identities("nuggets", texts)) for name, texts in nuggets.items()}
     for batch in plan.incoming.of_kind("nuggets"):
-        lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
+        lists.setdefault(batch.name, set()).update(_identities("nuggets", batch.texts))
     # Rulings come after what they rule on: a judgment that is newer than its ruling asks for another one.
     sets = dict(sorted(folder.judgment_sets().items(), key=lambda item: item[0] == ADJUDICATED))
     for name, part in sets.items():
@@ -183,7 +183,7 @@ def _read_rows(plan: Plan, kind: RowKind, name: str, part: Part | None, check: C
     """A file of rows, to the byte; `check` reads it as for scoring."""
     if part is not None:
         check(part)
-        plan.incoming.batches.append(Batch(kind, name, part.name, _lines(part)))
+        plan.incoming.batches.append(IncomingRows(kind, name, part.name, _lines(part)))
 
 
 def _read_runs(plan: Plan, questions: TestSet) -> None:
@@ -194,7 +194,7 @@ def _read_runs(plan: Plan, questions: TestSet) -> None:
     read = read_runs(list(parts.values()), task=plan.configuration.task, questions=questions)
     if read.problems:
         raise InputError(read.problems)
-    plan.incoming.runs = {tag: RunFile(name, parts[name].stored()) for tag, name in read.files.items()}
+    plan.incoming.runs = {tag: parts[name] for tag, name in read.files.items()}
 
 
 def _read_judgments(
@@ -213,7 +213,7 @@ def _read_judgments(
     nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
     # The evaluation's own judgments move to its store: they come in from nowhere.
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file, incoming=False)
-    plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
+    plan.incoming.batches.append(IncomingRows("judgments", name, file, texts, kinds))
 
 
 def _lines(part: Part) -> list[str]:
@@ -228,7 +228,7 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
         if batch.name and (fault := name_fault(batch.name)):
             yield Problem("configuration", f"the name {batch.name!r} {fault}", batch.file)
         if batch.kind == "nuggets":
-            ids += [("nugget", _nugget(text)[1], batch.file) for text in batch.texts]
+            ids += [("nugget", name, batch.file) for _, name in _identities("nuggets", batch.texts)]
     for kind, number, file in dict.fromkeys(ids):
         if len(number) > LONGEST_NAME or "\0" in number:
             message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or contains a NUL"
@@ -255,8 +255,8 @@ class _Import:
             self.questions()
         for batch in self.incoming.of_kind("answers"):
             self.answers(batch)
-        for tag, run_file in self.incoming.runs.items():
-            self.run(tag, run_file)
+        for tag, part in self.incoming.runs.items():
+            self.run(tag, part)
         self.information()
         for batch in self.incoming.of_kind("nuggets"):
             self.nuggets(batch)
@@ -295,42 +295,42 @@ class _Import:
             self.connection.execute(update(question).where(c.id == asked.id).values(version=row.version + 1, **values))
         self.note(self.incoming.questions_file, "questions", added, changed)
 
-    def answers(self, batch: Batch) -> None:
+    def answers(self, batch: IncomingRows) -> None:
         """Known answers that the store lacks."""
-        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars()
-        keys = [_answer(text) for text in batch.texts]
+        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars().all()
+        keys, stored = (_identities("answers", texts) for texts in (batch.texts, bodies))
         new = [
             {"question": keys[place][0], "body": batch.texts[place], "at": self.at}
-            for place in _missing(batch, keys, ((_answer(body), body) for body in bodies))
+            for place in _missing(batch, keys, zip(stored, bodies, strict=True))
         ]
         if new:
             self.connection.execute(insert(answer), new)
         self.note(batch.file, "answers", len(new))
 
-    def run(self, tag: str, run_file: RunFile) -> None:
+    def run(self, tag: str, part: Part) -> None:
         """A run, to the byte."""
         c = run.c
-        path = Path(run_file.file)
+        path, data = Path(part.name), part.stored()
         name = path.name
         stored = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
         if self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first() is not None:
             name = file_name(tag) + "".join(path.suffixes[-2:])  # another run came in a file of this name
-        values = {"file": name, "data": run_file.data, "withdrawn": False, "account": None, "at": self.at}
+        values = {"file": name, "data": data, "withdrawn": False, "account": None, "at": self.at}
         if stored is None:
             self.connection.execute(insert(run).values(tag=tag, **values))
-            self.note(run_file.file, "run", 1)
+            self.note(part.name, "run", 1)
             return
-        same = files.unpack(bytes(stored.data), path) == files.unpack(run_file.data, path)
+        same = files.unpack(bytes(stored.data), path) == files.unpack(data, path)
         if same and not (stored.withdrawn and self.replace):
             return
         if not self.replace:
             withdrawn = ", which is withdrawn" if stored.withdrawn else ""
             message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
-            self.problems.append(Problem("second-tag", message, run_file.file))
+            self.problems.append(Problem("second-tag", message, part.name))
             return
         self.act.note("replace-run", run=tag, file=stored.file, at=stored.at)
         self.connection.execute(update(run).where(c.tag == tag).values(**values))
-        self.note(run_file.file, "run", 0, 1)
+        self.note(part.name, "run", 0, 1)
 
     def information(self) -> None:
         """Descriptions of runs: stored with the run, or kept until it comes. The last row of a run counts."""
@@ -352,20 +352,22 @@ class _Import:
         if batches:
             self.note(batches[0].file, "run-information", added)
 
-    def nuggets(self, batch: Batch) -> None:
+    def nuggets(self, batch: IncomingRows) -> None:
         """Nuggets that the list lacks; a changed one moves to its end, as in a file."""
         c = nugget.c
         versions: dict[Hashable, int] = {}
         ordinals: dict[str, int] = {}
         stored = []
         for row in self.connection.execute(select(nugget).where(c.list == batch.name).order_by(c.id)):
-            key = (row.question, row.nugget)
+            key: tuple[str, ...] = (row.question, row.nugget)
             versions[key] = max(row.version, versions.get(key, 0))
             ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
             stored.append((key, row.body))
         new = []
-        for place in _missing(batch, map(_nugget, batch.texts), stored):
-            number, name = key = _nugget(batch.texts[place])
+        keys = _identities("nuggets", batch.texts)
+        for place in _missing(batch, keys, stored):
+            key = keys[place]
+            number, name = key
             versions[key] = versions.get(key, 0) + 1
             ordinals[number] = ordinals.get(number, 0) + 1
             values = {"version": versions[key], "ordinal": ordinals[number], "body": batch.texts[place]}
@@ -374,7 +376,7 @@ class _Import:
             self.connection.execute(insert(nugget), new)
         self.note(batch.file, "nuggets", len(new))
 
-    def judgments(self, batch: Batch) -> None:
+    def judgments(self, batch: IncomingRows) -> None:
         """Judgments that the set lacks, in the order of the file."""
         c = judgment.c
         stored = self.connection.execute(select(c.subject, c.body).where(c.set == batch.name).order_by(c.id))
@@ -407,7 +409,9 @@ class _Import:
             self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
 
 
-def _missing(batch: Batch, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]) -> Sequence[int]:
+def _missing(
+    batch: IncomingRows, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]
+) -> Sequence[int]:
     """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
     stored_rows: dict[Hashable, list[bytes]] = {}
     for key, body in stored:
@@ -426,11 +430,7 @@ def _canonical(text: str) -> bytes:
     return canonical(msgspec.json.decode(text))
 
 
-def _answer(text: str) -> tuple[str, str, str]:
-    row = msgspec.json.decode(text)
-    return (str(row.get("question")), str(row.get("answer")), str(row.get("doc")))
-
-
-def _nugget(text: str) -> tuple[str, str]:
-    row = msgspec.json.decode(text)
-    return (str(row["question"]), str(row["nugget"]))
+def _identities(kind: RowKind, texts: Iterable[str]) -> list[tuple[str, ...]]:
+    """What each row is about: rows with equal values replace each other."""
+    identity = row_identity(kind)
+    return [identity(msgspec.json.decode(text)) for text in texts]

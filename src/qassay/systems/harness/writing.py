@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from qassay.errors import InputError, Problem, Problems, unknown
-from qassay.formats import files, jsonl
-from qassay.formats.folder import INFORMATION, Folder, run_file
+from qassay.formats import jsonl
+from qassay.formats.folder import INFORMATION, Configuration, Folder, run_file
+from qassay.formats.importing.plan import IncomingRows, Options, Plan, line_of
 from qassay.formats.lines import is_one_line
-from qassay.formats.parts import Part, part_of
+from qassay.formats.parts import part_of
 from qassay.formats.runs import read_runs
 from qassay.formats.runs.forms import Source, parse_jsonl
 from qassay.questions import Question, TestSet
@@ -81,33 +81,32 @@ def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
 SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
 
 
-def run_parts(
+def plan_run(
     folder: Folder,
+    configuration: Configuration,
     tag: str,
     answers: Mapping[str, Answer],
     *,
-    task: Task,
     questions: TestSet,
     form: str = "jsonl",
     information: RunInformation | None = None,
     lengths: Mapping[str, int] | None = None,
-) -> list[Part]:
-    """A run, checked by the rules for runs, and what it says of itself; an error reports all problems at once."""
+) -> Plan:
+    """The import of a run, checked by the rules for runs, with what it says of itself.
+
+    An error reports all problems at once.
+    """
+    task, plan = configuration.task, Plan(folder, configuration, Options(), questions)
     data = run_text(tag, answers, task=task, questions=questions, form=form).encode()
-    part = part_of(run_file(tag, SUFFIXES[form]), data)
+    part = plan.incoming.runs[tag] = part_of(run_file(tag, SUFFIXES[form]), data)
     if problems := read_runs([part], task=task, questions=questions, form=form).faults(lengths):
         raise InputError(problems)
-    return [part] if information is None else [part, _described(folder, tag, information)]
-
-
-def write_run(folder: Folder, tag: str, parts: Sequence[Part]) -> Path:
-    """Write a run whole, in place of an earlier one."""
-    old = [folder.path / part.name for part in folder.files_of_run(tag)]
-    contents = {folder.path / part.name: part.stored() for part in parts}
-    files.write_all(contents)
-    for path in set(old) - contents.keys():
-        path.unlink()
-    return folder.path / parts[0].name
+    if information is not None:
+        before = next((row for _, row in reversed(plan.rows(INFORMATION)) if row.get("run") == tag), {})
+        row = information.or_before(RunInformation.of_row(before)).row(tag, before)
+        if row != before:
+            plan.incoming.batches.append(IncomingRows("run-information", "", INFORMATION, [line_of(row)], new=[0]))
+    return plan
 
 
 def run_text(tag: str, answers: Mapping[str, Answer], *, task: Task, questions: TestSet, form: str) -> str:
@@ -173,18 +172,3 @@ def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
         cited = item.citations or ((item.doc,) if item.doc else ())
         sentences.append({"text": item.text, "citations": [places.setdefault(doc, len(places)) for doc in cited]})
     return {"run_id": tag, "topic_id": question.id, "references": list(places), "answer": sentences}
-
-
-def _described(folder: Folder, tag: str, information: RunInformation) -> Part:
-    """The run information of an evaluation, with the row of this run in it; other rows stay as they are."""
-    part = folder.run_information
-    rows = [] if part is None else [row for _, row in jsonl.parse_rows(part.text(), file=part.name)]
-    names = ("organisation", "description", "manual", "priority")
-    fields = {name: getattr(information, name) for name in names}
-    new = {"run": tag, **{name: value for name, value in fields.items() if value is not None}}
-    row = next((row for row in rows if row.get("run") == tag), None)
-    if row is None:
-        rows.append(new)
-    else:
-        row |= new
-    return part_of(INFORMATION, jsonl.dump_rows(rows).encode())
