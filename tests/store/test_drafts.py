@@ -89,7 +89,7 @@ def test_drafts_are_in_no_score_and_no_export(served: Serve, small: Path, scores
         closing = drafts.read_drafts(connection)[-1].question.id
         write_nugget(act(connection), "first", closing, None, body)
     assert scores(small) == before
-    parts = snapshot(store, qassay.open(small).folder).parts("*.jsonl")
+    parts = snapshot(store, qassay.open(small).folder).parts("*.jsonl*")
     assert len(parts) > 3
     assert "draft-" not in "".join(part.text() for part in parts)
 

@@ -7,7 +7,6 @@ that was interrupted, by a failure or by force, goes on where it stopped. What t
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -327,12 +326,7 @@ def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets, 
             write_rows(opened.path / nugget_file(name), listed)
         append_file(target, journal)
         return
-    with tempfile.TemporaryDirectory() as place:
-        files = [journal]
-        if listed:
-            files.append(Path(place) / "nuggets.jsonl")
-            write_rows(files[-1], listed)
-        import_plan(plan_import(opened, files, options=Options(set_name=name)), store, own=True)
+    import_plan(plan_import(opened, [journal], options=Options(set_name=name), nuggets=listed), store, own=True)
 
 
 def _has_nuggets(journal: Path) -> bool:

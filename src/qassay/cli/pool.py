@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -100,9 +101,8 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:
         return {}
-    with store.read() as connection:
+    with closing(store), store.read() as connection:
         work = workloads(connection)
-    store.close()
     assigned: dict[str, dict[str, int]] = {}
     for workload in work:
         counts = assigned.setdefault(workload.set, dict.fromkeys(ASSIGNED, 0))

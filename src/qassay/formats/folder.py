@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -95,7 +96,7 @@ class Folder:
     def parts(self, pattern: str) -> list[Part]:
         """Parts whose names match a pattern such as `runs/*`, sorted by name."""
         if self.stored is not None:
-            return [part for name, part in sorted(self.stored.parts.items()) if PurePath(name).match(pattern)]
+            return [part for name, part in sorted(self.stored.parts.items()) if fnmatchcase(name, pattern)]
         place, _, own = pattern.rpartition("/")
         return [file_part(path, self.name(path)) for path in _visible(self.path / place, own)]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, Rule
 from qassay.formats import jsonl
 from qassay.formats.parts import Part
 from qassay.judging import JUDGMENT_COLUMNS
@@ -18,7 +19,26 @@ from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS, RunInformation
 from qassay.tasks import LARGEST_VALUE, Task
 
+RowKind: TypeAlias = Literal["answers", "run-information", "nuggets", "judgments"]
 _TRACE = b'"trace"'
+
+
+class RowForm(NamedTuple):
+    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
+
+    columns: Mapping[str, Any]
+    required: tuple[str, ...]
+    identity: tuple[str, ...]
+    noun: str
+
+
+ROW_FORMS: Mapping[RowKind, RowForm] = {
+    "answers": RowForm(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
+    "run-information": RowForm(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
+    # What a judgment is about depends on its kind.
+    "judgments": RowForm(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
+    "nuggets": RowForm(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
+}
 
 
 def read_judgments(part: Part, name: str, questions: TestSet, task: Task, *, incoming: bool = False) -> JudgmentSet:
@@ -29,35 +49,46 @@ def read_judgments(part: Part, name: str, questions: TestSet, task: Task, *, inc
 
 def read_nuggets(part: Part, questions: TestSet) -> pl.DataFrame:
     """A nugget list; of two rows for a nugget the last counts."""
-    file = part.name
-    table = jsonl.parse_table(part.read(), NUGGET_COLUMNS, file=file)
-    problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
-    problems += _unknown(table, questions, file)
-    for row in table.filter((pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)).iter_rows(named=True):
-        message = f"question {row['question']}: {weight_fault(row['weight'])}"
-        problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
-    if problems:
-        raise InputError(problems)
-    return table.unique(["question", "nugget"], keep="last", maintain_order=True)
+    return _read(part, "nuggets", questions).unique(["question", "nugget"], keep="last", maintain_order=True)
 
 
 def read_answers(part: Part, questions: TestSet) -> pl.DataFrame:
     """Answers known from question development, withdrawn ones included and marked."""
-    file = part.name
-    table = jsonl.parse_table(part.read(), ANSWER_COLUMNS, file=file)
-    problems = Problems(_incomplete(table, ("question", "answer"), file))
-    problems += _unknown(table, questions, file)
-    if problems:
-        raise InputError(problems)
-    return current_answers(table)
+    return current_answers(_read(part, "answers", questions))
 
 
 def read_run_information(part: Part) -> dict[str, RunInformation]:
     """The information that comes with runs, by tag."""
-    table = jsonl.parse_table(part.read(), INFORMATION_COLUMNS, file=part.name)
-    if problems := list(_incomplete(table, ("run",), part.name)):
+    return {row["run"]: RunInformation.of_row(row) for row in _read(part, "run-information").iter_rows(named=True)}
+
+
+def _read(part: Part, kind: RowKind, questions: TestSet | None = None) -> pl.DataFrame:
+    table = jsonl.parse_table(part.read(), ROW_FORMS[kind].columns, file=part.name)
+    check_rows(table, kind, questions, file=part.name)
+    return table
+
+
+def check_rows(table: pl.DataFrame, kind: RowKind, questions: TestSet | None, *, file: str) -> None:
+    """Stop at rows that lack a field, are about an unknown question, or have a weight that cannot be."""
+    form = ROW_FORMS[kind]
+    strange = pl.any_horizontal(pl.col(name).is_null() for name in form.required)
+    if questions is not None:
+        strange |= ~pl.col("question").is_in(questions.ids)
+    if "weight" in form.columns:
+        strange |= (pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)
+    problems = Problems()
+    for row in table.filter(strange).iter_rows(named=True):
+        question, absent = row.get("question"), [f'"{name}"' for name in form.required if row[name] is None]
+        rule: Rule = "syntax"
+        if absent:
+            message = f"the row has no {' and no '.join(absent)}"
+        elif questions is not None and question not in questions.by_id:
+            rule, message = "unknown-question", f"question {question} is not in the test set"
+        else:
+            rule, message = "bad-label", f"question {question}: {weight_fault(row['weight'])}"
+        problems.append(Problem(rule, message, file, row["line"] or None, question))
+    if problems:
         raise InputError(problems)
-    return {row["run"]: RunInformation.of_row(row) for row in table.iter_rows(named=True)}
 
 
 def is_automatic(part: Part) -> bool:
@@ -75,18 +106,6 @@ def is_automatic(part: Part) -> bool:
             return True
         at = data.find(_TRACE, start + len(line))
     return False
-
-
-def _incomplete(table: pl.DataFrame, needed: Sequence[str], file: str) -> Iterator[Problem]:
-    for name in needed:
-        for row in table.filter(pl.col(name).is_null()).iter_rows(named=True):
-            yield Problem("syntax", f'the row has no "{name}"', file, row["line"], row.get("question"))
-
-
-def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:
-    unknown = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
-    for line, question in unknown.select("line", "question").iter_rows():
-        yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)
 
 
 def weight_fault(weight: float) -> str:

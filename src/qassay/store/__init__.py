@@ -25,13 +25,24 @@ from typing import TYPE_CHECKING
 
 from qassay.errors import InputError
 from qassay.extras import installed, require
-from qassay.formats.folder import Configuration, Folder, may_have_store, open_folder, read_configuration
+from qassay.formats.folder import (
+    ANSWERS,
+    INFORMATION,
+    Configuration,
+    Folder,
+    may_have_store,
+    open_folder,
+    read_configuration,
+)
 from qassay.formats.parts import Contents, part_of
 
 if TYPE_CHECKING:
     from qassay.errors import Problem
     from qassay.formats.importing import Plan
     from qassay.store.engine import Store
+
+# The parts of an evaluation that a store takes.
+PATTERNS = ("questions.*", ANSWERS, INFORMATION, "runs/*", "judgments/*", "nuggets/*")
 
 
 def as_stored(folder: Folder, configuration: Configuration, *, store: Store | None = None) -> Folder:
@@ -91,14 +102,10 @@ def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:
 def _refuse_what_serve_refuses(plan: Plan) -> None:
     """Stop at an import after which `serve` could not bring the files into a store, and could before."""
     folder = plan.folder
-    present = (*folder.question_files(), folder.answers, folder.run_information, *folder.runs())
-    sets = (*folder.nugget_lists().values(), *folder.judgment_sets().values())
-    parts = {part.name: part for part in (*present, *sets) if part is not None}
-    for name, data in plan.changes().items():
-        if data is None:
-            del parts[name]
-        else:
-            parts[name] = part_of(name, data)
+    parts = {part.name: part for pattern in PATTERNS for part in folder.parts(pattern)}
+    changes = plan.changes()
+    parts = {name: part for name, part in parts.items() if name not in changes}
+    parts |= {name: part_of(name, data) for name, data in changes.items() if data is not None}
     if faults := _faults_for_store(replace(folder, stored=Contents(parts)), plan):
         before = set(_faults_for_store(folder, plan))
         if new := [fault for fault in faults if fault not in before]:

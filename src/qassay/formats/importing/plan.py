@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
+from qassay.formats.judgments import RowKind
 from qassay.formats.names import LONGEST_FILE_NAME
 from qassay.formats.parts import Part
 from qassay.formats.questions import QuestionFile, question_row
 from qassay.questions import Question, TestSet
-
-RowKind: TypeAlias = Literal["answers", "run-information", "nuggets", "judgments"]
 
 
 @dataclass(frozen=True, slots=True)

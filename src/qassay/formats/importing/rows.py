@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -11,44 +11,27 @@ import polars as pl
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
-from qassay.formats.importing.plan import IncomingRows, Plan, RowKind, Source, ended, line_of
+from qassay.formats.importing.plan import IncomingRows, Plan, Source, ended, line_of
 from qassay.formats.jsonl import Numbered
-from qassay.formats.judgments import weight_fault
+from qassay.formats.judgments import ROW_FORMS, RowKind, check_rows
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, kind_of_type, names_nuggets
-from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
+from qassay.judging.keys import no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
-from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
-from qassay.tasks import LARGEST_VALUE, Task
+from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 # Flags that are said in full.
 FLAGS_SHOWN = 20
 
 
-class _Form(NamedTuple):
-    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
-
-    columns: Mapping[str, Any]
-    required: tuple[str, ...]
-    identity: tuple[str, ...]
-    noun: str
-
-
-_FORMS: Mapping[RowKind, _Form] = {
-    "answers": _Form(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
-    "run-information": _Form(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
-    # What a judgment is about depends on its kind: `judgment_identity`.
-    "judgments": _Form(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
-    "nuggets": _Form(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
-}
 # The kinds of source that contain them.
 _KINDS: Mapping[str, RowKind] = {
-    **{kind: kind for kind in _FORMS},
+    **{kind: kind for kind in ROW_FORMS},
     "nist-nuggets": "nuggets",
     "nist-answers": "answers",
 }
@@ -64,13 +47,11 @@ _NIST_FORMS = {
 
 def import_rows(plan: Plan, source: Source) -> None:
     """Append nuggets to their list, answers known from question development, or descriptions of runs."""
-    kind, rows = _KINDS[source.kind], parsed_rows(plan, source)
-    if kind == "nuggets":
-        refuse_without_nuggets(plan, source, rows)
-    add_rows(plan, source, kind, rows, name=set_of(plan, source) if kind == "nuggets" else "")
+    kind = _KINDS[source.kind]
+    add_rows(plan, source, kind, parsed_rows(plan, source), name=set_of(plan, source) if kind == "nuggets" else "")
 
 
-def refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
+def _refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
     """Stop at nuggets of questions that are not judged by nuggets."""
     questions, types = plan.test_set(source).by_id, plan.configuration.task.types
     refused = Problems()
@@ -145,26 +126,13 @@ def judgment_kinds(
 
 def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
     """Check rows of another kind by themselves and against the questions, and append those that are new."""
-    form = _FORMS[kind]
+    form = ROW_FORMS[kind]
     refuse_empty(rows, source)
-    jsonl.rows_table(rows, form.columns, file=source.name)
+    table = jsonl.rows_table(rows, form.columns, file=source.name)
     # Asked for only now: where the questions are unknown, the file's own faults are still reported.
-    questions = plan.test_set(source) if "question" in form.required else None
-    problems = Problems()
-    for line, row in rows:
-        question = None if row.get("question") is None else str(row["question"])
-        absent = [name for name in form.required if row.get(name) is None]
-        if absent:
-            message = f"the row has no {' and no '.join(map(repr, absent))}"
-            problems.append(Problem("syntax", message, source.name, line or None, question))
-        elif questions is not None and question not in questions.by_id:
-            message = f"question {question} is not in the test set"
-            problems.append(Problem("unknown-question", message, source.name, line or None, question))
-        elif "weight" in form.columns and not 0 <= (row.get("weight") or 0) <= LARGEST_VALUE:
-            message = f"question {question}: {weight_fault(row['weight'])}"
-            problems.append(Problem("bad-label", message, source.name, line or None, question))
-    if problems:
-        raise InputError(problems)
+    check_rows(table, kind, plan.test_set(source) if "question" in form.required else None, file=source.name)
+    if kind == "nuggets":
+        _refuse_without_nuggets(plan, source, rows)
     _append(plan, source, kind, rows, row_identity(kind), name)
 
 
@@ -212,7 +180,7 @@ def judgment_identity(questions: TestSet, task: Task) -> Identity:
 
 def row_identity(kind: RowKind) -> Callable[[jsonl.Row], tuple[str, ...]]:
     """The subject of a row of another kind: the values of some fields."""
-    names = _FORMS[kind].identity
+    names = ROW_FORMS[kind].identity
     return lambda row: tuple(str(row.get(name)) for name in names)
 
 
@@ -236,7 +204,7 @@ def _append(
     if new:
         texts = [line_of(row) for _, row in rows]
         plan.incoming.batches.append(IncomingRows(kind, name, file, texts, kinds, new))
-    _report(plan, source, file, _FORMS[kind].noun, len(new), len(rows) - len(new))
+    _report(plan, source, file, ROW_FORMS[kind].noun, len(new), len(rows) - len(new))
 
 
 def _file(plan: Plan, kind: RowKind, name: str) -> str:

@@ -22,9 +22,10 @@ from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
-from qassay.formats.importing.plan import Incoming, IncomingRows, Options, RowKind, line_of
+from qassay.formats.importing.plan import Incoming, IncomingRows, Options, line_of
 from qassay.formats.importing.questions import check_types
 from qassay.formats.importing.rows import canonical, judgment_kinds, missing, row_identity
+from qassay.formats.judgments import RowKind
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
 from qassay.formats.parts import Part

@@ -243,50 +243,43 @@ def differing_files(folder: Folder) -> list[Problem]:
 
 
 def _states(folder: Folder, stored: Folder) -> Iterator[tuple[Part, State]]:
-    """Every file of the folder, compared with the store."""
+    """Every file of the folder, compared with the store; a file that cannot be read differs."""
+    for part, compare in _comparisons(folder, stored):
+        try:
+            yield part, compare(part)
+        except InputError:
+            yield part, "other"
+
+
+def _comparisons(folder: Folder, stored: Folder) -> Iterator[tuple[Part, Callable[[Part], State]]]:
     questions, task = TestSet(()), read_configuration(folder).task
     if stored.question_files():
         questions = read_questions(stored.questions()).questions
     for part in folder.question_files():
-        yield part, _state(_questions_state, part, questions)
-    pairs: list[tuple[Part | None, Part | None, Identity, bool]] = [
-        (folder.answers, stored.answers, row_identity("answers"), False),
-        (folder.run_information, stored.run_information, row_identity("run-information"), True),
-    ]
+        yield part, partial(_questions_state, questions)
+    if (answers := folder.answers) is not None:
+        yield answers, partial(_rows_state, stored.answers, row_identity("answers"))
+    if (information := folder.run_information) is not None:
+        yield information, partial(_rows_state, stored.run_information, row_identity("run-information"), last=True)
     lists, sets = stored.nugget_lists(), stored.judgment_sets()
     for name, part in folder.nugget_lists().items():
-        pairs.append((part, lists.get(name), row_identity("nuggets"), False))
+        yield part, partial(_rows_state, lists.get(name), row_identity("nuggets"))
     for name, part in folder.judgment_sets().items():
-        pairs.append((part, sets.get(name), judgment_identity(questions, task), False))
-    for own, other, identity, last in pairs:
-        if own is not None:
-            yield own, _state(_rows_state, own, other, identity, last=last)
+        yield part, partial(_rows_state, sets.get(name), judgment_identity(questions, task))
     # A run may have been imported under another file name: its bytes identify it.
     digests = {digest(part.read()) for part in stored.runs()}
     for part in folder.runs():
-        yield part, _state(_run_state, part, digests)
+        yield part, lambda part: "same" if digest(part.read()) in digests else "other"
 
 
-def _state(compare: Callable[..., State], *arguments: object, **options: object) -> State:
-    """The result of a comparison; a file that cannot be read differs."""
-    try:
-        return compare(*arguments, **options)
-    except InputError:
-        return "other"
-
-
-def _run_state(part: Part, digests: set[str]) -> State:
-    return "same" if digest(part.read()) in digests else "other"
-
-
-def _questions_state(part: Part, stored: TestSet) -> State:
+def _questions_state(stored: TestSet, part: Part) -> State:
     questions = read_questions(part).questions.questions
     if questions == stored.questions:
         return "same"
     return "behind" if all(stored.by_id.get(question.id) == question for question in questions) else "other"
 
 
-def _rows_state(part: Part, other: Part | None, identity: Identity, *, last: bool) -> State:
+def _rows_state(other: Part | None, identity: Identity, part: Part, *, last: bool = False) -> State:
     """Compare the rows of two files: of every identity all rows or, with `last`, the last one."""
     data, stored_data = part.read(), b"" if other is None else other.read()
     if data == stored_data:
