@@ -224,11 +224,21 @@ def test_scoring_a_store_writes_no_file(
     assert scores(small)
 
 
-def test_large_sets_are_not_kept(small: Path, served: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_may_be_called_like_another_part(small: Path, served: Serve) -> None:
+    store = served(small)
+    with store.write() as connection:
+        connection.execute(update(run).where(run.c.tag == "a").values(file="questions.jsonl"))
+    folder = snapshot(store, Folder(small))
+    assert [part.name for part in folder.question_files()] == ["questions.jsonl"]
+    assert "runs/questions.jsonl" in [part.name for part in folder.runs()]
+
+
+def test_large_parts_are_not_kept(small: Path, served: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_BYTES", 100)
     folder = snapshot(served(small), Folder(small))
     part = folder.judgment_sets()["first"]
     assert part.read() == part.read() == (small / "judgments" / "first.jsonl").read_bytes()
+    assert [part.read() for part in folder.runs()] == [path.read_bytes() for path in sorted((small / "runs").iterdir())]
 
 
 def test_whatever_scoring_reads_changes_the_fingerprint(small: Path, served: Serve) -> None:

@@ -79,14 +79,16 @@ def check_rows(table: pl.DataFrame, kind: RowKind, questions: TestSet | None, *,
     problems = Problems()
     for row in table.filter(strange).iter_rows(named=True):
         question, absent = row.get("question"), [f'"{name}"' for name in form.required if row[name] is None]
-        rule: Rule = "syntax"
+        weight = row.get("weight") or 0.0
+        faults: list[tuple[Rule, str]] = []
         if absent:
-            message = f"the row has no {' and no '.join(absent)}"
-        elif questions is not None and question not in questions.by_id:
-            rule, message = "unknown-question", f"question {question} is not in the test set"
-        else:
-            rule, message = "bad-label", f"question {question}: {weight_fault(row['weight'])}"
-        problems.append(Problem(rule, message, file, row["line"] or None, question))
+            faults.append(("syntax", f"the row has no {' and no '.join(absent)}"))
+        if question is not None and questions is not None and question not in questions.by_id:
+            faults.append(("unknown-question", f"question {question} is not in the test set"))
+        if not 0 <= weight <= LARGEST_VALUE:
+            fault = "negative" if weight < 0 else f"beyond {LARGEST_VALUE:g}"
+            faults.append(("bad-label", f"question {question}: the weight {weight} is {fault}"))
+        problems += (Problem(rule, message, file, row["line"] or None, question) for rule, message in faults)
     if problems:
         raise InputError(problems)
 
@@ -106,8 +108,3 @@ def is_automatic(part: Part) -> bool:
             return True
         at = data.find(_TRACE, start + len(line))
     return False
-
-
-def weight_fault(weight: float) -> str:
-    """The fault of a nugget's weight."""
-    return f"the weight {weight} is negative" if weight < 0 else f"the weight {weight} is beyond {LARGEST_VALUE:g}"

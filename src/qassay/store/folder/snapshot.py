@@ -51,27 +51,38 @@ _MANY = 10_000
 # Questions that are not in the test set: their answers and nuggets are not in the evaluation either.
 _DRAFTS = select(question.c.id).where(question.c.draft)
 
-# Judgment sets that were read are kept up to this size: a study reads some of them several times.
+# Runs are read at once where all of them are smaller than this, and judgment sets that were read are kept up to it.
 KEPT_BYTES = 64 << 20
+# The last contents, by the address of their store: they are read again only where the store has changed.
+_latest: dict[str, Contents] = {}
 
 
 def snapshot(store: Store, folder: Folder, *, close: bool = False) -> Folder:
     """The folder with the contents of its store as they are now.
 
-    Runs and judgment sets may be large, and are read when they are asked for: judgments up to the last one of now. With
-    `close`, no connection to the store is left open in between.
+    Judgment sets and large runs are read when they are asked for: judgments up to the last one of now. With `close`, no
+    connection to the store is left open in between.
     """
     url = store.engine.url.render_as_string(hide_password=True)
     with store.read() as connection:
-        reader = _Reader(store, close)
-        parts = {name: part_of(name, _ended(lines)) for name, lines in _small_parts(connection).items() if lines}
-        parts |= _run_parts(connection, reader)
-        parts |= _set_parts(connection, reader)
-        empty: dict[str, list[str]] = get_setting(connection, EMPTY_FILES) or {}
-        for name in (*map(nugget_file, empty.get("nuggets", ())), *map(judgment_file, empty.get("judgments", ()))):
-            parts.setdefault(name, part_of(name, b""))
-        drafts = connection.execute(select(func.count()).where(question.c.draft)).scalar_one()
-        return Folder(folder.path, Contents(parts, f"{url} {fingerprint(connection)}", drafts))
+        mark = f"{url} {fingerprint(connection)}"
+        contents = _latest.get(url)
+        if contents is None or contents.mark != mark:
+            contents = _contents(connection, _Reader(store, close), mark)
+            _latest.clear()
+            _latest[url] = contents
+    return Folder(folder.path, contents)
+
+
+def _contents(connection: Connection, reader: _Reader, mark: str) -> Contents:
+    parts = {name: part_of(name, _ended(lines)) for name, lines in _small_parts(connection).items() if lines}
+    parts |= _run_parts(connection, reader)
+    parts |= _set_parts(connection, reader)
+    empty: dict[str, list[str]] = get_setting(connection, EMPTY_FILES) or {}
+    for name in (*map(nugget_file, empty.get("nuggets", ())), *map(judgment_file, empty.get("judgments", ()))):
+        parts.setdefault(name, part_of(name, b""))
+    drafts = connection.execute(select(func.count()).where(question.c.draft)).scalar_one()
+    return Contents(parts, mark, drafts)
 
 
 def is_new(store: Store) -> bool:
@@ -183,12 +194,15 @@ class _Reader:
 
 def _run_parts(connection: Connection, reader: _Reader) -> dict[str, Part]:
     parts: dict[str, Part] = {}
-    for row in connection.execute(select(run.c.tag, run.c.file).where(~run.c.withdrawn).order_by(run.c.tag)):
+    current = ~run.c.withdrawn
+    size = connection.execute(select(func.coalesce(func.sum(func.length(run.c.data)), 0)).where(current)).scalar_one()
+    columns = (run.c.tag, run.c.file, *([run.c.data] if size <= KEPT_BYTES else []))
+    for tag, file, *data in connection.execute(select(*columns).where(current).order_by(run.c.tag)):
         # A name out of a database is not trusted with a path, nor to be there once.
-        name = f"runs/{Path(row.file).name.lstrip('.')}"
+        name = f"runs/{Path(file).name.lstrip('.')}"
         if name == "runs/" or name in parts:
-            name = run_file(row.tag, "".join(Path(row.file).suffixes[-2:]))
-        parts[name] = Part(name, partial(reader.run, row.tag))
+            name = run_file(tag, "".join(Path(file).suffixes[-2:]))
+        parts[name] = part_of(name, bytes(data[0])) if data else Part(name, partial(reader.run, tag))
     return parts
 
 
