@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import qassay.formats.runs as reading
 from qassay.checking import check_folder, check_run_files
 from qassay.errors import Problem, UsageError
+from qassay.formats.parts import file_part
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.formats.runs.forms import EXTRACT, TREC4, TREC7, split_fields
 from qassay.questions import Question, TestSet
@@ -44,8 +45,9 @@ def read(folder: Path, name: str, *contents: bytes | str, **options: Any) -> Run
     paths = [folder / f"t{n or ''}.txt" for n in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    names = {path: path.name for path in paths}
-    return read_runs(paths, task=task(name), questions=questions(name), names=names, **options)
+    return read_runs(
+        [file_part(path, path.name) for path in paths], task=task(name), questions=questions(name), **options
+    )
 
 
 def rules_of(problems: Iterable[Problem]) -> list[Told]:
@@ -458,7 +460,7 @@ def test_lines_end_in_lf_or_crlf_and_nowhere_else(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_bytes(text.encode())
     asked = TestSet(tuple(Question(q, kind) for q, kind in types.items()))
-    runs = read_runs([path], task=task("main2003"), questions=asked)
+    runs = read_runs([file_part(path)], task=task("main2003"), questions=asked)
     assert runs.problems == ()
     assert runs.runs.table["text"].to_list() == strings
 
@@ -610,7 +612,7 @@ def test_an_encoding_that_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    runs = read_runs([tmp_path / "no.txt"], task=task("confidence"), questions=questions("confidence"))
+    runs = read_runs([file_part(tmp_path / "no.txt")], task=task("confidence"), questions=questions("confidence"))
     assert [(problem.rule, problem.file) for problem in runs.problems] == [("syntax", str(tmp_path / "no.txt"))]
 
 

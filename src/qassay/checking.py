@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from qassay.collections import open_collection
 from qassay.errors import InputError, KeptProblems, Problem, Problems
 from qassay.evaluation import Evaluation, open_evaluation
-from qassay.formats.folder import Folder
 from qassay.formats.importing import Options
 from qassay.formats.importing.as_runs import read_as_runs
 from qassay.formats.runs import RunFiles
@@ -90,10 +89,10 @@ def check_folder(path: Path) -> Checked:
         _check_runs(checked, evaluation, runs)
     _check_judgments(checked, evaluation)
     checked.warnings += _strange_names(checked, evaluation)
-    if evaluation.folder.written is not None:
+    if evaluation.folder.stored is not None:
         from qassay.store.folder.snapshot import differing_files
 
-        checked.warnings += differing_files(Folder(evaluation.folder.path), evaluation.folder)
+        checked.warnings += differing_files(evaluation.folder)
     return checked.in_order()
 
 

@@ -8,7 +8,7 @@ where a task ranks questions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -37,24 +37,42 @@ ITEM_COLUMNS: Mapping[str, Any] = {
     "decision": pl.String,  # entailment
     "justification": pl.String,
 }
-# The written schema of what runs say of themselves.
-INFORMATION_COLUMNS: Mapping[str, Any] = {
-    "run": pl.String,
-    "organisation": pl.String,
-    "description": pl.String,
-    "manual": pl.Boolean,
-    "priority": pl.Int64,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class RunInformation:
-    """The information that comes with a run; manual runs carry a star wherever they are shown."""
+    """The information that comes with a run: the fields of its row in runs.jsonl. Manual runs carry a star."""
 
     organisation: str | None = None
     description: str | None = None
     manual: bool = False
     priority: int | None = None
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> RunInformation:
+        """The information in a row; its other fields are left out."""
+        given = {field.name: row.get(field.name) for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if value is not None})
+
+    def row(self, tag: str, before: Mapping[str, Any]) -> dict[str, Any]:
+        """The row of the run; other fields of the row before stay."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        absent = {name for name, value in own.items() if value is None or (value is False and name not in before)}
+        return {name: value for name, value in {"run": tag, **before, **own}.items() if name not in absent}
+
+    def or_before(self, before: RunInformation) -> RunInformation:
+        """The same; what it leaves open is as before, and a manual run stays one."""
+        own = ((field.name, getattr(self, field.name)) for field in fields(self))
+        given: dict[str, Any] = {name: value for name, value in own if value or type(value) is int}
+        return replace(before, **given)
+
+
+_COLUMN_TYPES: Mapping[str, Any] = {"str | None": pl.String, "bool": pl.Boolean, "int | None": pl.Int64}
+# The written schema of what runs say of themselves.
+INFORMATION_COLUMNS: Mapping[str, Any] = {
+    "run": pl.String,
+    **{field.name: _COLUMN_TYPES[str(field.type)] for field in fields(RunInformation)},
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import pytest
 
 from on_disk import read, refused, run_import, snapshot, write
 from qassay.cli import main
+from qassay.formats.parts import file_part
 from qassay.formats.questions import read_questions
 
 Captured = pytest.CaptureFixture[str]
@@ -146,7 +147,7 @@ def test_type_of_untyped_topics(tmp_path: Path) -> None:
     main(["init", str(folder), "--task", "main2003"])
     (tmp_path / "topics").write_text("<top>\n<num> Number: 1\n<desc> Description:\nName them.\n</top>\n")
     assert run_import(folder, tmp_path / "topics", "--type", "list") == 0
-    assert read_questions(folder / "questions.jsonl").questions.types == ("list",)
+    assert read_questions(file_part(folder / "questions.jsonl")).questions.types == ("list",)
     assert run_import(folder, tmp_path / "topics", "--type", "essay") == 2
 
 

@@ -88,7 +88,7 @@ def test_a_reference_system(folder: Path, call: Call) -> None:
         "The shipbuilder Colin Archer designed the Fram.",
     ]
     assert _rows(folder / "runs.jsonl") == [
-        {"run": "base", "organisation": "us", "description": "series(other=sentence-baseline)", "manual": False}
+        {"run": "base", "organisation": "us", "description": "series(other=sentence-baseline)"}
     ]
     log = _rows(folder / "logs" / "base.jsonl")
     assert [row.get("question") for row in log[1:-1]] == ["1.1", "1.2", "2.1", "2.2", "2.3"]

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qassay.errors import InputError
-from qassay.formats.folder import Folder, merged, open_folder, read_configuration, with_two_way
+from qassay.formats.folder import Folder, merged, open_folder, read_configuration, run_file, with_two_way
 from qassay.formats.names import file_name, name_fault, set_name
 
 
@@ -111,10 +111,12 @@ def test_places(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
     opened = folder(tmp_path, "")
-    assert [path.name for path in opened.runs()] == ["A.jsonl.gz", "B.txt"]
-    assert opened.judgment_sets() == {"llm:gpt": tmp_path / "judgments" / "llm%3Agpt.jsonl"}
+    assert [part.name for part in opened.runs()] == ["runs/A.jsonl.gz", "runs/B.txt"]
+    assert {name: part.name for name, part in opened.judgment_sets().items()} == {
+        "llm:gpt": "judgments/llm%3Agpt.jsonl"
+    }
     assert list(opened.nugget_lists()) == ["first"]
-    assert opened.run_file("a b", ".txt") == tmp_path / "runs" / "a%20b.txt"
+    assert run_file("a b", ".txt") == "runs/a%20b.txt"
     assert opened.name(tmp_path / "runs" / "B.txt") == "runs/B.txt"
 
 
@@ -123,7 +125,7 @@ def test_one_file_of_questions(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no questions"):
         opened.questions()
     (tmp_path / "questions.xml").write_text("")
-    assert opened.questions() == tmp_path / "questions.xml"
+    assert opened.questions().name == "questions.xml"
     (tmp_path / "questions.jsonl").write_text("")
     with pytest.raises(InputError, match="several files of questions"):
         opened.questions()

@@ -45,7 +45,7 @@ JSON = st.recursive(
 def test_reading_what_was_written(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
     jsonl.write_rows(path, rows)
-    assert jsonl.read_rows(path) == list(enumerate(rows, 1))
+    assert jsonl.parse_rows(path.read_text("utf-8"), file="f") == list(enumerate(rows, 1))
 
 
 def test_lines_end_in_lf_or_crlf_and_nowhere_else() -> None:
@@ -62,37 +62,36 @@ def test_all_faulty_lines_are_reported() -> None:
 def test_megabyte_long_lines(tmp_path: Path) -> None:
     row = {"question": "x" * (3 << 20), "nuggets": ["n"] * 100_000}
     jsonl.write_rows(tmp_path / "f.jsonl", [row])
-    assert jsonl.read_rows(tmp_path / "f.jsonl") == [(1, row)]
-    assert jsonl.read_table(tmp_path / "f.jsonl", SCHEMA)["question"][0] == row["question"]
+    assert jsonl.parse_rows((tmp_path / "f.jsonl").read_text("utf-8"), file="f") == [(1, row)]
+    assert jsonl.parse_table((tmp_path / "f.jsonl").read_bytes(), SCHEMA, file="f")["question"][0] == row["question"]
 
 
-def table(tmp_path: Path, text: str) -> pl.DataFrame:
-    (tmp_path / "f.jsonl").write_bytes(text.encode())
-    return jsonl.read_table(tmp_path / "f.jsonl", SCHEMA, file="f")
+def table(text: str) -> pl.DataFrame:
+    return jsonl.parse_table(text.encode(), SCHEMA, file="f")
 
 
-def test_typed_columns(tmp_path: Path) -> None:
+def test_typed_columns() -> None:
     text = '{"question": "1", "vital": true, "item": 0, "weight": 1, "nuggets": ["a"], "note": {"x": 1}}\n'
     text += '{"question": "2"}\n'
-    rows = table(tmp_path, text)
+    rows = table(text)
     assert rows.schema == {"line": pl.UInt32, **SCHEMA}
     assert rows.rows() == [(1, "1", True, 0, 1.0, ["a"]), (2, "2", None, None, None, None)]
 
 
-def test_whole_numbers_stand_for_their_digits(tmp_path: Path) -> None:
-    rows = table(tmp_path, '{"question": 1894, "nuggets": [1, "2"]}\n')
+def test_whole_numbers_stand_for_their_digits() -> None:
+    rows = table('{"question": 1894, "nuggets": [1, "2"]}\n')
     assert rows.select("question", "nuggets").rows() == [("1894", ["1", "2"])]
 
 
-def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
-    assert table(tmp_path, '\n{"question": "1"}\n\r\n{"question": "2"}')["line"].to_list() == [2, 4]
+def test_line_numbers_count_blank_lines() -> None:
+    assert table('\n{"question": "1"}\n\r\n{"question": "2"}')["line"].to_list() == [2, 4]
 
 
-def test_all_values_of_another_type_are_reported(tmp_path: Path) -> None:
+def test_all_values_of_another_type_are_reported() -> None:
     text = '{"question": "1", "vital": "yes"}\n{"question": ["1"]}\n{"item": 1.5}\n'
     text += '{"weight": true}\n{"nuggets": "a"}\n{"item": true}\n'
     with pytest.raises(InputError) as caught:
-        table(tmp_path, text)
+        table(text)
     assert [(p.line, p.question) for p in caught.value.problems] == [
         (1, "1"), (2, "['1']"), (3, None), (4, None), (5, None), (6, None),
     ]  # fmt: skip
@@ -109,28 +108,22 @@ VALUE = {
 
 
 @given(st.lists(st.fixed_dictionaries({}, optional=VALUE), min_size=1, max_size=4), st.booleans())
-def test_the_fast_way_reads_what_the_careful_way_reads(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], ascii_only: bool
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "table.jsonl"
+def test_the_fast_way_reads_what_the_careful_way_reads(rows: list[dict[str, Any]], ascii_only: bool) -> None:
     text = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows)
-    path.write_bytes(text.encode())
     careful = jsonl.rows_table(jsonl.parse_rows(text, file="f"), SCHEMA, file="f")
-    assert jsonl.read_table(path, SCHEMA).equals(careful)
+    assert table(text).equals(careful)
 
 
 WRONG = st.one_of(JSON, TEXT, st.integers(), st.floats(), st.booleans())
 
 
 @given(st.lists(st.dictionaries(st.sampled_from([*SCHEMA, "extra"]), WRONG), min_size=1, max_size=3))
-def test_both_ways_refuse_the_same_files(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:
-    path = tmp_path_factory.getbasetemp() / "wrong.jsonl"
+def test_both_ways_refuse_the_same_files(rows: list[dict[str, Any]]) -> None:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    path.write_bytes(text.encode())
     try:
         careful = jsonl.rows_table(jsonl.parse_rows(text, file="f"), SCHEMA, file="f")
     except InputError:
         with pytest.raises(InputError):
-            jsonl.read_table(path, SCHEMA)
+            table(text)
     else:
-        assert jsonl.read_table(path, SCHEMA).equals(careful)
+        assert table(text).equals(careful)

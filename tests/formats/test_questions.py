@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from qassay.errors import InputError, Problem
 from qassay.formats import jsonl
+from qassay.formats.parts import file_part
 from qassay.formats.questions import parse_questions, question_row, read_questions
 from qassay.questions import Question, gather
 
@@ -30,18 +31,18 @@ def faults(data: bytes | str, **options: str) -> list[Problem]:
 
 
 def test_trec_2002(data: Data) -> None:
-    questions = read_questions(data("trec_qa/trec11questions")).questions
+    questions = read_questions(file_part(data("trec_qa/trec11questions"))).questions
     assert questions.counts() == {"factoid": 500}
     assert questions.by_id["1394"].text == "In what country did the game of croquet originate?"
 
 
 def test_trec_2003(data: Data) -> None:
-    questions = read_questions(data("trec_qa/trec12questions")).questions
+    questions = read_questions(file_part(data("trec_qa/trec12questions"))).questions
     assert questions.counts() == {"factoid": 413, "list": 37, "definition": 50}
 
 
 def test_trec_2004(data: Data) -> None:
-    questions = read_questions(data("trec_qa/trec13questions.xml")).questions
+    questions = read_questions(file_part(data("trec_qa/trec13questions.xml"))).questions
     assert questions.counts() == {"factoid": 230, "list": 56, "other": 65}
     assert len(questions.series) == 65
     assert sum(all(q.type != "list" for q in series.questions) for series in questions.series) == 19
@@ -49,7 +50,7 @@ def test_trec_2004(data: Data) -> None:
 
 
 def test_rte_3(data: Data) -> None:
-    parsed = read_questions(data("rte3/RTE3-TEST-GOLD.xml"))
+    parsed = read_questions(file_part(data("rte3/RTE3-TEST-GOLD.xml")))
     assert parsed.questions.counts() == {"pair": 800}
     assert Counter(parsed.reference.values()) == {"YES": 410, "NO": 390}
     assert not parsed.two_way
@@ -59,16 +60,16 @@ def test_rte_3(data: Data) -> None:
 
 
 def test_trec_rag_2024(data: Data) -> None:
-    questions = read_questions(data("trec_rag24/topics.rag24.test.txt")).questions
+    questions = read_questions(file_part(data("trec_rag24/topics.rag24.test.txt"))).questions
     assert questions.counts() == {"other": 301}
     assert questions.by_id["2024-145979"].text == "what is vicarious trauma and how can it be coped with?"
 
 
 def test_real_files_survive_json_lines(data: Data, tmp_path: Path) -> None:
     for name in ("trec_qa/trec12questions", "trec_qa/trec13questions.xml", "rte3/RTE3-TEST-GOLD.xml"):
-        questions = read_questions(data(name)).questions
+        questions = read_questions(file_part(data(name))).questions
         jsonl.write_rows(tmp_path / "q.jsonl", map(question_row, questions))
-        again = read_questions(tmp_path / "q.jsonl").questions
+        again = read_questions(file_part(tmp_path / "q.jsonl")).questions
         assert again == questions
         assert [q.extra for q in again] == [q.extra for q in questions]
 
@@ -271,7 +272,7 @@ def test_duplicate_in_json_lines_names_the_second() -> None:
 def test_a_file_without_questions_is_an_input_error(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "q").write_bytes(data)
     with pytest.raises(InputError) as caught:
-        read_questions(tmp_path / "q", file="q")
+        read_questions(file_part(tmp_path / "q", "q"))
     assert all(problem.file in ("q", str(tmp_path / "q")) for problem in caught.value.problems)
 
 
@@ -282,7 +283,7 @@ def test_megabyte_long_lines() -> None:
 
 def test_compressed(tmp_path: Path) -> None:
     (tmp_path / "q").write_bytes(gzip.compress(SERIES.encode()))
-    assert len(read_questions(tmp_path / "q").questions) == 2
+    assert len(read_questions(file_part(tmp_path / "q")).questions) == 2
 
 
 # Text as anyone may write it, but for half surrogates, which no file holds.

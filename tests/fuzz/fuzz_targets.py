@@ -35,6 +35,7 @@ from qassay.formats.folder import open_folder
 from qassay.formats.foreign import read_log
 from qassay.formats.importing import plan_import
 from qassay.formats.looking import look
+from qassay.formats.parts import file_part
 from qassay.formats.questions import read_questions
 from qassay.formats.samples import read_sample
 from qassay.formats.scores import read_scores
@@ -97,7 +98,7 @@ def targets(work: Path) -> dict[str, Target]:
         "look": Target({**scores, **_foreign(), **nist}, _file_reader(work / "looked", look), 1),
         "foreign": Target(_foreign(), _file_reader(work / "foreign", read_log), 4),
         "documents": Target(_documents(), _collection_reader(work / "documents"), 1),
-        "sample": Target(_sample(), _file_reader(work / "samples", lambda path: read_sample(path, file="s"))),
+        "sample": Target(_sample(), _file_reader(work / "samples", lambda path: read_sample(file_part(path, "s")))),
         "answer": Target(_answers(), _answer_reader, 2),
         "interrupted": Target(*_interrupted(evaluations["qa"], work / "interrupted")),
         "binary": Target(_binary_tables(work), _file_reader(work / "binary", _read_scores), 0.1),
@@ -388,7 +389,7 @@ def _answer_reader(name: str, data: bytes) -> None:
 def _interrupted(evaluation: Path, work: Path) -> tuple[dict[str, bytes], Run]:
     """The log of a run, the judgments of a job, the list of an earlier export, and the seed of sheets."""
     folder = Path(shutil.copytree(evaluation, work / "eval"))
-    questions = read_questions(folder / "questions.jsonl", file="questions.jsonl").questions
+    questions = read_questions(file_part(folder / "questions.jsonl", "questions.jsonl")).questions
     head = header("x", "system", "qa", questions)
     with Log(work / "log.jsonl", head, questions) as log:
         for number, question in enumerate(questions):
@@ -549,7 +550,7 @@ def _application(work: Path) -> tuple[Target, Target]:
     from qassay.web.checking import Upload, check_upload
 
     folder = demo_folder("series")
-    questions = read_questions(folder / "questions.jsonl", file="questions.jsonl").questions
+    questions = read_questions(file_part(folder / "questions.jsonl", "questions.jsonl")).questions
     runs = {path.name: path.read_bytes() for path in sorted((folder / "runs").iterdir())[:3]}
     runs["packed.txt.zst"] = zstandard.compress(next(iter(runs.values())))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from qassay.formats.folder import Folder, open_folder, read_configuration
 from qassay.formats.times import now
 from qassay.store import as_stored
 from qassay.store.engine import Store, open_store
+from qassay.store.folder import snapshot as module
 from qassay.store.folder.importing import import_folder
 from qassay.store.folder.snapshot import snapshot
 from qassay.store.judging.judgments import append
@@ -121,7 +122,7 @@ def test_an_empty_set_gets_rows_later(small: Path, served: Serve) -> None:
     empty = snapshot(store, Folder(small))
     with store.write() as connection:
         append(act(connection), "second", "item", {**ITEM, "judgment": "X"})
-    assert rows(snapshot(store, Folder(small)).judgment_file("second")) == [{**ITEM, "judgment": "X"}]
+    assert json.loads(snapshot(store, Folder(small)).judgment_sets()["second"].text()) == {**ITEM, "judgment": "X"}
     (small / "judgments" / "third.jsonl").write_text("")
     import_folder(store, Folder(small))
     assert snapshot(store, Folder(small)).judgment_sets().keys() == {"first", "second", "third"}
@@ -195,23 +196,49 @@ def test_documents_and_patterns_are_those_of_the_folder(small: Path, served: Ser
     folder = qassay.open(small).folder
     assert folder.collection == small / "collection"
     assert folder.patterns == small / "patterns.txt"
-    assert not folder.run_information.is_relative_to(small)
+    assert folder.stored is not None
 
 
-def test_a_snapshot_is_made_again_only_where_something_changed(small: Path, served: Serve) -> None:
+def test_a_snapshot_stays_as_the_store_was(small: Path, served: Serve) -> None:
     store = served(small)
     first = snapshot(store, Folder(small))
-    assert snapshot(store, Folder(small)).contents == first.contents
+    assert snapshot(store, Folder(small)) == first
     with store.write() as connection:
         append(act(connection), "first", "item", {**ITEM, "judgment": "X"})
+        append(act(connection), "second", "item", {**ITEM, "judgment": "X"})
     second = snapshot(store, Folder(small))
-    assert second.contents != first.contents
-    assert first.contents.is_dir(), "whoever has it may go on reading it"
-    place = first.contents
-    del first
-    gc.collect()
-    assert not place.exists()
-    assert second.contents.stat().st_mode & 0o077 == 0, "judgments are nobody else's"
+    assert second != first
+    assert [part.name for part in first.judgment_sets().values()] == ["judgments/first.jsonl"]
+    assert first.judgment_sets()["first"].read() == (small / "judgments" / "first.jsonl").read_bytes()
+    assert b'"X"' in second.judgment_sets()["first"].read()
+
+
+def test_scoring_a_store_writes_no_file(
+    small: Path, served: Serve, scores: Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served(small)
+    (tmp_path / "room").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "room"))
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: pytest.fail("a temporary folder was made"))
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **_: pytest.fail("a temporary file was made"))
+    assert scores(small)
+
+
+def test_a_run_may_be_called_like_another_part(small: Path, served: Serve) -> None:
+    store = served(small)
+    with store.write() as connection:
+        connection.execute(update(run).where(run.c.tag == "a").values(file="questions.jsonl"))
+    folder = snapshot(store, Folder(small))
+    assert [part.name for part in folder.question_files()] == ["questions.jsonl"]
+    assert "runs/questions.jsonl" in [part.name for part in folder.runs()]
+
+
+def test_large_parts_are_not_kept(small: Path, served: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_BYTES", 100)
+    folder = snapshot(served(small), Folder(small))
+    part = folder.judgment_sets()["first"]
+    assert part.read() == part.read() == (small / "judgments" / "first.jsonl").read_bytes()
+    assert [part.read() for part in folder.runs()] == [path.read_bytes() for path in sorted((small / "runs").iterdir())]
 
 
 def test_whatever_scoring_reads_changes_the_fingerprint(small: Path, served: Serve) -> None:

@@ -15,7 +15,7 @@ from qassay.systems import Answer, Asked, make_reference
 from qassay.systems.harness.driving import drive
 from qassay.systems.harness.log import Log, header
 from qassay.systems.harness.opening import open_system
-from qassay.systems.harness.writing import write_run
+from qassay.systems.harness.writing import plan_run
 from qassay.systems.reference.definitions import sentence_baseline
 from qassay.systems.text import content_words, stem
 
@@ -117,7 +117,7 @@ def _run(folder: Path, tag: str, system: Callable[[Asked], Answer], questions: T
     evaluation = qassay.open(folder)
     with Log(folder / "logs" / f"{tag}.jsonl", header(tag, tag, "definition", questions), questions) as log:
         answers = drive(local(system), questions, task=evaluation.task, log=log)
-    write_run(evaluation.folder, tag, answers, task=evaluation.task, questions=questions)
+    plan_run(evaluation.folder, evaluation.configuration, tag, answers, questions=questions).write_files()
 
 
 def _match_nuggets(folder: Path, questions: TestSet) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from qassay.demo import demo_folder
 from qassay.formats import times
 from qassay.formats.folder import open_folder
-from qassay.formats.jsonl import read_rows
+from qassay.formats.jsonl import parse_rows
 from qassay.store.assignment.assignments import assignments_of
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
@@ -75,7 +75,8 @@ def judged(site: Any) -> list[str]:
     """The labels that stand, as an export has them: the last of each item's rows."""
     current: dict[Any, str] = {}
     folder = snapshot(site.store, open_folder(site.folder))
-    for _, row in read_rows(folder.contents / "judgments" / "first.jsonl"):
+    part = folder.judgment_sets()["first"]
+    for _, row in parse_rows(part.text(), file=part.name):
         current[row["doc"], row["text"]] = row["judgment"]
     return sorted(current.values())
 

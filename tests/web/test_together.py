@@ -118,7 +118,8 @@ NUGGETS = "/api/development/question/nuggets"
 def take_in_questions(anywhere: Any) -> None:
     """The questions with their answers and the authors' nuggets: the rest takes longer, and nothing here needs it."""
     folder = open_folder(anywhere.folder)
-    for path in (*folder.runs(), *folder.judgment_sets().values(), *folder.nugget_lists().values()):
+    for part in (*folder.runs(), *folder.judgment_sets().values(), *folder.nugget_lists().values()):
+        path = folder.path / part.name
         if path.stem != nuggets.DEVELOPMENT:
             path.unlink()
     import_folder(anywhere.store, folder)

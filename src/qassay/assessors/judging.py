@@ -7,7 +7,6 @@ that was interrupted, by a failure or by force, goes on where it stopped. What t
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from qassay.assessors.base import BATCH, AutomaticAssessor, Judging, Nuggets, do
 from qassay.errors import InputError, Problem, UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.files import append_file
+from qassay.formats.folder import judgment_file, nugget_file
 from qassay.formats.importing import Options, plan_import
 from qassay.formats.jsonl import write_rows
 from qassay.formats.links import refuse_way_out
@@ -29,7 +29,7 @@ from qassay.judging import LABEL_FIELDS, SETTLED_SETS, Item, Row, Wanted, kind_o
 from qassay.judging.items import pool_items
 from qassay.judging.sets import list_shown
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
-from qassay.store.places import import_plan, writable
+from qassay.store import import_plan, writable
 
 if TYPE_CHECKING:
     from qassay.assessors.llm import Planned
@@ -319,18 +319,14 @@ def _import(evaluation: Evaluation, journal: Path, name: str, nuggets: Nuggets, 
     listed: tuple[dict[str, Any], ...] = ()
     if nuggets and list_of_key(name, opened.nugget_lists()) is None and _has_nuggets(journal):
         listed = tuple(_nugget_row(nugget) for rows in nuggets.values() for nugget in rows)
-    target = opened.judgment_sets().get(name) or opened.judgment_file(name)
+    known = opened.judgment_sets().get(name)
+    target = opened.path / (judgment_file(name) if known is None else known.name)
     if store is None and new and target.suffix == ".jsonl":
         if listed:
-            write_rows(opened.nugget_file(name), listed)
+            write_rows(opened.path / nugget_file(name), listed)
         append_file(target, journal)
         return
-    with tempfile.TemporaryDirectory() as place:
-        files = [journal]
-        if listed:
-            files.append(Path(place) / "nuggets.jsonl")
-            write_rows(files[-1], listed)
-        import_plan(plan_import(opened, files, options=Options(set_name=name)), store, own=True)
+    import_plan(plan_import(opened, [journal], options=Options(set_name=name), nuggets=listed), store, own=True)
 
 
 def _has_nuggets(journal: Path) -> bool:

@@ -16,7 +16,7 @@ from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, visible
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.questions import TYPES
-from qassay.store.places import import_plan, writable
+from qassay.store import import_plan, writable
 
 if TYPE_CHECKING:
     from qassay.formats.importing import Options, Plan

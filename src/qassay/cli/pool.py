@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -92,7 +93,7 @@ def _left_out(runs: Runs, most: int | None) -> list[str]:
 
 def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     """The assignments of the store, by judgment set; nothing where there is no store, or no assignment."""
-    if evaluation.folder.written is None:
+    if evaluation.folder.stored is None:
         return {}
     from qassay.store.assignment.progress import workloads
     from qassay.store.folder.snapshot import existing_store
@@ -100,9 +101,8 @@ def _assigned(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:
         return {}
-    with store.read() as connection:
+    with closing(store), store.read() as connection:
         work = workloads(connection)
-    store.close()
     assigned: dict[str, dict[str, int]] = {}
     for workload in work:
         counts = assigned.setdefault(workload.set, dict.fromkeys(ASSIGNED, 0))

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -198,7 +197,7 @@ class RunJob:
         existing = evaluation.folder.files_of_run(self.tag)
         if existing and not force:
             message = "is there already; choose another --tag, or replace it with --force"
-            raise InputError(Problem("configuration", message, evaluation.folder.name(existing[0])))
+            raise InputError(Problem("configuration", message, existing[0].name))
         head = header(self.tag, self.system.spelling, evaluation.task.name, evaluation.questions)
         path = evaluation.folder.path / "logs" / (file_name(self.tag) + ".jsonl")
         begun = time.monotonic()
@@ -230,7 +229,7 @@ class RunJob:
             "run": self.tag,
             "system": self.system.spelling,
             "file": file,
-            "stored": evaluation.folder.written is not None,
+            "stored": evaluation.folder.stored is not None,
             "log": evaluation.folder.name(log.path),
             "questions": len(answered),
             "continued": continued,
@@ -242,27 +241,20 @@ class RunJob:
 
     def _write(self, answers: Mapping[str, Any]) -> str:
         """Write the run to runs/ or, where the evaluation has one, to its store; how messages call its file."""
-        from qassay.formats.files import TemporaryFolder
-        from qassay.formats.folder import Folder
-        from qassay.systems.harness.writing import write_run
+        from qassay.store import import_plan, writable
+        from qassay.systems.harness.writing import plan_run
 
         evaluation = self.evaluation
-        folder = evaluation.folder
-        place = folder if folder.written is None else Folder(folder.path, TemporaryFolder())
-        written = write_run(
-            place,
+        folder, store = writable(evaluation.folder.path)
+        plan = plan_run(
+            folder,
+            evaluation.configuration,
             self.tag,
             answers,
-            task=evaluation.task,
             questions=evaluation.questions,
             form=self.form,
             information=self.information,
             lengths=self.collection.lengths() if self.collection is not None else None,
         )
-        if place is not folder:
-            from qassay.store.engine import open_store
-            from qassay.store.folder.importing import import_folder
-
-            with closing(open_store(folder)) as store:
-                import_folder(store, place, replace=True)
-        return place.name(written)
+        import_plan(plan, store, own=True)
+        return plan.incoming.runs[self.tag].name

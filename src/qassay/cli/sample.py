@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -136,11 +137,8 @@ def _accounts(evaluation: Evaluation, people: str, sample: Sample) -> list[int]:
     if store is None:
         message = "has no store to assign questions in. Start it once with qassay serve, and invite the people"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
-    try:
-        with store.read() as connection:
-            by_name = {account.name.casefold(): account for account in accounts(connection)}
-    finally:
-        store.close()
+    with closing(store), store.read() as connection:
+        by_name = {account.name.casefold(): account for account in accounts(connection)}
     numbers = []
     for name in (part.strip() for part in people.split(",") if part.strip()):
         account = by_name.get(name.casefold())
@@ -167,7 +165,7 @@ def _assign(evaluation: Evaluation, sample: Sample, accounts: list[int]) -> int:
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:
         raise UsageError("the store of the evaluation is gone")
-    try:
+    with closing(store):
         with store.read() as connection:
             summary, mark = pool_summary(connection), pool_mark(connection)
         if summary is None or summary.mark != mark:
@@ -177,5 +175,3 @@ def _assign(evaluation: Evaluation, sample: Sample, accounts: list[int]) -> int:
         questions = TestSet(tuple(by_id[draw.question] for draw in sample.draws))
         with store.write() as connection:
             return assign(Act(connection, evaluation.task), questions, assessors=1, accounts=accounts)
-    finally:
-        store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,8 +123,5 @@ def judging_seed(evaluation: Evaluation) -> str:
     store = existing_store(evaluation.folder, evaluation.configuration)
     if store is None:
         return kept_seed(evaluation.folder)
-    try:
-        with store.write() as connection:
-            return order_seed(connection)
-    finally:
-        store.close()
+    with closing(store), store.write() as connection:
+        return order_seed(connection)

@@ -97,17 +97,17 @@ class Evaluation:
     @cached_property
     def question_file(self) -> QuestionFile:
         """The file of questions."""
-        path = self.folder.questions()
-        file = read_questions(path, file=self.folder.name(path))
+        part = self.folder.questions()
+        file = read_questions(part)
         strange = sorted({question.type for question in file.questions} - set(self.task.types))
         if strange:
             message = f"has questions of type {strange[0]}, which task {self.task.name} does not have"
-            raise InputError(Problem("configuration", message, self.folder.name(path)))
+            raise InputError(Problem("configuration", message, part.name))
         alone = [question.id for question in file.questions if question.series is None]
         if alone and self.task.unit == "series":
             message = f"has no series; task {self.task.name} scores series"
             raise InputError(
-                Problem("configuration", f"question {question} {message}", self.folder.name(path), None, question)
+                Problem("configuration", f"question {question} {message}", part.name, None, question)
                 for question in alone
             )
         return file
@@ -120,20 +120,13 @@ class Evaluation:
     @cached_property
     def run_files(self) -> RunFiles:
         """The runs as read, with what is wrong with them."""
-        paths = self.folder.runs()
-        return read_runs(
-            paths,
-            task=self.task,
-            questions=self.questions,
-            names={path: self.folder.name(path) for path in paths},
-            information=self.information,
-        )
+        return read_runs(self.folder.runs(), task=self.task, questions=self.questions, information=self.information)
 
     @cached_property
     def information(self) -> dict[str, RunInformation]:
         """The information that comes with runs."""
-        path = self.folder.run_information
-        return reading.read_run_information(path, file=self.folder.name(path)) if path.exists() else {}
+        part = self.folder.run_information
+        return {} if part is None else reading.read_run_information(part)
 
     @property
     def manual_runs(self) -> frozenset[str]:
@@ -154,10 +147,8 @@ class Evaluation:
     @cached_property
     def answers(self) -> pl.DataFrame:
         """Answers known from question development."""
-        path = self.folder.answers
-        if not path.exists():
-            return no_answers()
-        return reading.read_answers(path, self.questions, file=self.folder.name(path)).select(no_answers().columns)
+        part = self.folder.answers
+        return no_answers() if part is None else reading.read_answers(part, self.questions).select(no_answers().columns)
 
     # ---- judgment sets ----------------------------------------------------------------------------------------------
 
@@ -183,7 +174,7 @@ class Evaluation:
     @cached_property
     def automatic_sets(self) -> frozenset[str]:
         """The sets of programs: named in `qassay.toml`, or with a row that carries its `trace`."""
-        marked = {name for name, path in self.folder.judgment_sets().items() if reading.is_automatic(path)}
+        marked = {name for name, part in self.folder.judgment_sets().items() if reading.is_automatic(part)}
         return frozenset(marked.union(self.configuration.automatic).intersection(self.sets))
 
     @cached_property
@@ -211,13 +202,12 @@ class Evaluation:
         """The current judgments of one set; as `incoming` ones they are checked by all rules."""
         if name in self.replaced:
             return self.replaced[name]
-        paths = self.folder.judgment_sets()
-        if name in paths:
-            file = self.folder.name(paths[name])
-            return reading.read_judgments(paths[name], name, self.questions, self.task, file=file, incoming=incoming)
+        part = self.folder.judgment_sets().get(name)
+        if part is not None:
+            return reading.read_judgments(part, name, self.questions, self.task, incoming=incoming)
         if name == "reference" and self.question_file.reference:
             rows = [(0, row) for row in reference_rows(self.question_file)]
-            table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.name(self.folder.questions()))
+            table = jsonl.rows_table(rows, JUDGMENT_COLUMNS, file=self.folder.questions().name)
             return JudgmentSet(name, {PAIRS.name: table})
         if name in BY_ROLE and name in self.role_sets:
             return self._by_role(name)[0]
@@ -258,14 +248,11 @@ class Evaluation:
 
     def nugget_list(self, name: str) -> pl.DataFrame:
         """The nugget list of a key: its own, or the only one there is."""
-        paths = self.folder.nugget_lists()
-        if name in BY_ROLE and name not in paths and name in self.role_sets:
+        lists = self.folder.nugget_lists()
+        if name in BY_ROLE and name not in lists and name in self.role_sets:
             return self._nuggets_by_role(name)
-        list_name = list_of_key(name, paths)
-        if list_name is None:
-            return no_nuggets()
-        path = paths[list_name]
-        return reading.read_nuggets(path, self.questions, file=self.folder.name(path))
+        list_name = list_of_key(name, lists)
+        return no_nuggets() if list_name is None else reading.read_nuggets(lists[list_name], self.questions)
 
     def _nuggets_by_role(self, role: str) -> pl.DataFrame:
         """The nuggets of every question from the list of the set that its judgments come from."""

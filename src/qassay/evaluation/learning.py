@@ -14,7 +14,6 @@ import msgspec
 import polars as pl
 
 from qassay.errors import UsageError
-from qassay.formats import files
 from qassay.judging import ROW_KINDS, kind_of_row
 
 if TYPE_CHECKING:
@@ -66,8 +65,8 @@ def refuse_learned(evaluation: Evaluation, judge: str) -> None:
 
 def verdicts(evaluation: Evaluation, name: str, is_meant: Callable[[Trace], bool]) -> dict[str, pl.DataFrame]:
     """What the current verdicts of a set are about whose trace is meant, by kind; kinds without any are absent."""
-    path = evaluation.folder.judgment_sets().get(name)
-    data = files.read_bytes(path) if path is not None else b""
+    part = evaluation.folder.judgment_sets().get(name)
+    data = part.read() if part is not None else b""
     is_mixed = 0 < data.count(b'"trace"') < data.count(b"\n")
     if not is_mixed and not any(sign in data for sign in _SIGNS):
         return {}

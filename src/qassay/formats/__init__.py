@@ -9,7 +9,7 @@ What all of them share:
     lines        lines of text and their fields        xml          XML from strangers
     binary       Parquet, Arrow, Excel                 workbook     formulas of Excel without a value
     fields       what people call their fields         names, times names of files, and moments
-    links        those that lead out of an evaluation
+    links        those that lead out of an evaluation  parts        files, or what a store has in their place
 
 An evaluation, from its folder to what others get of it:
 

@@ -27,10 +27,11 @@ from pathlib import Path, PurePosixPath
 from qassay._version import __version__
 from qassay.errors import InputError, Problem, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder, read_configuration, with_two_way
+from qassay.formats.folder import QUESTIONS, Folder, judgment_file, read_configuration, with_two_way
 from qassay.formats.links import CONFIGURATION, open_inside, refuse_way_out
 from qassay.formats.names import set_name
 from qassay.formats.nist_forms import nist_files
+from qassay.formats.parts import Part
 from qassay.formats.questions import QuestionFile, question_row, read_questions, reference_rows
 from qassay.tables import plural
 
@@ -76,11 +77,11 @@ class Export:
 def make_export(folder: Folder, *, nist: bool = False, collection: bool = False) -> Export:
     """Gather the contents of an export; nothing is written."""
     configuration = read_configuration(folder)
-    path = folder.questions()
-    read = read_questions(path, file=folder.name(path))
-    files = [folder.configuration, *_own_task(folder), folder.patterns, folder.run_information, *folder.runs()]
-    contents = _copied(folder, files)
-    contents["questions.jsonl"] = jsonl.dump_rows(map(question_row, read.questions)).encode()
+    read = read_questions(folder.questions())
+    own = [folder.configuration, *_own_task(folder), folder.patterns]
+    contents = {folder.name(path): files.stored_bytes(path) for path in own if path.is_file()}
+    contents |= _copied([folder.run_information, *folder.runs()])
+    contents[QUESTIONS] = jsonl.dump_rows(map(question_row, read.questions)).encode()
     notes: list[str] = []
     if read.reference and "reference" not in folder.judgment_sets():
         _move_labels(contents, read, notes)
@@ -90,7 +91,7 @@ def make_export(folder: Folder, *, nist: bool = False, collection: bool = False)
         notes += forms.notes
     else:
         sets = [*folder.judgment_sets().values(), *folder.nugget_lists().values()]
-        contents |= _copied(folder, [folder.answers, *sets, *folder.samples().values()])
+        contents |= _copied([folder.answers, *sets, *folder.samples().values()])
     place = refuse_way_out(folder.collection) if collection else folder.collection
     paths = sorted(path for path in place.rglob("*") if path.is_file())
     documents = {path.relative_to(folder.path).as_posix(): path for path in paths}
@@ -108,7 +109,7 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
     """
     source, place = folder.path.resolve(), target.resolve()
     inside = [source / name for name in ("runs", "judgments", "nuggets", "collection")]
-    if (place == source and folder.written is None) or any(place.is_relative_to(path) for path in inside):
+    if (place == source and folder.stored is None) or any(place.is_relative_to(path) for path in inside):
         raise UsageError(f"--to {target}: this is a part of the evaluation itself; name another folder")
     if place == source:
         _write_over(export, folder, force=force)
@@ -141,13 +142,13 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
         new_folder.rename(target)
 
 
-def _copied(folder: Folder, paths: Iterable[Path]) -> dict[str, bytes]:
-    return {Path(folder.name(path)).as_posix(): files.stored_bytes(path) for path in paths if path.is_file()}
+def _copied(parts: Iterable[Part | None]) -> dict[str, bytes]:
+    return {part.name: part.stored() for part in parts if part is not None}
 
 
 def _move_labels(contents: dict[str, bytes], read: QuestionFile, notes: list[str]) -> None:
     """Make a judgment set of the labels that the file of questions carries: its JSON lines carry none."""
-    contents["judgments/reference.jsonl"] = jsonl.dump_rows(reference_rows(read)).encode()
+    contents[judgment_file("reference")] = jsonl.dump_rows(reference_rows(read)).encode()
     if read.two_way:
         marked = with_two_way(files.decode(contents[CONFIGURATION], file=CONFIGURATION), "reference")
         if marked is None:

@@ -15,7 +15,6 @@ import shutil
 import stat
 import tempfile
 import tomllib
-import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -149,17 +148,6 @@ _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 _OTHER_ENCODING = (
     "save it as UTF-8 (in Excel: CSV UTF-8), or name its encoding where the command takes one (--encoding {})"
 )
-
-
-class TemporaryFolder:
-    """A folder for this user alone that is removed when it is no longer used, at the latest when Python ends."""
-
-    def __init__(self, prefix: str = "qassay-") -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=prefix))
-        self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-    def __repr__(self) -> str:
-        return f"TemporaryFolder({str(self.path)!r})"
 
 
 def read_bytes(path: Path) -> bytes:

@@ -8,7 +8,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 from typing import Any
 
 from qassay import tasks
@@ -16,6 +17,7 @@ from qassay.errors import InputError, Problem, Problems, QassayError, unknown
 from qassay.formats import files
 from qassay.formats.links import CONFIGURATION, refuse_way_out, stays_inside
 from qassay.formats.names import file_name, set_name
+from qassay.formats.parts import Contents, Part, file_part
 from qassay.formats.tracks import Track, track_faults, track_of
 from qassay.plugins import broken, load_plugin, plugins
 from qassay.tasks import Task
@@ -24,6 +26,8 @@ from qassay.tasks import Task
 NOT_AN_EVALUATION = f"is not an evaluation: it has no {CONFIGURATION}"
 # Keys of qassay.toml that are not keys of a task.
 OWN_KEYS = ("name", "task", "database", "drop", "justified", "two_way", "automatic", "track")
+# Parts with a name of their own.
+QUESTIONS, ANSWERS, INFORMATION = "questions.jsonl", "answers.jsonl", "runs.jsonl"
 # The store of a served evaluation: this file, or the database that qassay.toml or the variable names.
 DATABASE = "qassay.db"
 VARIABLE = "QASSAY_DATABASE"
@@ -50,19 +54,12 @@ class Configuration:
 class Folder:
     """The places of an evaluation's files.
 
-    Configuration, patterns and documents are always in the folder itself. Where the evaluation has a store, what it
-    holds (questions, answers, runs, nuggets, judgments) is read from files written out of it: `written`. Questions
-    that are still being written there are in no file: `drafts` says how many they are.
+    Configuration, patterns, samples and documents are always in the folder itself. Questions, answers, runs, nuggets
+    and judgments are parts: of the store, where the evaluation has one (`stored`), else files.
     """
 
     path: Path
-    written: files.TemporaryFolder | None = None
-    drafts: int = 0
-
-    @property
-    def contents(self) -> Path:
-        """Where the files are that a store would contain."""
-        return self.path if self.written is None else self.written.path
+    stored: Contents | None = None
 
     @property
     def configuration(self) -> Path:
@@ -70,9 +67,9 @@ class Folder:
         return self.path / CONFIGURATION
 
     @property
-    def answers(self) -> Path:
+    def answers(self) -> Part | None:
         """Answers known from question development."""
-        return self.contents / "answers.jsonl"
+        return self.part(ANSWERS)
 
     @property
     def patterns(self) -> Path:
@@ -80,23 +77,41 @@ class Folder:
         return self.path / "patterns.txt"
 
     @property
-    def run_information(self) -> Path:
+    def run_information(self) -> Part | None:
         """Organisation, description and so on of the runs."""
-        return self.contents / "runs.jsonl"
+        return self.part(INFORMATION)
 
     @property
     def collection(self) -> Path:
         """The folder of documents."""
         return self.path / "collection"
 
-    def questions(self) -> Path:
+    def part(self, name: str) -> Part | None:
+        """The part with this name; None where there is none."""
+        if self.stored is not None:
+            return self.stored.parts.get(name)
+        path = self.path / name
+        return file_part(path, name) if path.exists() else None
+
+    def parts(self, pattern: str) -> list[Part]:
+        """Parts whose names match a pattern such as `runs/*`, sorted by name."""
+        if self.stored is not None:
+            return [part for name, part in sorted(self.stored.parts.items()) if fnmatchcase(name, pattern)]
+        place, _, own = pattern.rpartition("/")
+        return [file_part(path, self.name(path)) for path in _visible(self.path / place, own)]
+
+    def question_files(self) -> list[Part]:
+        """The files of questions: one, unless somebody added another."""
+        return self.parts("questions.*")
+
+    def questions(self) -> Part:
         """The one file of questions."""
-        paths = _visible(self.contents, "questions.*")
-        if len(paths) == 1:
-            return paths[0]
+        parts = self.question_files()
+        if len(parts) == 1:
+            return parts[0]
         message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
-        if paths:
-            names = ", ".join(path.name for path in paths)
+        if parts:
+            names = ", ".join(part.name for part in parts)
             message = f"has several files of questions ({names}); keep one"
         elif drafts := self.unpublished():
             message = f"has no questions, only {drafts}"
@@ -104,65 +119,68 @@ class Folder:
 
     def unpublished(self) -> str | None:
         """How many drafts wait in the store, and where they are published; nothing where there are none."""
-        if not self.drafts:
+        drafts = 0 if self.stored is None else self.stored.drafts
+        if not drafts:
             return None
-        count, they = ("1 draft that is", "it") if self.drafts == 1 else (f"{self.drafts:,} drafts that are", "them")
+        count, they = ("1 draft that is", "it") if drafts == 1 else (f"{drafts:,} drafts that are", "them")
         return f"{count} not published yet; publish {they} on the page Questions of: qassay serve {self.path}"
 
-    def runs(self) -> list[Path]:
-        """Files of runs, sorted by name."""
-        return _visible(self.contents / "runs", "*")
+    def runs(self) -> list[Part]:
+        """Runs, sorted by the name of their file."""
+        return self.parts("runs/*")
 
-    def files_of_run(self, tag: str) -> list[Path]:
+    def files_of_run(self, tag: str) -> list[Part]:
         """Files of the run with this tag: none, or one unless somebody copied it."""
-        return [path for path in self.runs() if set_name(path) == tag]
+        return [part for part in self.runs() if set_name(part.name) == tag]
 
-    def judgment_sets(self) -> dict[str, Path]:
-        """Files of judgments by the name of their set."""
-        return self._by_name(_visible(self.contents / "judgments", "*.jsonl*"))
+    def judgment_sets(self) -> dict[str, Part]:
+        """Judgment sets by name."""
+        return _by_name(self.parts("judgments/*.jsonl*"))
 
-    def nugget_lists(self) -> dict[str, Path]:
-        """Files of nuggets by the name of their list."""
-        return self._by_name(_visible(self.contents / "nuggets", "*.jsonl*"))
+    def nugget_lists(self) -> dict[str, Part]:
+        """Nugget lists by name."""
+        return _by_name(self.parts("nuggets/*.jsonl*"))
 
-    def samples(self) -> dict[str, Path]:
-        """Files of drawn samples by name; they are always in the folder itself."""
-        return self._by_name(_visible(self.path / "samples", "*.jsonl"))
-
-    def _by_name(self, paths: list[Path]) -> dict[str, Path]:
-        """The files by the names that theirs stand for; an error where two have the same, packed and unpacked, say."""
-        by_name: dict[str, Path] = {}
-        for path in paths:
-            first = by_name.setdefault(set_name(path), path)
-            if first != path:
-                message = f"is {set_name(path)!r} for a second time: {first.name} is it too; keep one of them"
-                raise InputError(Problem("configuration", message, self.name(path)))
-        return by_name
+    def samples(self) -> dict[str, Part]:
+        """Drawn samples by name; they are always in the folder itself."""
+        return _by_name(Folder(self.path).parts("samples/*.jsonl"))
 
     def sample_file(self, name: str) -> Path:
         """Where the sample with this name is written."""
         return self.path / "samples" / (file_name(name) + ".jsonl")
 
-    def run_file(self, tag: str, suffix: str) -> Path:
-        """Where the run with this tag is written; `suffix` begins with a dot."""
-        return self.contents / "runs" / (file_name(tag) + suffix)
-
-    def judgment_file(self, name: str) -> Path:
-        """Where the judgment set with this name is written."""
-        return self.contents / "judgments" / (file_name(name) + ".jsonl")
-
-    def nugget_file(self, name: str) -> Path:
-        """Where the nugget list with this name is written."""
-        return self.contents / "nuggets" / (file_name(name) + ".jsonl")
-
     def name(self, path: Path | None = None) -> str:
         """How messages call a file of this folder: by its path within it."""
         if path is None:
             return str(self.path)
-        for place in (self.contents, self.path):
-            if path.is_relative_to(place):
-                return str(path.relative_to(place))
-        return str(path)
+        return str(path.relative_to(self.path) if path.is_relative_to(self.path) else path)
+
+
+def run_file(tag: str, suffix: str) -> str:
+    """The name of the part with this run; `suffix` begins with a dot."""
+    return f"runs/{file_name(tag)}{suffix}"
+
+
+def judgment_file(name: str) -> str:
+    """The name of the part with this judgment set."""
+    return f"judgments/{file_name(name)}.jsonl"
+
+
+def nugget_file(name: str) -> str:
+    """The name of the part with this nugget list."""
+    return f"nuggets/{file_name(name)}.jsonl"
+
+
+def _by_name(parts: list[Part]) -> dict[str, Part]:
+    """Parts by the names that those of their files stand for; an error where two have the same, as .jsonl and .gz."""
+    by_name: dict[str, Part] = {}
+    for part in parts:
+        first = by_name.setdefault(set_name(part.name), part)
+        if first != part:
+            other = PurePath(first.name).name
+            message = f"is {set_name(part.name)!r} for a second time: {other} is it too; keep one of them"
+            raise InputError(Problem("configuration", message, part.name))
+    return by_name
 
 
 def open_folder(path: Path | str) -> Folder:

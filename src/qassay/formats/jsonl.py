@@ -1,7 +1,7 @@
 """JSON lines: as dictionaries (nothing is lost) or as a table (fast).
 
-`read_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
-reported. `read_table` gives typed columns for scoring; it lets Polars parse files that are plainly regular, and
+`parse_rows` is the careful way: every line becomes a dictionary with all its fields, and every faulty line is
+reported. `parse_table` gives typed columns for scoring; it lets Polars parse files that are plainly regular, and
 goes the careful way for all others, so that both ways give the same result.
 """
 
@@ -29,11 +29,6 @@ Numbered = tuple[int, Row]
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
 
 
-def read_rows(path: Path, *, file: str | None = None) -> list[Numbered]:
-    """The objects of a file with their line numbers; blank lines are skipped."""
-    return parse_rows(files.read_text(path), file=file or str(path))
-
-
 def parse_rows(text: str, *, file: str) -> list[Numbered]:
     """The objects of JSON lines with their line numbers, or all faults of the text."""
     rows: list[Numbered] = []
@@ -57,16 +52,15 @@ def parse_rows(text: str, *, file: str) -> list[Numbered]:
     return rows
 
 
-def read_table(path: Path, schema: Mapping[str, Any], *, file: str | None = None) -> pl.DataFrame:
-    """Typed columns of a file, with the column `line`; fields outside the schema are ignored.
+def parse_table(data: bytes, schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
+    """Typed columns of JSON lines, with the column `line`; fields outside the schema are ignored.
 
     A whole number stands for its digits where the schema wants a string (`"question": 1894`).
     """
-    name = file or str(path)
-    data = files.read_bytes(path).removeprefix(files.BOM)
+    data = data.removeprefix(files.BOM)
     table = _fast(data, schema)
     if table is None:
-        table = rows_table(parse_rows(files.decode(data, file=name), file=name), schema, file=name)
+        table = rows_table(parse_rows(files.decode(data, file=file), file=file), schema, file=file)
     return table
 
 

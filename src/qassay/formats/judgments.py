@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
 
-from qassay.errors import InputError, Problem, Problems
-from qassay.formats import files, jsonl
+from qassay.errors import InputError, Problem, Problems, Rule
+from qassay.formats import jsonl
+from qassay.formats.parts import Part
 from qassay.judging import JUDGMENT_COLUMNS
 from qassay.judging.keys import ANSWER_COLUMNS, current_answers
 from qassay.judging.sets import JudgmentSet, judgment_set
@@ -18,54 +19,83 @@ from qassay.questions import TestSet
 from qassay.runs import INFORMATION_COLUMNS, RunInformation
 from qassay.tasks import LARGEST_VALUE, Task
 
+RowKind: TypeAlias = Literal["answers", "run-information", "nuggets", "judgments"]
 _TRACE = b'"trace"'
 
 
-def read_judgments(
-    path: Path, name: str, questions: TestSet, task: Task, *, file: str, incoming: bool = False
-) -> JudgmentSet:
+class RowForm(NamedTuple):
+    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
+
+    columns: Mapping[str, Any]
+    required: tuple[str, ...]
+    identity: tuple[str, ...]
+    noun: str
+
+
+ROW_FORMS: Mapping[RowKind, RowForm] = {
+    "answers": RowForm(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
+    "run-information": RowForm(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
+    # What a judgment is about depends on its kind.
+    "judgments": RowForm(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
+    "nuggets": RowForm(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
+}
+
+
+def read_judgments(part: Part, name: str, questions: TestSet, task: Task, *, incoming: bool = False) -> JudgmentSet:
     """The current judgments of one set, sorted by kind; as `incoming` ones they are checked by all rules."""
-    table = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file)
-    return judgment_set(name, table, questions, task, file=file, incoming=incoming)
+    table = jsonl.parse_table(part.read(), JUDGMENT_COLUMNS, file=part.name)
+    return judgment_set(name, table, questions, task, file=part.name, incoming=incoming)
 
 
-def read_nuggets(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+def read_nuggets(part: Part, questions: TestSet) -> pl.DataFrame:
     """A nugget list; of two rows for a nugget the last counts."""
-    table = jsonl.read_table(path, NUGGET_COLUMNS, file=file)
-    problems = Problems(_incomplete(table, ("question", "nugget", "vital"), file))
-    problems += _unknown(table, questions, file)
-    for row in table.filter((pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)).iter_rows(named=True):
-        message = f"question {row['question']}: {weight_fault(row['weight'])}"
-        problems.append(Problem("bad-label", message, file, row["line"], row["question"]))
-    if problems:
-        raise InputError(problems)
-    return table.unique(["question", "nugget"], keep="last", maintain_order=True)
+    return _read(part, "nuggets", questions).unique(["question", "nugget"], keep="last", maintain_order=True)
 
 
-def read_answers(path: Path, questions: TestSet, *, file: str) -> pl.DataFrame:
+def read_answers(part: Part, questions: TestSet) -> pl.DataFrame:
     """Answers known from question development, withdrawn ones included and marked."""
-    table = jsonl.read_table(path, ANSWER_COLUMNS, file=file)
-    problems = Problems(_incomplete(table, ("question", "answer"), file))
-    problems += _unknown(table, questions, file)
+    return current_answers(_read(part, "answers", questions))
+
+
+def read_run_information(part: Part) -> dict[str, RunInformation]:
+    """The information that comes with runs, by tag."""
+    return {row["run"]: RunInformation.of_row(row) for row in _read(part, "run-information").iter_rows(named=True)}
+
+
+def _read(part: Part, kind: RowKind, questions: TestSet | None = None) -> pl.DataFrame:
+    table = jsonl.parse_table(part.read(), ROW_FORMS[kind].columns, file=part.name)
+    check_rows(table, kind, questions, file=part.name)
+    return table
+
+
+def check_rows(table: pl.DataFrame, kind: RowKind, questions: TestSet | None, *, file: str) -> None:
+    """Stop at rows that lack a field, are about an unknown question, or have a weight that cannot be."""
+    form = ROW_FORMS[kind]
+    strange = pl.any_horizontal(pl.col(name).is_null() for name in form.required)
+    if questions is not None:
+        strange |= ~pl.col("question").is_in(questions.ids)
+    if "weight" in form.columns:
+        strange |= (pl.col("weight") < 0) | (pl.col("weight") > LARGEST_VALUE)
+    problems = Problems()
+    for row in table.filter(strange).iter_rows(named=True):
+        question, absent = row.get("question"), [f'"{name}"' for name in form.required if row[name] is None]
+        weight = row.get("weight") or 0.0
+        faults: list[tuple[Rule, str]] = []
+        if absent:
+            faults.append(("syntax", f"the row has no {' and no '.join(absent)}"))
+        if question is not None and questions is not None and question not in questions.by_id:
+            faults.append(("unknown-question", f"question {question} is not in the test set"))
+        if not 0 <= weight <= LARGEST_VALUE:
+            fault = "negative" if weight < 0 else f"beyond {LARGEST_VALUE:g}"
+            faults.append(("bad-label", f"question {question}: the weight {weight} is {fault}"))
+        problems += (Problem(rule, message, file, row["line"] or None, question) for rule, message in faults)
     if problems:
         raise InputError(problems)
-    return current_answers(table)
 
 
-def read_run_information(path: Path, *, file: str) -> dict[str, RunInformation]:
-    """The information that comes with runs, by tag."""
-    table = jsonl.read_table(path, INFORMATION_COLUMNS, file=file)
-    if problems := list(_incomplete(table, ("run",), file)):
-        raise InputError(problems)
-    return {
-        row["run"]: RunInformation(row["organisation"], row["description"], bool(row["manual"]), row["priority"])
-        for row in table.iter_rows(named=True)
-    }
-
-
-def is_automatic(path: Path) -> bool:
+def is_automatic(part: Part) -> bool:
     """Whether any row of a set carries its provenance (`trace`): then the set is an automatic assessor's."""
-    data = files.read_bytes(path)
+    data = part.read()
     at = data.find(_TRACE)
     while at >= 0:
         start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
@@ -78,20 +108,3 @@ def is_automatic(path: Path) -> bool:
             return True
         at = data.find(_TRACE, start + len(line))
     return False
-
-
-def _incomplete(table: pl.DataFrame, needed: Sequence[str], file: str) -> Iterator[Problem]:
-    for name in needed:
-        for row in table.filter(pl.col(name).is_null()).iter_rows(named=True):
-            yield Problem("syntax", f'the row has no "{name}"', file, row["line"], row.get("question"))
-
-
-def _unknown(table: pl.DataFrame, questions: TestSet, file: str) -> Iterator[Problem]:
-    unknown = table.filter(pl.col("question").is_not_null() & ~pl.col("question").is_in(questions.ids))
-    for line, question in unknown.select("line", "question").iter_rows():
-        yield Problem("unknown-question", f"question {question} is not in the test set", file, line, question)
-
-
-def weight_fault(weight: float) -> str:
-    """The fault of a nugget's weight."""
-    return f"the weight {weight} is negative" if weight < 0 else f"the weight {weight} is beyond {LARGEST_VALUE:g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
+from pathlib import Path, PurePath
 from urllib.parse import quote, unquote
 
 LONGEST_NAME = 200
@@ -22,15 +22,15 @@ def file_name(name: str) -> str:
     return "%2E" * (len(escaped) - len(escaped.lstrip("."))) + escaped.lstrip(".")
 
 
-def set_name(path: Path) -> str:
+def set_name(path: str | Path) -> str:
     """The tag or set name that a file name stands for: without extensions, %XX undone.
 
     Extensions are that of a compression and that of a form, once each: a name may end in what looks like one.
 
-    >>> set_name(Path("llm%3Agpt.jsonl.gz")), set_name(Path("v1.txt.jsonl"))
+    >>> set_name("judgments/llm%3Agpt.jsonl.gz"), set_name("v1.txt.jsonl")
     ('llm:gpt', 'v1.txt')
     """
-    stem = path.name.removesuffix(".gz").removesuffix(".zst")
+    stem = PurePath(path).name.removesuffix(".gz").removesuffix(".zst")
     for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".csv", ".parquet", ".xml", ".sgml", ".jl"):
         if stem.endswith(suffix) and stem != suffix:
             stem = stem.removesuffix(suffix)

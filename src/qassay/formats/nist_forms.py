@@ -65,12 +65,9 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
     """All that NIST's forms can say of an evaluation; an error where a string does not fit on a line."""
     forms = NistFiles()
     titles = {question.id: question.text or question.target or "" for question in questions}
-    answers = no_answers()
-    if folder.answers.is_file():
-        answers = read_answers(folder.answers, questions, file=folder.name(folder.answers))
+    answers = no_answers() if folder.answers is None else read_answers(folder.answers, questions)
     sets = {
-        name: read_judgments(path, name, questions, configuration.task, file=folder.name(path))
-        for name, path in folder.judgment_sets().items()
+        name: read_judgments(part, name, questions, configuration.task) for name, part in folder.judgment_sets().items()
     }
     matched = any(judged.kind("match").height for judged in sets.values())
     items = _items(folder, configuration, questions) if matched else {}
@@ -81,8 +78,8 @@ def nist_files(folder: Folder, configuration: Configuration, questions: TestSet)
         # lines the second part is derived. NIST's form of list judgments does not name them, so here they are listed.
         known = Key(judged, no_nuggets(), answers).answer_classes().to_dicts()
         forms.add(f"{file_name(name)}-answers.txt" if name else "answers.txt", nist.format_answers, known, titles)
-    for name, path in folder.nugget_lists().items():
-        table = read_nuggets(path, questions, file=folder.name(path))
+    for name, part in folder.nugget_lists().items():
+        table = read_nuggets(part, questions)
         forms.add(f"{file_name(name)}-nuggets.txt", nist.format_nuggets, table.to_dicts(), titles)
         forms.add(f"{file_name(name)}-weights.txt", nist.format_weights, table.to_dicts())
     _add_questions(forms, configuration.name, questions)
@@ -124,8 +121,7 @@ def _add_judgments(forms: NistFiles, name: str, judged: JudgmentSet, items: Item
 
 def _items(folder: Folder, configuration: Configuration, questions: TestSet) -> Items:
     """The items of the runs' responses to questions with nuggets."""
-    names = {path: folder.name(path) for path in folder.runs()}
-    read = read_runs(list(names), task=configuration.task, questions=questions, names=names)
+    read = read_runs(folder.runs(), task=configuration.task, questions=questions)
     if read.problems:
         raise InputError(read.problems)
     items: dict[tuple[str, str], list[tuple[str | None, str]]] = {}

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl, lines, xml
+from qassay.formats.parts import Part
 from qassay.formats.xml import Element
 from qassay.questions import TYPES, Question, TestSet, gather
 
@@ -34,9 +34,9 @@ class QuestionFile:
     warnings: tuple[Problem, ...] = ()
 
 
-def read_questions(path: Path, *, file: str | None = None) -> QuestionFile:
+def read_questions(part: Part) -> QuestionFile:
     """The questions of a file, in its order; `file` is how messages call it."""
-    return parse_questions(files.read_bytes(path), file=file or str(path))
+    return parse_questions(part.read(), file=part.name)
 
 
 def parse_questions(

@@ -10,6 +10,7 @@ from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.formats import jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import set_name
+from qassay.formats.parts import Part, file_part
 from qassay.meta.correction.sampling import Draw, Sample, sample_rows
 
 # Two probabilities closer than this are equal.
@@ -20,7 +21,7 @@ def write_sample(folder: Folder, sample: Sample) -> Path:
     """Write a sample; a larger one of the same draw replaces a smaller one, and no other."""
     path = folder.sample_file(sample.name)
     if path.exists():
-        before = read_sample(path, file=folder.name(path))
+        before = read_sample(file_part(path, folder.name(path)))
         if before.draws != sample.draws[: len(before.draws)] or before.pair != sample.pair:
             message = "has another draw, which people may have begun to judge. Name this one with --name"
             if len(before.draws) > len(sample.draws) and before.draws[: len(sample.draws)] == sample.draws:
@@ -38,11 +39,11 @@ def find_sample(
     known = folder.samples()
     if name is not None:
         if str(name) in known:
-            return read_sample(known[str(name)], file=folder.name(known[str(name)]))
+            return read_sample(known[str(name)])
         if Path(name).is_file():
-            return read_sample(Path(name), file=str(name))
+            return read_sample(file_part(Path(name)))
         raise unknown("sample", str(name), known)
-    samples = [read_sample(path, file=folder.name(path)) for path in known.values()]
+    samples = [read_sample(part) for part in known.values()]
     serving = [
         sample for sample in samples if sample.pair is None or (pair is not None and set(pair) == set(sample.pair))
     ]
@@ -64,9 +65,10 @@ def find_sample(
     raise InputError(Problem("configuration", message, folder.name()))
 
 
-def read_sample(path: Path, *, file: str) -> Sample:
+def read_sample(part: Part) -> Sample:
     """A sample as written, or drawn elsewhere; every fault is reported."""
-    rows = jsonl.read_rows(path, file=file)
+    file = part.name
+    rows = jsonl.parse_rows(part.text(), file=file)
     if problems := Problems(_faults(rows, file)):
         raise InputError(problems)
     ordered = sorted((row for _, row in rows), key=lambda row: int(row["position"]))
@@ -74,7 +76,7 @@ def read_sample(path: Path, *, file: str) -> Sample:
     draws = tuple(Draw(str(row["question"]), _text(row.get("nugget"))) for row in ordered)
     seed, pair = first.get("seed"), first.get("pair")
     return Sample(
-        name=set_name(path),
+        name=set_name(file),
         draws=draws,
         population=_population(first, len(draws)),
         seed=seed if isinstance(seed, int) and first.get("of") is not None else None,

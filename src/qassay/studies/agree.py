@@ -204,13 +204,13 @@ def judging_progress(evaluation: Evaluation) -> JudgingProgress:
     Judgments that came from a file without times are counted, and have no point. Verdicts settled by a rule took no
     time.
     """
-    paths = evaluation.folder.judgment_sets()
+    parts = evaluation.folder.judgment_sets()
     times: dict[str, list[str | None]] = {}
     # The adjudicator comes after the assessors.
-    names = [name for name in evaluation.human_sets if name in paths]
+    names = [name for name in evaluation.human_sets if name in parts]
     for name in sorted(names, key=lambda name: name in SETTLED_SETS):
-        file = evaluation.folder.name(paths[name])
-        rows = jsonl.read_table(paths[name], {"at": pl.String, "settled": pl.String}, file=file)
+        saved = {"at": pl.String, "settled": pl.String}
+        rows = jsonl.parse_table(parts[name].read(), saved, file=parts[name].name)
         moments = map(moment, rows.filter(pl.col("settled").is_null())["at"])
         times[name] = [f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None for at in moments]
     return progress_of(times)

@@ -25,6 +25,9 @@ from qassay.tables import Table
 if TYPE_CHECKING:
     from qassay.figures import Figure
 
+# The columns that say who saved a judgment, and when.
+_SAVED = {"assessor": pl.String, "at": pl.String}
+
 OneKind = TypeVar("OneKind", Agreement, PeopleAgreement)
 
 
@@ -171,11 +174,11 @@ def _unnamed(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
 def _seconds(evaluation: Evaluation, names: Sequence[str]) -> Mapping[str, float]:
     """The time per judgment of each person, where rows say when they were saved."""
     moments: dict[str, list[float]] = {}
-    paths = evaluation.folder.judgment_sets()
+    parts = evaluation.folder.judgment_sets()
     for name in names:
-        if name not in paths:
+        if name not in parts:
             continue
-        rows = jsonl.read_table(paths[name], {"assessor": pl.String, "at": pl.String}).drop_nulls()
+        rows = jsonl.parse_table(parts[name].read(), _SAVED, file=parts[name].name).drop_nulls()
         for person, at in rows.select("assessor", "at").iter_rows():
             if (saved := moment(at)) is not None:
                 moments.setdefault(person, []).append(saved.timestamp())

@@ -136,10 +136,11 @@ def _leave_half_judged(folder: Folder) -> None:
         "development": frozenset(series.values()),
     }
     for files in (folder.judgment_sets(), folder.nugget_lists()):
-        for name, path in files.items():
+        for name, part in files.items():
+            path = folder.path / part.name
             if name not in series_of_set:
                 path.unlink()
                 continue
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = part.text().splitlines()
             rows = [line for line in lines if series[json.loads(line)["question"]] in series_of_set[name]]
             path.write_text("".join(line + "\n" for line in rows), encoding="utf-8")

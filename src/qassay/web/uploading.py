@@ -7,6 +7,7 @@ while it is unpacked, and archives are refused. The rules are those of `qassay c
 from __future__ import annotations
 
 import shutil
+import tempfile
 import threading
 import unicodedata
 from collections import OrderedDict
@@ -20,7 +21,7 @@ from sqlalchemy import Connection
 from starlette.responses import PlainTextResponse
 
 from qassay.errors import InputError, Problem
-from qassay.formats.files import BrokenError, TemporaryFolder, packed_suffix, unpacked
+from qassay.formats.files import BrokenError, packed_suffix, unpacked
 from qassay.web.checking import Checked, Checker, Upload
 from qassay.web.errors import Refusal, for_page, on_page
 from qassay.web.questions import author_questions, questions_of
@@ -117,11 +118,10 @@ def take_upload(
 ) -> Report:
     """Check one uploaded file and keep the runs in it; nothing of a faulty one stays."""
     called = clean_name(name)
-    room = TemporaryFolder("qassay-upload-")
     tags: tuple[str, ...] = ()
-    with _turn:
+    with _turn, tempfile.TemporaryDirectory(prefix="qassay-upload-") as room:
         try:
-            data, plain = _received(content, room.path, called, site.settings.upload_limit)
+            data, plain = _received(content, Path(room), called, site.settings.upload_limit)
             checked = _checked(site, checker, plain, called, names_drafts=organisation is None)
             if checked.tag is not None:
                 runs = checked.made or {checked.tag: data.read_bytes()}

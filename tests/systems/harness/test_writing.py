@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from qassay import tasks
 from qassay.errors import InputError, UsageError
-from qassay.formats.folder import Folder
+from qassay.formats.folder import Configuration, Folder
+from qassay.formats.parts import file_part
 from qassay.formats.runs import read_runs
 from qassay.questions import Question, TestSet
 from qassay.runs import RunInformation
 from qassay.systems import Answer, Item
 from qassay.systems.harness.wire import answer_row, from_row, read_answer
-from qassay.systems.harness.writing import in_order, run_text, write_run
+from qassay.systems.harness.writing import in_order, plan_run, run_text
+from qassay.tasks import Task
 
 SERIES = tasks.task("series2004")
 ANSWERS = {
@@ -29,12 +32,18 @@ ANSWERS = {
 }
 
 
+def write(folder: Folder, tag: str, answers: dict[str, Answer], *, task: Task, **options: Any) -> Path:
+    plan = plan_run(folder, Configuration("test", task), tag, answers, **options)
+    plan.write_files()
+    return folder.path / plan.incoming.runs[tag].name
+
+
 @pytest.mark.parametrize("form", ["jsonl", "trec4"])
 def test_both_forms_are_read_back(two_series: TestSet, tmp_path: Path, form: str) -> None:
     folder = Folder(tmp_path)
-    path = write_run(folder, "my:tag", ANSWERS, task=SERIES, questions=two_series, form=form)
+    path = write(folder, "my:tag", ANSWERS, task=SERIES, questions=two_series, form=form)
     assert path.name == ("my%3Atag.jsonl" if form == "jsonl" else "my%3Atag.txt")
-    runs = read_runs([path], task=SERIES, questions=two_series)
+    runs = read_runs([file_part(path)], task=SERIES, questions=two_series)
     assert (runs.problems, runs.missing, runs.warnings) == ((), (), ())
     table = runs.runs.table
     assert runs.runs.tags == ("my:tag",)
@@ -99,9 +108,9 @@ def test_the_most_confident_comes_first_where_the_task_ranks() -> None:
 def test_nothing_is_written_where_a_rule_is_broken(two_series: TestSet, tmp_path: Path) -> None:
     for wrong in ({**ANSWERS, "1.1": Answer()}, {**ANSWERS, "9": Answer((Item("x"),))}):
         with pytest.raises(InputError):
-            write_run(Folder(tmp_path), "t", wrong, task=SERIES, questions=two_series, information=RunInformation())
+            write(Folder(tmp_path), "t", wrong, task=SERIES, questions=two_series, information=RunInformation())
     with pytest.raises(InputError, match="document D2 is not in the collection"):
-        write_run(Folder(tmp_path), "t", ANSWERS, task=SERIES, questions=two_series, lengths={"D1": 9})
+        write(Folder(tmp_path), "t", ANSWERS, task=SERIES, questions=two_series, lengths={"D1": 9})
     assert list(tmp_path.rglob("*")) == []
 
 
@@ -109,17 +118,15 @@ def test_runs_describe_themselves(two_series: TestSet, tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     (tmp_path / "runs.jsonl").write_text('{"run": "old", "own": 1}\n{"run": "t", "priority": 3, "note": "kept"}\n')
     for described in ("first", "second"):
-        write_run(folder, "t", ANSWERS, task=SERIES, questions=two_series, information=RunInformation("us", described))
+        write(folder, "t", ANSWERS, task=SERIES, questions=two_series, information=RunInformation("us", described))
     rows = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
-    assert rows == [
-        {"run": "old", "own": 1},
-        {"run": "t", "priority": 3, "note": "kept", "organisation": "us", "description": "second", "manual": False},
-    ]
+    assert [row["run"] for row in rows] == ["old", "t", "t", "t"]
+    assert rows[-1] == {"run": "t", "priority": 3, "note": "kept", "organisation": "us", "description": "second"}
 
 
 def test_another_form_replaces_the_run(two_series: TestSet, tmp_path: Path) -> None:
     for form in ("jsonl", "trec4"):
-        write_run(Folder(tmp_path), "t", ANSWERS, task=SERIES, questions=two_series, form=form)
+        write(Folder(tmp_path), "t", ANSWERS, task=SERIES, questions=two_series, form=form)
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["t.txt"]
 
 
@@ -138,9 +145,9 @@ def test_answers_survive_the_wire() -> None:
 def test_ranked_items_are_read_back(tmp_path: Path) -> None:
     task, questions = tasks.task("ranked5"), TestSet((Question("1", "factoid", "?"), Question("2", "factoid", "?")))
     answers = {"1": Answer((Item("one  two", "D1"), Item("three", "D2"))), "2": Answer((Item("four", "D1"),))}
-    path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="trec7")
+    path = write(Folder(tmp_path), "t", answers, task=task, questions=questions, form="trec7")
     assert path.read_text().splitlines()[1] == "1 Q0 D2 2 0.5000 t three"
-    runs = read_runs([path], task=task, questions=questions)
+    runs = read_runs([file_part(path)], task=task, questions=questions)
     assert (runs.problems, runs.missing) == ((), ())
     rows = runs.runs.table.select("question", "rank", "doc", "text").rows()
     assert rows == [("1", 1, "D1", "one  two"), ("1", 2, "D2", "three"), ("2", 1, "D1", "four")]
@@ -150,10 +157,10 @@ def test_sentences_with_citations_are_read_back(tmp_path: Path) -> None:
     task, questions = tasks.task("nuggets"), TestSet((Question("r1", "other", "?"), Question("r2", "other", "?")))
     items = (Item("A b.", citations=("D2", "D1")), Item("C.", citations=("D1",)), Item("D.", doc="D3"), Item("E."))
     answers = {"r1": Answer(items), "r2": Answer()}
-    path = write_run(Folder(tmp_path), "t", answers, task=task, questions=questions, form="rag24")
+    path = write(Folder(tmp_path), "t", answers, task=task, questions=questions, form="rag24")
     first = json.loads(path.read_text().splitlines()[0])
     assert first["references"] == ["D2", "D1", "D3"]
-    runs = read_runs([path], task=task, questions=questions)
+    runs = read_runs([file_part(path)], task=task, questions=questions)
     assert (runs.problems, runs.missing) == ((), ())
     cited = runs.runs.table.filter(runs.runs.table["rank"] > 0)["citations"].to_list()
     assert cited == [["D2", "D1"], ["D1"], ["D3"], []]

@@ -11,6 +11,7 @@ import pytest
 
 import qassay
 from qassay.formats.folder import Folder
+from qassay.formats.parts import Contents
 from qassay.web.errors import _WAYS, on_page
 from qassay.web.pages import NAVIGATION
 from qassay.web.results.views import tabs
@@ -84,5 +85,5 @@ def test_there_are_options_to_say_otherwise() -> None:
 
 
 def test_questions_that_are_not_published_are_not_published_by_a_command() -> None:
-    sentence = Folder(Path("/x"), drafts=2).unpublished()
+    sentence = Folder(Path("/x"), Contents({}, drafts=2)).unpublished()
     assert on_page(str(sentence)) == "2 drafts that are not published yet; publish them on the page Questions"

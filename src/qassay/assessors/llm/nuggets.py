@@ -8,11 +8,9 @@ of each nugget how important it is. The list is written under the name of the se
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from qassay.assessors.judging import checked_name, shown_nuggets
@@ -27,11 +25,10 @@ from qassay.display import one_line
 from qassay.errors import InputError, LimitReachedError, Problem, UsageError
 from qassay.evaluation import Evaluation
 from qassay.formats.importing import Options, plan_import
-from qassay.formats.jsonl import write_rows
 from qassay.judging import digest, kind_of_type
 from qassay.judging.items import pool_items
 from qassay.questions import Question
-from qassay.store.places import import_plan, writable
+from qassay.store import import_plan, writable
 
 CREATE, RATE = "create", "importance"
 VITAL, OKAY = "vital", "okay"
@@ -250,7 +247,4 @@ def _batches(responses: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _import(evaluation: Evaluation, name: str, rows: Rows) -> None:
     opened, store = writable(evaluation.folder.path)
-    with tempfile.TemporaryDirectory() as place:
-        file = Path(place) / "nuggets.jsonl"
-        write_rows(file, rows)
-        import_plan(plan_import(opened, [file], options=Options(set_name=name)), store, own=True)
+    import_plan(plan_import(opened, [], options=Options(set_name=name), nuggets=rows), store, own=True)

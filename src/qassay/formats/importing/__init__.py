@@ -12,6 +12,7 @@ rows        rows that are appended: nuggets, known answers, run information, pat
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from qassay.errors import InputError, Problem, UsageError
@@ -22,7 +23,8 @@ from qassay.formats.importing.judgments import import_judgments
 from qassay.formats.importing.nuggets import import_nugget_lists, import_weights
 from qassay.formats.importing.plan import Added, Options, Plan, Source
 from qassay.formats.importing.questions import import_assignments, import_questions, import_runs, import_target_types
-from qassay.formats.importing.rows import import_patterns, import_rows, import_sheet
+from qassay.formats.importing.rows import add_rows, import_patterns, import_rows, import_sheet
+from qassay.formats.jsonl import Row
 from qassay.formats.names import name_fault
 from qassay.formats.questions import read_questions
 from qassay.formats.recognise import Setting, recognise
@@ -54,9 +56,14 @@ _ROWS: dict[str, Callable[[Plan, Source], None]] = {
 
 
 def plan_import(
-    folder: Folder, paths: Sequence[Path], *, kind: str | None = None, options: Options | None = None
+    folder: Folder,
+    paths: Sequence[Path],
+    *,
+    kind: str | None = None,
+    options: Options | None = None,
+    nuggets: Sequence[Row] = (),
 ) -> Plan:
-    """The plan of importing these files, or every error in every one of them.
+    """The plan of importing these files, and `nuggets` of their set, or every error in every one of them.
 
     Questions come first, then runs, and nuggets before judgments, whatever the order of the files: each is checked
     against the rows that it refers to, as they will be.
@@ -65,9 +72,8 @@ def plan_import(
     if options.set_name is not None and (fault := name_fault(options.set_name)):
         raise UsageError(f"the set name {options.set_name!r} {fault}")
     plan = Plan(folder, read_configuration(folder), options)
-    if any(path.is_file() for path in folder.contents.glob("questions.*")):
-        path = folder.questions()
-        plan.carried = read_questions(path, file=folder.name(path))
+    if folder.question_files():
+        plan.carried = read_questions(folder.questions())
         plan.questions = plan.carried.questions
     sources = _recognised(plan, paths, kind)
     check_options(plan, sources)
@@ -81,6 +87,11 @@ def plan_import(
             before = len(plan.problems)
             plan.attempt(together, some)
             plan.questions_unknown |= file_kind == "responses" and len(plan.problems) > before
+    if nuggets:
+        source = Source(Path(), "nuggets", "nuggets")
+        plan.added[source] = Added(source.name, source.kind, "")
+        rows = [(0, row) for row in nuggets]
+        plan.attempt(partial(add_rows, name=options.set_name or ""), source, "nuggets", rows)
     _one_by_one(plan, sources, _ROWS)
     if plan.problems:
         raise InputError(plan.problems)

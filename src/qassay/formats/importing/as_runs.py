@@ -11,6 +11,7 @@ from qassay.formats import files
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.importing.answers import answers_as_runs
 from qassay.formats.importing.plan import Options, Plan, Source
+from qassay.formats.parts import Contents, Part, file_part, part_of
 from qassay.formats.recognise import Setting, kind_of
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.questions import TestSet
@@ -44,34 +45,34 @@ def read_as_runs(
     for path in (path for path, kind in kinds.items() if kind == "unknown"):
         message = "is neither a run nor a table of answers with known keys; name its keys: --map id=KEY,answer=KEY"
         problems.append(Problem("syntax", message, called[path]))
-    room = files.TemporaryFolder("qassay-answers-")
     made: dict[str, bytes] = {}
-    made_paths: dict[Path, str] = {}
+    made_parts: list[Part] = []
     if answers:
-        plan = Plan(Folder(room.path), Configuration("", task), options, questions)
+        plan = Plan(Folder(Path(), Contents({})), Configuration("", task), options, questions)
         try:
             sources = [Source(path, called[path], "responses") for path in answers]
-            for place, (source, tag, data) in enumerate(answers_as_runs(plan, sources)):
-                path = room.path / f"{place}.jsonl"
-                path.write_bytes(data)
-                made_paths[path], made[tag] = source.name, data
+            for source, tag, data in answers_as_runs(plan, sources):
+                made_parts.append(part_of(source.name, data))
+                made[tag] = data
         except InputError as error:
             problems += error.problems
         problems += plan.problems
         warnings += plan.warnings
-    others = [path for path in paths if kinds.get(path) not in ("responses", "unknown")]
+    others = [file_part(path, called[path]) for path in paths if kinds.get(path) not in ("responses", "unknown")]
     read = read_runs(
-        [*others, *made_paths],
+        [*others, *made_parts],
         task=task,
         questions=questions,
         form=form,
         encoding=options.encoding or "utf-8",
-        names=called | made_paths,
     )
     # The names of files say nothing of the runs that were made.
-    said = [each for each in read.warnings if each.file not in made_paths.values() or each.rule != "configuration"]
+    made_from = {part.name for part in made_parts}
+    warnings += (
+        warning for warning in read.warnings if warning.file not in made_from or warning.rule != "configuration"
+    )
     problems += read.problems
-    return AsRuns(replace(read, problems=problems.kept(), warnings=(*warnings, *said)), made)
+    return AsRuns(replace(read, problems=problems.kept(), warnings=tuple(warnings)), made)
 
 
 def _kind(path: Path, setting: Setting) -> str | None:

@@ -18,10 +18,19 @@ from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
 from qassay.formats.folder import with_listed
 from qassay.formats.importing.labels import with_labels_of_task
 from qassay.formats.importing.plan import Plan, Source
-from qassay.formats.importing.rows import add_judgments, canonical, judgment_identity, parsed_rows, refuse_empty, set_of
+from qassay.formats.importing.rows import (
+    add_judgments,
+    canonical,
+    judgment_identity,
+    parsed_rows,
+    refuse_empty,
+    set_file,
+    set_of,
+)
 from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
 from qassay.formats.links import CONFIGURATION
+from qassay.formats.names import set_name
 from qassay.formats.records import Records, parse_records, without_absent
 from qassay.formats.runs import read_runs
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row
@@ -67,9 +76,9 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
         _mark_automatic(plan, name)
     sets = spread(plan, source, rows) if plan.options.spread else {name: rows}
     problems = Problems()
-    for set_name, part in sets.items():
+    for place, listed in sets.items():
         try:
-            add_judgments(plan, source, part, set_name)
+            add_judgments(plan, source, listed, place)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -230,13 +239,9 @@ def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
 
 def _responses(plan: Plan, questions: TestSet) -> dict[tuple[str, str], Response]:
     """The answers of every run to every question, as the evaluation will have them."""
-    temporary = files.TemporaryFolder()  # runs that are being imported are not in the folder yet
-    paths = [path for path in plan.folder.runs() if path not in plan.removed]
-    for run in plan.incoming.runs.values():
-        path = temporary.path / run.file.rpartition("/")[2]
-        path.write_bytes(run.data)
-        paths = [*(old for old in paths if old.name != path.name), path]
-    table = read_runs(paths, task=plan.configuration.task, questions=questions).runs.table
+    new = plan.incoming.runs
+    kept = [part for part in plan.folder.runs() if set_name(part.name) not in new]
+    table = read_runs([*kept, *new.values()], task=plan.configuration.task, questions=questions).runs.table
     names = [name for name in _ITEM if name in table.columns]
     responses: dict[tuple[str, str], Response] = {}
     for run, question, *values in table.select("run", "question", *names).iter_rows():
@@ -287,14 +292,14 @@ def _mark_automatic(plan: Plan, name: str) -> None:
     """Say in `qassay.toml` that a set is a program's."""
     if name in SETTLED_SETS:
         raise UsageError(f"the set {name} is for the judgments of people; name another with --set")
-    path = plan.folder.judgment_sets().get(name)
-    if path is not None and name not in plan.configuration.automatic and not is_automatic(path):
+    part = plan.folder.judgment_sets().get(name)
+    if part is not None and name not in plan.configuration.automatic and not is_automatic(part):
         raise UsageError(f"the set {name} contains judgments of people; name another with --set")
     marked = with_listed(plan.text(plan.folder.configuration), "automatic", name)
     if marked is None:
         message = f"cannot be changed safely; add {name!r} to automatic in it by hand, and import without --automatic"
         raise InputError(Problem("configuration", message, CONFIGURATION))
-    plan.replaced[plan.folder.configuration] = marked
+    plan.own_files[plan.folder.configuration] = marked
 
 
 # ---- crowds: each assessor of an item in a set of its own -----------------------------------------------------------
@@ -336,14 +341,10 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
 def _taken(plan: Plan, subject: _Subject) -> dict[Hashable, dict[int, str | None]]:
     """Who has judged each item in each of the sets already; None where the row does not say."""
     seats: dict[Hashable, dict[int, str | None]] = {}
-    known = plan.folder.judgment_sets()
     for place in range(MOST_SLOTS):
-        name = slot_name(place)
-        path = known.get(name) or plan.folder.judgment_file(name)
-        if name in known or path in plan.appended:
-            for _, row in plan.rows(path):
-                person = row.get("assessor")
-                seats.setdefault(subject(row), {})[place] = None if person is None else str(person)
+        for _, row in plan.rows(set_file(plan, slot_name(place))):
+            person = row.get("assessor")
+            seats.setdefault(subject(row), {})[place] = None if person is None else str(person)
     return seats
 
 

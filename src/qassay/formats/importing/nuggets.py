@@ -5,7 +5,7 @@ from __future__ import annotations
 from qassay.formats import files, nist, rag24
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import check_types, merge
-from qassay.formats.importing.rows import add_rows, nugget_lists, nugget_rows, refuse_without_nuggets, set_of
+from qassay.formats.importing.rows import add_rows, nugget_lists, nugget_rows, set_of
 from qassay.judging import ADJUDICATED
 from qassay.tables import plural
 
@@ -21,7 +21,6 @@ def import_weights(plan: Plan, source: Source) -> None:
     lists = list(nugget_lists(plan))
     name = plan.options.set_name or (lists[0] if len(lists) == 1 else ADJUDICATED)
     rows = nist.parse_weights(_text(plan, source), file=source.name)
-    refuse_without_nuggets(plan, source, rows)
     vital = {(str(row["question"]), str(row["nugget"])): row["vital"] for row in nugget_rows(plan, name)}
     complete = [
         (line, {**row, "vital": vital.get((row["question"], row["nugget"]), row["weight"] >= VITAL_WEIGHT)})
@@ -37,7 +36,6 @@ def import_nugget_lists(plan: Plan, source: Source) -> None:
     new = merge(plan, lists.questions, source, keep=not plan.options.replace)
     if new:
         plan.report(source, plural(new, "new question"), count=new)
-    refuse_without_nuggets(plan, source, lists.nuggets)
     add_rows(plan, source, "nuggets", lists.nuggets, name=set_of(plan, source))
 
 

@@ -1,25 +1,25 @@
 """The plan of an import: nothing is written before everything is known to be right.
 
-The rows of the sources are kept as rows (`Incoming`). A folder gets those that its files lack, appended; a store gets
+The rows of the sources are kept once (`Incoming`). A folder gets those that its files lack, appended; a store gets
 all of them, and compares them with its own rows within its transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
+from qassay.formats.judgments import RowKind
 from qassay.formats.names import LONGEST_FILE_NAME
-from qassay.formats.questions import QuestionFile
+from qassay.formats.parts import Part
+from qassay.formats.questions import QuestionFile, question_row
 from qassay.questions import Question, TestSet
-
-RowKind: TypeAlias = Literal["answers", "run-information", "nuggets", "judgments"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,11 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Rows that one source brings to one file of the evaluation: JSON texts, and the kinds of judgments.
+class IncomingRows:
+    """Rows that one source brings to one part of the evaluation: JSON texts, and the kinds of judgments.
 
-    There may be millions of judgments, so rows are not kept parsed. `name` is that of the set or list.
+    There may be millions of judgments, so rows are not kept parsed. `name` is that of the set or list, and `new` are
+    the places of the rows that the part lacks.
     """
 
     kind: RowKind
@@ -82,14 +83,11 @@ class Batch:
     file: str
     texts: Sequence[str]
     kinds: Sequence[str] = ()
+    new: Sequence[int] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class RunFile:
-    """The file of a run: its place in the folder, and its bytes."""
-
-    file: str
-    data: bytes
+    def lines(self) -> str:
+        """The rows that the part lacks, as lines."""
+        return "".join(f"{self.texts[place]}\n" for place in self.new)
 
 
 @dataclass
@@ -100,10 +98,10 @@ class Incoming:
     questions_file: str = ""
     # Whether these are all questions of a file, which then gives their order.
     whole: bool = False
-    runs: dict[str, RunFile] = field(default_factory=dict)
-    batches: list[Batch] = field(default_factory=list)
+    runs: dict[str, Part] = field(default_factory=dict)
+    batches: list[IncomingRows] = field(default_factory=list)
 
-    def of_kind(self, kind: RowKind) -> list[Batch]:
+    def of_kind(self, kind: RowKind) -> list[IncomingRows]:
         """The batches of one kind of rows, in order."""
         return [batch for batch in self.batches if batch.kind == kind]
 
@@ -119,10 +117,8 @@ class Plan:
     # What the evaluation's own file of questions contains beside them.
     carried: QuestionFile | None = None
     incoming: Incoming = field(default_factory=Incoming)
-    # For a folder: lines to append to files of rows, files to replace, and files to remove.
-    appended: dict[Path, list[str]] = field(default_factory=dict)
-    replaced: dict[Path, str] = field(default_factory=dict)
-    removed: set[Path] = field(default_factory=set)
+    # New texts of `qassay.toml` and of the patterns, which are files of the folder also where there is a store.
+    own_files: dict[Path, str] = field(default_factory=dict)
     added: dict[Source, Added] = field(default_factory=dict)
     warnings: Problems = field(default_factory=Problems)
     problems: Problems = field(default_factory=Problems)
@@ -138,32 +134,33 @@ class Plan:
             self.problems += error.problems.changed(lambda problem: replace(problem, line=problem.line or None))
 
     def text(self, path: Path) -> str:
-        """The text of a file of the evaluation as it will be; empty where there is none."""
-        if path in self.replaced:
-            return self.replaced[path]
+        """The text of `qassay.toml` or of the patterns as it will be; empty where there is none."""
+        if path in self.own_files:
+            return self.own_files[path]
         return files.decode(files.read_bytes(path), file=self.folder.name(path)) if path.exists() else ""
 
-    def rows(self, path: Path) -> list[jsonl.Numbered]:
-        """The rows of a file of the evaluation as they will be; those to be appended have no line yet."""
-        self.refuse_long_name(path)
-        appended = jsonl.parse_rows("\n".join(self.appended.get(path, ())), file="")
-        return [*jsonl.parse_rows(self.text(path), file=self.folder.name(path)), *((0, row) for _, row in appended)]
+    def rows(self, name: str) -> list[jsonl.Numbered]:
+        """The rows of a part of the evaluation as they will be; those to be added have no line yet."""
+        self.refuse_long_name(name)
+        part = self.folder.part(name)
+        rows = [] if part is None else jsonl.parse_rows(part.text(), file=name)
+        for batch in self.incoming.batches:
+            if batch.file == name:
+                rows += ((0, row) for _, row in jsonl.parse_rows(batch.lines(), file=""))
+        return rows
 
-    def append(self, path: Path, lines: Iterable[str]) -> None:
-        """Have lines appended to a file."""
-        self.appended.setdefault(path, []).extend(lines)
-
-    def refuse_long_name(self, path: Path) -> None:
+    def refuse_long_name(self, name: str) -> None:
         """Stop at a tag or set name that is allowed but, with its %XX, longer than a file's name may be."""
-        if len(path.name.encode()) > LONGEST_FILE_NAME:
-            message = f"the name is too long for a file: {path.name[:60]}... has {len(path.name.encode())} bytes"
-            raise InputError(Problem("configuration", message, self.folder.name(path.parent)))
+        place, _, own = name.rpartition("/")
+        if len(own.encode()) > LONGEST_FILE_NAME:
+            message = f"the name is too long for a file: {own[:60]}... has {len(own.encode())} bytes"
+            raise InputError(Problem("configuration", message, place))
 
-    def report(self, source: Source, message: str, *, count: int = 0, to: Path | None = None) -> None:
+    def report(self, source: Source, message: str, *, count: int = 0, to: str | None = None) -> None:
         """Note what a source adds; several reports on a source become one."""
         before = self.added[source]
         message = f"{before.message}; {message}" if before.message else message
-        places = before.to if to is None else (*before.to, self.folder.name(to))
+        places = before.to if to is None else (*before.to, to)
         self.added[source] = replace(before, message=message, count=before.count + count, to=places)
 
     def test_set(self, source: Source) -> TestSet:
@@ -175,20 +172,37 @@ class Plan:
             raise InputError(Problem("configuration", message, source.name))
         return self.questions
 
+    def changes(self) -> dict[str, bytes | None]:
+        """The parts of a folder that change: their new bytes; None for those that go."""
+        folder, incoming = self.folder, self.incoming
+        changed: dict[str, bytes | None] = {}
+        if incoming.questions and self.questions is not None:
+            changed = dict.fromkeys(part.name for part in folder.question_files())
+            text = jsonl.dump_rows(map(question_row, self.questions))
+            changed[incoming.questions_file] = pack(Path(incoming.questions_file), text.encode())
+        for tag in incoming.runs:
+            changed |= dict.fromkeys(part.name for part in folder.files_of_run(tag))
+        changed |= {run.name: run.stored() for run in incoming.runs.values()}
+        added: dict[str, list[str]] = {}
+        for batch in incoming.batches:
+            added.setdefault(batch.file, []).append(batch.lines())
+        for name, lines in added.items():
+            part = folder.part(name)
+            changed[name] = pack(Path(name), "".join(["" if part is None else ended(part.text()), *lines]).encode())
+        return changed
+
     def write_files(self) -> None:
         """Import into the folder: all new files are on the disk before the first old one is replaced."""
-        contents = {self.folder.contents / run.file: run.data for run in self.incoming.runs.values()}
-        contents |= {path: pack(path, text.encode()) for path, text in self.replaced.items()}
-        for path, lines in self.appended.items():
-            contents[path] = pack(path, joined(self.text(path), lines).encode())
-        files.write_all(contents)
-        for path in self.removed - contents.keys():
-            path.unlink(missing_ok=True)
+        changed = {self.folder.path / name: data for name, data in self.changes().items()}
+        self.write_own_files({path: data for path, data in changed.items() if data is not None})
+        for path, data in changed.items():
+            if data is None:
+                path.unlink(missing_ok=True)
 
-    def write_own_files(self) -> None:
-        """Write configuration and patterns, which are files of the folder also where there is a store."""
-        outside = {path: text for path, text in self.replaced.items() if not path.is_relative_to(self.folder.contents)}
-        files.write_all({path: pack(path, text.encode()) for path, text in outside.items()})
+    def write_own_files(self, others: Mapping[Path, bytes] | None = None) -> None:
+        """Write `qassay.toml` and the patterns, together with other files."""
+        own = {path: pack(path, text.encode()) for path, text in self.own_files.items()}
+        files.write_all({**(others or {}), **own})
 
 
 def line_of(row: Mapping[str, Any]) -> str:
@@ -196,6 +210,6 @@ def line_of(row: Mapping[str, Any]) -> str:
     return jsonl.dump_rows([row]).removesuffix("\n")
 
 
-def joined(text: str, lines: Iterable[str]) -> str:
-    """A text with lines appended; its last line is ended first."""
-    return (text if not text or text.endswith("\n") else text + "\n") + "".join(line + "\n" for line in lines)
+def ended(text: str) -> str:
+    """A text whose last line is ended, so that lines can follow."""
+    return text if not text or text.endswith("\n") else f"{text}\n"

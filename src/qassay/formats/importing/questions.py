@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
-from qassay.formats.folder import with_two_way
-from qassay.formats.importing.plan import Plan, RunFile, Source, line_of
+from qassay.formats.folder import QUESTIONS, judgment_file, run_file, with_two_way
+from qassay.formats.importing.plan import IncomingRows, Plan, Source, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.links import CONFIGURATION
-from qassay.formats.questions import QuestionFile, parse_questions, question_row, reference_rows
+from qassay.formats.parts import file_part, part_of
+from qassay.formats.questions import QuestionFile, parse_questions, reference_rows
 from qassay.formats.runs import file_suffix, read_runs
 from qassay.questions import Question, TestSet, gather
 from qassay.tables import plural
@@ -96,11 +96,10 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
     """Check runs by all rules (METHOD 3) and keep their bytes as they are; nothing of a faulty run is stored."""
     by_name = {source.name: source for source in sources}
     read = read_runs(
-        [source.path for source in sources],
+        [file_part(source.path, source.name) for source in sources],
         task=plan.configuration.task,
         questions=plan.test_set(sources[0]),
         encoding=plan.options.encoding or "utf-8",
-        names={source.path: source.name for source in sources},
     )
     problems = read.faults(plan.options.lengths() if plan.options.lengths is not None else None, missing=False)
     if problems:
@@ -141,7 +140,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
         old = plan.folder.files_of_run(tag)
         if old and not plan.options.replace:
             continue
-        _keep(plan, tag, ".jsonl", jsonl.dump_rows(rows).encode(), old)
+        _keep(plan, tag, ".jsonl", jsonl.dump_rows(rows).encode())
         runs += 1
     plan.report(source, f"{plural(len(read.runs), 'run')}, {runs} of them new", count=runs)
     if short:
@@ -181,33 +180,29 @@ def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
     merged = {question.id: question for question in before or ()}
     plan.questions = gather((merged | dict(new)).values(), file=source.name)
     plan.incoming.questions |= new
-    plan.incoming.questions_file = plan.folder.name(questions_target(plan))
-    _write(plan, plan.questions)
+    plan.incoming.questions_file = questions_target(plan)
+    _keep_labels(plan)
     if before is not None and plan.folder.runs() and len(plan.questions) > len(before):
         message = "adds questions that the runs in the evaluation do not answer; check with: qassay check FOLDER"
         plan.warnings.append(Problem("missing-question", message, source.name))
 
 
-def questions_target(plan: Plan) -> Path:
-    """The file that will contain the questions: JSON lines, whatever their form before."""
-    existing = sorted(path for path in plan.folder.contents.glob("questions.jsonl*") if path.is_file())
-    return existing[0] if existing else plan.folder.contents / "questions.jsonl"
+def questions_target(plan: Plan) -> str:
+    """The part that will contain the questions: JSON lines, whatever their form before."""
+    existing = plan.folder.parts("questions.jsonl*")
+    return existing[0].name if existing else QUESTIONS
 
 
-def _write(plan: Plan, questions: TestSet) -> None:
-    """Have the questions written as JSON lines, in place of the file they were in.
-
-    Labels that the old file carried become a set of their own, or they would be lost with it.
-    """
-    target = questions_target(plan)
-    plan.replaced[target] = jsonl.dump_rows(map(question_row, questions))
-    old = {path for path in plan.folder.contents.glob("questions.*") if path.is_file() and path != target}
-    plan.removed |= old
+def _keep_labels(plan: Plan) -> None:
+    """Make a judgment set of the labels in a file of questions that JSON lines replace: they would be lost with it."""
+    old = [part.name for part in plan.folder.question_files() if part.name != questions_target(plan)]
     carried = plan.carried
     if old and carried is not None and carried.reference and "reference" not in plan.folder.judgment_sets():
-        plan.append(plan.folder.judgment_file("reference"), map(line_of, reference_rows(carried)))
+        texts = list(map(line_of, reference_rows(carried)))
+        batch = IncomingRows("judgments", "reference", judgment_file("reference"), texts, new=range(len(texts)))
+        plan.incoming.batches.append(batch)
         if carried.two_way:
-            _mark_two_way(plan, plan.folder.name(next(iter(old))), "reference")
+            _mark_two_way(plan, old[0], "reference")
         plan.carried = None
 
 
@@ -232,7 +227,7 @@ def _mark_two_way(plan: Plan, file: str, name: str) -> None:
     """Say in `qassay.toml` that a set is two-way; where that cannot be done safely, ask the user to."""
     marked = with_two_way(plan.text(plan.folder.configuration), name)
     if marked is not None:
-        plan.replaced[plan.folder.configuration] = marked
+        plan.own_files[plan.folder.configuration] = marked
     else:
         message = f"its NO ENTAILMENT is a two-way NO; add {name!r} to two_way in {CONFIGURATION}"
         plan.warnings.append(Problem("configuration", message, file))
@@ -253,20 +248,19 @@ def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) 
     `content` is what the bytes of the file contain, which may be compressed.
     """
     old = plan.folder.files_of_run(tag)
-    if any(files.read_bytes(path) == content for path in old):
+    if any(part.read() == content for part in old):
         plan.report(source, f"nothing new: run {tag} is there already")
         return
     if old and not plan.options.replace:
         message = f"the evaluation has another run {tag}; give this one a tag of its own, or replace it with --replace"
         raise InputError(Problem("second-tag", message, source.name))
-    path = _keep(plan, tag, file_suffix(data), data, old)
-    plan.report(source, f"run {tag} written to {plan.folder.name(path)}", count=1, to=path)
+    file = _keep(plan, tag, file_suffix(data), data)
+    plan.report(source, f"run {tag} written to {file}", count=1, to=file)
 
 
-def _keep(plan: Plan, tag: str, suffix: str, data: bytes, old: Sequence[Path]) -> Path:
+def _keep(plan: Plan, tag: str, suffix: str, data: bytes) -> str:
     """Have a run written, in place of the files that contain it; returns where."""
-    path = plan.folder.run_file(tag, suffix)
-    plan.refuse_long_name(path)
-    plan.incoming.runs[tag] = RunFile(plan.folder.name(path), data)
-    plan.removed |= set(old)
-    return path
+    file = run_file(tag, suffix)
+    plan.refuse_long_name(file)
+    plan.incoming.runs[tag] = part_of(file, data)
+    return file

@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import polars as pl
 
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
-from qassay.formats.importing.plan import Batch, Plan, RowKind, Source, joined, line_of
+from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
+from qassay.formats.importing.plan import IncomingRows, Plan, Source, ended, line_of
 from qassay.formats.jsonl import Numbered
-from qassay.formats.judgments import weight_fault
+from qassay.formats.judgments import ROW_FORMS, RowKind, check_rows
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.sheets import SheetKey, SheetResult, read_key, read_result
 from qassay.judging import JUDGMENT_COLUMNS, KINDS, kind_of_label, kind_of_row, kind_of_type, names_nuggets
-from qassay.judging.keys import ANSWER_COLUMNS, no_nuggets
+from qassay.judging.keys import no_nuggets
 from qassay.judging.sets import check_nuggets, judgment_set, with_kinds
 from qassay.nuggets import NUGGET_COLUMNS, list_of_key
 from qassay.questions import TestSet
-from qassay.runs import INFORMATION_COLUMNS
 from qassay.tables import plural
-from qassay.tasks import LARGEST_VALUE, Task
+from qassay.tasks import Task
 
 Identity = Callable[[jsonl.Row], Hashable]
 # Flags that are said in full.
 FLAGS_SHOWN = 20
 
 
-class _Form(NamedTuple):
-    """Rows of a kind: their columns, the required ones, those by which rows replace each other, and their name."""
-
-    columns: Mapping[str, Any]
-    required: tuple[str, ...]
-    identity: tuple[str, ...]
-    noun: str
-
-
-_FORMS: Mapping[RowKind, _Form] = {
-    "answers": _Form(ANSWER_COLUMNS, ("question", "answer"), ("question", "answer", "doc"), "answer"),
-    "run-information": _Form(INFORMATION_COLUMNS, ("run",), ("run",), "description"),
-    # What a judgment is about depends on its kind: `judgment_identity`.
-    "judgments": _Form(JUDGMENT_COLUMNS, ("question",), (), "judgment"),
-    "nuggets": _Form(NUGGET_COLUMNS, ("question", "nugget", "vital"), ("question", "nugget"), "nugget"),
-}
 # The kinds of source that contain them.
 _KINDS: Mapping[str, RowKind] = {
-    **{kind: kind for kind in _FORMS},
+    **{kind: kind for kind in ROW_FORMS},
     "nist-nuggets": "nuggets",
     "nist-answers": "answers",
 }
@@ -64,13 +47,11 @@ _NIST_FORMS = {
 
 def import_rows(plan: Plan, source: Source) -> None:
     """Append nuggets to their list, answers known from question development, or descriptions of runs."""
-    kind, rows = _KINDS[source.kind], parsed_rows(plan, source)
-    if kind == "nuggets":
-        refuse_without_nuggets(plan, source, rows)
-    add_rows(plan, source, kind, rows, name=set_of(plan, source) if kind == "nuggets" else "")
+    kind = _KINDS[source.kind]
+    add_rows(plan, source, kind, parsed_rows(plan, source), name=set_of(plan, source) if kind == "nuggets" else "")
 
 
-def refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
+def _refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
     """Stop at nuggets of questions that are not judged by nuggets."""
     questions, types = plan.test_set(source).by_id, plan.configuration.task.types
     refused = Problems()
@@ -100,8 +81,8 @@ def import_patterns(plan: Plan, source: Source) -> None:
     lines = [split[number - 1].strip(" \t\r") for number, _ in rows]
     new = [line for line in dict.fromkeys(lines) if line not in known]
     if new:
-        plan.replaced[path] = joined(old, new)
-    _report(plan, source, path, "pattern", len(new), len(lines) - len(new))
+        plan.own_files[path] = ended(old) + "".join(f"{line}\n" for line in new)
+    _report(plan, source, path.name, "pattern", len(new), len(lines) - len(new))
 
 
 def import_sheet(plan: Plan, source: Source) -> None:
@@ -145,26 +126,13 @@ def judgment_kinds(
 
 def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
     """Check rows of another kind by themselves and against the questions, and append those that are new."""
-    form = _FORMS[kind]
+    form = ROW_FORMS[kind]
     refuse_empty(rows, source)
-    jsonl.rows_table(rows, form.columns, file=source.name)
+    table = jsonl.rows_table(rows, form.columns, file=source.name)
     # Asked for only now: where the questions are unknown, the file's own faults are still reported.
-    questions = plan.test_set(source) if "question" in form.required else None
-    problems = Problems()
-    for line, row in rows:
-        question = None if row.get("question") is None else str(row["question"])
-        absent = [name for name in form.required if row.get(name) is None]
-        if absent:
-            message = f"the row has no {' and no '.join(map(repr, absent))}"
-            problems.append(Problem("syntax", message, source.name, line or None, question))
-        elif questions is not None and question not in questions.by_id:
-            message = f"question {question} is not in the test set"
-            problems.append(Problem("unknown-question", message, source.name, line or None, question))
-        elif "weight" in form.columns and not 0 <= (row.get("weight") or 0) <= LARGEST_VALUE:
-            message = f"question {question}: {weight_fault(row['weight'])}"
-            problems.append(Problem("bad-label", message, source.name, line or None, question))
-    if problems:
-        raise InputError(problems)
+    check_rows(table, kind, plan.test_set(source) if "question" in form.required else None, file=source.name)
+    if kind == "nuggets":
+        _refuse_without_nuggets(plan, source, rows)
     _append(plan, source, kind, rows, row_identity(kind), name)
 
 
@@ -210,9 +178,9 @@ def judgment_identity(questions: TestSet, task: Task) -> Identity:
     return identity
 
 
-def row_identity(kind: RowKind) -> Identity:
+def row_identity(kind: RowKind) -> Callable[[jsonl.Row], tuple[str, ...]]:
     """The subject of a row of another kind: the values of some fields."""
-    names = _FORMS[kind].identity
+    names = ROW_FORMS[kind].identity
     return lambda row: tuple(str(row.get(name)) for name in names)
 
 
@@ -230,33 +198,37 @@ def _append(
     kinds: Sequence[str] = (),
 ) -> None:
     """Plan to append the rows that a file lacks, and say how many they are."""
-    path = _place(plan, kind, name)
-    known = by_identity((row for _, row in plan.rows(path)), identity)
+    file = _file(plan, kind, name)
+    known = by_identity((row for _, row in plan.rows(file)), identity)
     new = missing(((identity(row), canonical(row)) for _, row in rows), known)
     if new:
         texts = [line_of(row) for _, row in rows]
-        plan.append(path, (texts[place] for place in new))
-        plan.incoming.batches.append(Batch(kind, name, plan.folder.name(path), texts, kinds))
-    _report(plan, source, path, _FORMS[kind].noun, len(new), len(rows) - len(new))
+        plan.incoming.batches.append(IncomingRows(kind, name, file, texts, kinds, new))
+    _report(plan, source, file, ROW_FORMS[kind].noun, len(new), len(rows) - len(new))
 
 
-def _place(plan: Plan, kind: RowKind, name: str) -> Path:
-    """The file that rows go to."""
-    folder = plan.folder
+def _file(plan: Plan, kind: RowKind, name: str) -> str:
+    """The part that rows go to."""
     if kind == "judgments":
-        return folder.judgment_sets().get(name) or folder.judgment_file(name)
+        return set_file(plan, name)
     if kind == "nuggets":
-        return folder.nugget_lists().get(name) or folder.nugget_file(name)
-    return folder.answers if kind == "answers" else folder.run_information
+        known = plan.folder.nugget_lists().get(name)
+        return nugget_file(name) if known is None else known.name
+    return ANSWERS if kind == "answers" else INFORMATION
 
 
-def _report(plan: Plan, source: Source, path: Path, noun: str, new: int, same: int) -> None:
-    where = plan.folder.name(path)
+def set_file(plan: Plan, name: str) -> str:
+    """The part that the rows of a judgment set go to."""
+    known = plan.folder.judgment_sets().get(name)
+    return judgment_file(name) if known is None else known.name
+
+
+def _report(plan: Plan, source: Source, file: str, noun: str, new: int, same: int) -> None:
     if not new:
-        plan.report(source, f"nothing new: its {plural(same, noun)} are in {where} already", to=path)
+        plan.report(source, f"nothing new: its {plural(same, noun)} are in {file} already", to=file)
         return
     rest = f" ({plural(same, noun)} there already)" if same else ""
-    plan.report(source, f"{plural(new, noun)} to {where}{rest}", count=new, to=path)
+    plan.report(source, f"{plural(new, noun)} to {file}{rest}", count=new, to=file)
 
 
 def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
@@ -267,19 +239,19 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
     lists = nugget_lists(plan)
     chosen = list_of_key(name, lists)
     if chosen is None:
-        return None if plan.folder.written is None else no_nuggets()
-    return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=plan.folder.name(lists[chosen]))
+        return None if plan.folder.stored is None else no_nuggets()
+    return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=lists[chosen])
 
 
-def nugget_lists(plan: Plan) -> dict[str, Path]:
-    """The nugget lists as they will be, by name."""
-    appended = {set_name(path): path for path in plan.appended if path.parent == plan.folder.contents / "nuggets"}
-    return plan.folder.nugget_lists() | appended
+def nugget_lists(plan: Plan) -> dict[str, str]:
+    """The parts with the nugget lists as they will be, by the name of the list."""
+    lists = {name: part.name for name, part in plan.folder.nugget_lists().items()}
+    return lists | {batch.name: batch.file for batch in plan.incoming.of_kind("nuggets")}
 
 
 def nugget_rows(plan: Plan, name: str) -> list[jsonl.Row]:
     """The rows of a nugget list as they will be; none where there is no such list."""
-    return [row for _, row in plan.rows(_place(plan, "nuggets", name))]
+    return [row for _, row in plan.rows(_file(plan, "nuggets", name))]
 
 
 def refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
@@ -318,7 +290,7 @@ def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResul
     has_nuggets = key.nuggets and any(names_nuggets(row) for _, row in result.rows)
     if has_nuggets and list_of_key(name, plan.folder.nugget_lists()) is None:
         add_rows(plan, source, "nuggets", [(0, row) for row in key.nuggets], name=name)
-    before = plan.rows(_place(plan, "judgments", name))
+    before = plan.rows(set_file(plan, name))
     if result.rows:
         add_judgments(plan, source, result.rows, name)
     if result.known:

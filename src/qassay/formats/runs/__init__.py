@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -21,6 +20,7 @@ from qassay.errors import InputError, KeptProblems, Problem, Problems, unknown
 from qassay.formats import files
 from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
+from qassay.formats.parts import Part
 from qassay.formats.runs import forms
 from qassay.formats.runs.json_lines import Source
 from qassay.questions import TestSet
@@ -57,29 +57,28 @@ class RunFiles:
 
 
 def read_runs(
-    paths: Sequence[Path],
+    parts: Sequence[Part],
     *,
     task: Task,
     questions: TestSet,
     form: str | None = None,
     encoding: str = "utf-8",
-    names: Mapping[Path, str] | None = None,
     information: Mapping[str, RunInformation] | None = None,
 ) -> RunFiles:
-    """Read and check files of runs, one file per run; `names` says how messages call the files."""
+    """Read and check files of runs, one file per run."""
     if form is not None and form not in task.forms:
         raise unknown(f"run form of task {task.name}", form, task.forms)
-    called = [str((names or {}).get(path, files.refuse_odd_name(path))) for path in paths]
+    called = [part.name for part in parts]
     problems = Problems()
     tables: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
     warnings = Problems()
     unread: set[tuple[str, str | None]] = set()
     tags: dict[int, str] = {}
-    counts = np.zeros((len(paths), len(questions)), dtype=np.int64)
+    counts = np.zeros((len(parts), len(questions)), dtype=np.int64)
     # Two batches at a time: splitting strings is work for one core, and Polars lets go of the interpreter meanwhile.
     with ThreadPoolExecutor(max_workers=2) as pool:
-        batches = _batches(paths, called, task, form, encoding, problems)
+        batches = _batches(parts, task, form, encoding, problems)
         for settled in _in_order(pool, lambda batch: _settle(batch, questions, task), batches):
             problems += settled.problems
             warnings += settled.warnings
@@ -100,14 +99,15 @@ def file_suffix(data: bytes) -> str:
 
 
 def _batches(
-    paths: Sequence[Path], called: Sequence[str], task: Task, form: str | None, encoding: str, problems: Problems
+    parts: Sequence[Part], task: Task, form: str | None, encoding: str, problems: Problems
 ) -> Iterator[list[Source]]:
     """Files of the same form, some megabytes at a time; what cannot be read becomes a problem."""
 
     def sources() -> Iterator[Source]:
-        for index, (path, name) in enumerate(zip(paths, called, strict=True)):
+        for index, part in enumerate(parts):
+            name = part.name
             try:
-                data = files.read_bytes(path)
+                data = part.read()
                 if encoding.lower() not in ("utf-8", "utf8"):
                     data = files.decode(data, file=name, encoding=encoding).encode()
                 if files.utf_16(data):
@@ -124,7 +124,7 @@ def _batches(
             if not data.strip():
                 problems.append(Problem("syntax", "is empty; a run answers every question", name))
                 continue
-            yield Source(index, name, set_name(path), form or forms.recognise(data, task), data)
+            yield Source(index, name, set_name(name), form or forms.recognise(data, task), data)
 
     for _, group in groupby(sources(), key=lambda source: source.form):
         batch: list[Source] = []
@@ -264,7 +264,7 @@ def _gathered(
             problems.append(Problem("second-tag", message, called[index]))
             continue
         order[tag] = index
-        if set_name(Path(called[index])) != tag:
+        if set_name(called[index]) != tag:
             warnings.append(Problem("configuration", f"has the run {tag!r}; name the file after it", called[index]))
     indexes = list(order.values())
     place = np.full(len(called), -1)

@@ -22,11 +22,13 @@ from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
 from qassay.formats.importing import Plan
-from qassay.formats.importing.plan import Batch, Incoming, Options, RowKind, RunFile, line_of
+from qassay.formats.importing.plan import Incoming, IncomingRows, Options, line_of
 from qassay.formats.importing.questions import check_types
-from qassay.formats.importing.rows import canonical, judgment_kinds, missing
+from qassay.formats.importing.rows import canonical, judgment_kinds, missing, row_identity
+from qassay.formats.judgments import RowKind
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import LONGEST_NAME, file_name, name_fault
+from qassay.formats.parts import Part
 from qassay.formats.questions import question_row, read_questions, reference_rows
 from qassay.formats.runs import read_runs
 from qassay.judging import ADJUDICATED, JUDGMENT_COLUMNS, subject
@@ -127,7 +129,7 @@ def read_folder(
     `stored_questions` and `nuggets`, the rows of the nugget lists, are those of the store: files may refer to them.
     """
     plan = Plan(folder, configuration, Options(), TestSet(tuple(stored_questions.values())))
-    if any(path.is_file() for path in folder.contents.glob("questions.*")):
+    if folder.question_files():
         plan.attempt(_read_questions, stored_questions)
     # Without the questions, files that refer to them cannot be checked.
     if not plan.problems:
@@ -140,11 +142,10 @@ def read_folder(
 
 def _read_questions(plan: Plan, stored_questions: Mapping[str, Question]) -> None:
     """The questions of the file, laid over those of the store for the files that refer to them."""
-    path = plan.folder.questions()
-    file = plan.folder.name(path)
-    plan.carried = read = read_questions(path, file=file)
-    check_types(read.questions, plan.configuration.task, file)
-    plan.incoming = Incoming(dict(read.questions.by_id), file, whole=True)
+    part = plan.folder.questions()
+    plan.carried = read = read_questions(part)
+    check_types(read.questions, plan.configuration.task, part.name)
+    plan.incoming = Incoming(dict(read.questions.by_id), part.name, whole=True)
     plan.questions = _laid_over(stored_questions, plan.incoming)
 
 
@@ -166,46 +167,44 @@ def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[
     plan.attempt(_read_rows, "answers", "", folder.answers, read_answers)
     plan.attempt(_read_runs, questions)
     read_nuggets = partial(reading.read_nuggets, questions=questions)
-    for name, path in folder.nugget_lists().items():
-        plan.attempt(_read_rows, "nuggets", name, path, read_nuggets)
-    lists = {name: set(map(_nugget, texts)) for name, texts in nuggets.items()}
+    for name, part in folder.nugget_lists().items():
+        plan.attempt(_read_rows, "nuggets", name, part, read_nuggets)
+    lists = {name: set(_identities("nuggets", texts)) for name, texts in nuggets.items()}
     for batch in plan.incoming.of_kind("nuggets"):
-        lists.setdefault(batch.name, set()).update(map(_nugget, batch.texts))
+        lists.setdefault(batch.name, set()).update(_identities("nuggets", batch.texts))
     # Rulings come after what they rule on: a judgment that is newer than its ruling asks for another one.
     sets = dict(sorted(folder.judgment_sets().items(), key=lambda item: item[0] == ADJUDICATED))
-    for name, path in sets.items():
-        plan.attempt(_read_judgments, name, path, questions, lists)
+    for name, part in sets.items():
+        plan.attempt(_read_judgments, name, part, questions, lists)
     if plan.carried is not None and plan.carried.reference and "reference" not in sets:
         plan.attempt(_read_judgments, "reference", None, questions, lists)
 
 
-def _read_rows(plan: Plan, kind: RowKind, name: str, path: Path, check: Callable[..., object]) -> None:
+def _read_rows(plan: Plan, kind: RowKind, name: str, part: Part | None, check: Callable[[Part], object]) -> None:
     """A file of rows, to the byte; `check` reads it as for scoring."""
-    if path.exists():
-        file = plan.folder.name(path)
-        check(path, file=file)
-        plan.incoming.batches.append(Batch(kind, name, file, _lines(path, file)))
+    if part is not None:
+        check(part)
+        plan.incoming.batches.append(IncomingRows(kind, name, part.name, _lines(part)))
 
 
 def _read_runs(plan: Plan, questions: TestSet) -> None:
     """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
-    names = {path: plan.folder.name(path) for path in plan.folder.runs()}
-    if not names:
+    parts = {part.name: part for part in plan.folder.runs()}
+    if not parts:
         return
-    read = read_runs(list(names), task=plan.configuration.task, questions=questions, names=names)
+    read = read_runs(list(parts.values()), task=plan.configuration.task, questions=questions)
     if read.problems:
         raise InputError(read.problems)
-    places = {name: path for path, name in names.items()}
-    plan.incoming.runs = {tag: RunFile(name, files.stored_bytes(places[name])) for tag, name in read.files.items()}
+    plan.incoming.runs = {tag: parts[name] for tag, name in read.files.items()}
 
 
 def _read_judgments(
-    plan: Plan, name: str, path: Path | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
+    plan: Plan, name: str, part: Part | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
 ) -> None:
-    """One judgment set; without a path, that of the labels in the file of questions."""
-    if path is not None:
-        file = plan.folder.name(path)
-        table, texts = jsonl.read_table(path, JUDGMENT_COLUMNS, file=file), _lines(path, file)
+    """One judgment set; without a part, that of the labels in the file of questions."""
+    if part is not None:
+        file = part.name
+        table, texts = jsonl.parse_table(part.read(), JUDGMENT_COLUMNS, file=file), _lines(part)
     else:
         file, rows = plan.incoming.questions_file, reference_rows(plan.carried) if plan.carried else []
         table = jsonl.rows_table([(0, row) for row in rows], JUDGMENT_COLUMNS, file=file)
@@ -215,13 +214,12 @@ def _read_judgments(
     nuggets = pl.DataFrame(pairs, schema={"question": pl.String, "nugget": pl.String}, orient="row")
     # The evaluation's own judgments move to its store: they come in from nowhere.
     kinds = judgment_kinds(name, table, questions, plan.configuration.task, nuggets, file=file, incoming=False)
-    plan.incoming.batches.append(Batch("judgments", name, file, texts, kinds))
+    plan.incoming.batches.append(IncomingRows("judgments", name, file, texts, kinds))
 
 
-def _lines(path: Path, file: str) -> list[str]:
+def _lines(part: Part) -> list[str]:
     """The lines of a file that are not blank."""
-    lines = files.decode(files.read_bytes(path), file=file).split("\n")
-    return [stripped for line in lines if (stripped := line.strip(" \t\r"))]
+    return [stripped for line in part.text().split("\n") if (stripped := line.strip(" \t\r"))]
 
 
 def _name_faults(incoming: Incoming) -> Iterator[Problem]:
@@ -231,7 +229,7 @@ def _name_faults(incoming: Incoming) -> Iterator[Problem]:
         if batch.name and (fault := name_fault(batch.name)):
             yield Problem("configuration", f"the name {batch.name!r} {fault}", batch.file)
         if batch.kind == "nuggets":
-            ids += [("nugget", _nugget(text)[1], batch.file) for text in batch.texts]
+            ids += [("nugget", name, batch.file) for _, name in _identities("nuggets", batch.texts)]
     for kind, number, file in dict.fromkeys(ids):
         if len(number) > LONGEST_NAME or "\0" in number:
             message = f"the {kind} id {number[:40]!r} is longer than {LONGEST_NAME} characters, or contains a NUL"
@@ -258,8 +256,8 @@ class _Import:
             self.questions()
         for batch in self.incoming.of_kind("answers"):
             self.answers(batch)
-        for tag, run_file in self.incoming.runs.items():
-            self.run(tag, run_file)
+        for tag, part in self.incoming.runs.items():
+            self.run(tag, part)
         self.information()
         for batch in self.incoming.of_kind("nuggets"):
             self.nuggets(batch)
@@ -298,42 +296,42 @@ class _Import:
             self.connection.execute(update(question).where(c.id == asked.id).values(version=row.version + 1, **values))
         self.note(self.incoming.questions_file, "questions", added, changed)
 
-    def answers(self, batch: Batch) -> None:
+    def answers(self, batch: IncomingRows) -> None:
         """Known answers that the store lacks."""
-        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars()
-        keys = [_answer(text) for text in batch.texts]
+        bodies = self.connection.execute(select(answer.c.body).order_by(answer.c.id)).scalars().all()
+        keys, stored = (_identities("answers", texts) for texts in (batch.texts, bodies))
         new = [
             {"question": keys[place][0], "body": batch.texts[place], "at": self.at}
-            for place in _missing(batch, keys, ((_answer(body), body) for body in bodies))
+            for place in _missing(batch, keys, zip(stored, bodies, strict=True))
         ]
         if new:
             self.connection.execute(insert(answer), new)
         self.note(batch.file, "answers", len(new))
 
-    def run(self, tag: str, run_file: RunFile) -> None:
+    def run(self, tag: str, part: Part) -> None:
         """A run, to the byte."""
         c = run.c
-        path = Path(run_file.file)
+        path, data = Path(part.name), part.stored()
         name = path.name
         stored = self.connection.execute(select(run).where(c.tag == tag)).one_or_none()
         if self.connection.execute(select(c.tag).where(c.file == name, c.tag != tag)).first() is not None:
             name = file_name(tag) + "".join(path.suffixes[-2:])  # another run came in a file of this name
-        values = {"file": name, "data": run_file.data, "withdrawn": False, "account": None, "at": self.at}
+        values = {"file": name, "data": data, "withdrawn": False, "account": None, "at": self.at}
         if stored is None:
             self.connection.execute(insert(run).values(tag=tag, **values))
-            self.note(run_file.file, "run", 1)
+            self.note(part.name, "run", 1)
             return
-        same = files.unpack(bytes(stored.data), path) == files.unpack(run_file.data, path)
+        same = files.unpack(bytes(stored.data), path) == files.unpack(data, path)
         if same and not (stored.withdrawn and self.replace):
             return
         if not self.replace:
             withdrawn = ", which is withdrawn" if stored.withdrawn else ""
             message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
-            self.problems.append(Problem("second-tag", message, run_file.file))
+            self.problems.append(Problem("second-tag", message, part.name))
             return
         self.act.note("replace-run", run=tag, file=stored.file, at=stored.at)
         self.connection.execute(update(run).where(c.tag == tag).values(**values))
-        self.note(run_file.file, "run", 0, 1)
+        self.note(part.name, "run", 0, 1)
 
     def information(self) -> None:
         """Descriptions of runs: stored with the run, or kept until it comes. The last row of a run counts."""
@@ -355,20 +353,22 @@ class _Import:
         if batches:
             self.note(batches[0].file, "run-information", added)
 
-    def nuggets(self, batch: Batch) -> None:
+    def nuggets(self, batch: IncomingRows) -> None:
         """Nuggets that the list lacks; a changed one moves to its end, as in a file."""
         c = nugget.c
         versions: dict[Hashable, int] = {}
         ordinals: dict[str, int] = {}
         stored = []
         for row in self.connection.execute(select(nugget).where(c.list == batch.name).order_by(c.id)):
-            key = (row.question, row.nugget)
+            key: tuple[str, ...] = (row.question, row.nugget)
             versions[key] = max(row.version, versions.get(key, 0))
             ordinals[row.question] = max(row.ordinal, ordinals.get(row.question, 0))
             stored.append((key, row.body))
         new = []
-        for place in _missing(batch, map(_nugget, batch.texts), stored):
-            number, name = key = _nugget(batch.texts[place])
+        keys = _identities("nuggets", batch.texts)
+        for place in _missing(batch, keys, stored):
+            key = keys[place]
+            number, name = key
             versions[key] = versions.get(key, 0) + 1
             ordinals[number] = ordinals.get(number, 0) + 1
             values = {"version": versions[key], "ordinal": ordinals[number], "body": batch.texts[place]}
@@ -377,7 +377,7 @@ class _Import:
             self.connection.execute(insert(nugget), new)
         self.note(batch.file, "nuggets", len(new))
 
-    def judgments(self, batch: Batch) -> None:
+    def judgments(self, batch: IncomingRows) -> None:
         """Judgments that the set lacks, in the order of the file."""
         c = judgment.c
         stored = self.connection.execute(select(c.subject, c.body).where(c.set == batch.name).order_by(c.id))
@@ -410,7 +410,9 @@ class _Import:
             self.problems.append(Problem("configuration", message, self.incoming.questions_file, None, new.id))
 
 
-def _missing(batch: Batch, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]) -> Sequence[int]:
+def _missing(
+    batch: IncomingRows, keys: Iterable[Hashable], stored: Iterable[tuple[Hashable, str | None]]
+) -> Sequence[int]:
     """The places of the rows that are not stored yet; a stored row without a body undoes all before it."""
     stored_rows: dict[Hashable, list[bytes]] = {}
     for key, body in stored:
@@ -429,11 +431,7 @@ def _canonical(text: str) -> bytes:
     return canonical(msgspec.json.decode(text))
 
 
-def _answer(text: str) -> tuple[str, str, str]:
-    row = msgspec.json.decode(text)
-    return (str(row.get("question")), str(row.get("answer")), str(row.get("doc")))
-
-
-def _nugget(text: str) -> tuple[str, str]:
-    row = msgspec.json.decode(text)
-    return (str(row["question"]), str(row["nugget"]))
+def _identities(kind: RowKind, texts: Iterable[str]) -> list[tuple[str, ...]]:
+    """What each row is about: rows with equal values replace each other."""
+    identity = row_identity(kind)
+    return [identity(msgspec.json.decode(text)) for text in texts]

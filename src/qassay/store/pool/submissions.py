@@ -192,18 +192,8 @@ def _replace(act: Act, before: StoredRun, data: bytes, *, called: str, informati
         "withdrawn": before.withdrawn,
     }
     act.note("replace-run", run=before.tag, file=called, size=len(data), before=was)
-    describe_run(act, before.tag, _or_before(information, before.information))
+    describe_run(act, before.tag, information.or_before(before.information))
 
 
 def _data(connection: Connection, tag: str) -> bytes:
     return bytes(connection.execute(select(table.c.data).where(table.c.tag == tag)).scalar_one())
-
-
-def _or_before(new: RunInformation, before: RunInformation) -> RunInformation:
-    """The given description; what it leaves out is as before, and a manual run stays one."""
-    return RunInformation(
-        new.organisation,
-        new.description or before.description,
-        new.manual or before.manual,
-        new.priority if new.priority is not None else before.priority,
-    )

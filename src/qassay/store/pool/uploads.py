@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +72,7 @@ def keep_run(act: Act, tag: str, data: bytes, *, called: str, information: RunIn
         message = f"the tag {tag[:60]}… is too long for a file name; give the run a shorter one"
         raise InputError(Problem("configuration", message, called))
     waiting = _waiting(connection, tag)
-    described = _information_row(tag, _filled_in(information, _information(waiting)), waiting)
+    described = _information_row(tag, information.or_before(_information(waiting)), waiting)
     values = {"tag": tag, "file": name, "data": data, "information": described, "account": act.account, "at": act.at}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(table).values(**values).on_conflict_do_nothing().returning(table.c.tag)
@@ -143,30 +142,12 @@ def _read(row: Any) -> StoredRun:
 
 
 def _information(text: str | None) -> RunInformation:
-    row: Mapping[str, Any] = {} if text is None else msgspec.json.decode(text)
-    return RunInformation(row.get("organisation"), row.get("description"), bool(row.get("manual")), row.get("priority"))
-
-
-def _filled_in(new: RunInformation, before: RunInformation) -> RunInformation:
-    """The given description; what it leaves open is as before."""
-    return RunInformation(
-        new.organisation or before.organisation,
-        new.description or before.description,
-        new.manual or before.manual,
-        new.priority if new.priority is not None else before.priority,
-    )
+    return RunInformation.of_row({} if text is None else msgspec.json.decode(text))
 
 
 def _information_row(tag: str, information: RunInformation, before: str | None) -> str | None:
-    """The row of runs.jsonl, whose other fields stay; None where a description is empty."""
-    row: dict[str, Any] = {"run": tag} if before is None else msgspec.json.decode(before)
-    fields = {
-        "organisation": information.organisation,
-        "description": information.description,
-        "manual": information.manual or (False if "manual" in row else None),
-        "priority": information.priority,
-    }
-    row = {name: value for name, value in {**row, **fields}.items() if value is not None or name not in fields}
+    """The row of runs.jsonl; None where a description is empty."""
+    row = information.row(tag, {} if before is None else msgspec.json.decode(before))
     return None if row.keys() == {"run"} else msgspec.json.encode(row).decode()
 
 

@@ -6,19 +6,18 @@ checked as any other run, and only then kept.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from qassay.errors import InputError, Problem, Problems, unknown
-from qassay.formats import files, jsonl
-from qassay.formats.folder import Folder
+from qassay.formats import jsonl
+from qassay.formats.folder import INFORMATION, Configuration, Folder, run_file
+from qassay.formats.importing.plan import IncomingRows, Options, Plan, line_of
 from qassay.formats.lines import is_one_line
-from qassay.formats.names import file_name
+from qassay.formats.parts import part_of
 from qassay.formats.runs import read_runs
 from qassay.formats.runs.json_lines import Source, parse_jsonl
 from qassay.questions import Question, TestSet
@@ -82,34 +81,32 @@ def _item_row(item: Item, *, extract: bool) -> dict[str, Any]:
 SUFFIXES = {"jsonl": ".jsonl", "trec4": ".txt", "trec7": ".txt", "extract": ".txt", "rte": ".rte", "rag24": ".jsonl"}
 
 
-def write_run(
+def plan_run(
     folder: Folder,
+    configuration: Configuration,
     tag: str,
     answers: Mapping[str, Answer],
     *,
-    task: Task,
     questions: TestSet,
     form: str = "jsonl",
     information: RunInformation | None = None,
     lengths: Mapping[str, int] | None = None,
-) -> Path:
-    """Write a run whole, with what it says of itself; nothing is written where it breaks a rule."""
+) -> Plan:
+    """The import of a run, checked by the rules for runs, with what it says of itself.
+
+    An error reports all problems at once.
+    """
+    task, plan = configuration.task, Plan(folder, configuration, Options(), questions)
     data = run_text(tag, answers, task=task, questions=questions, form=form).encode()
-    with tempfile.TemporaryDirectory() as place:  # checked by the rules for runs; all problems are reported at once
-        draft = Path(place) / (file_name(tag)[:200] + SUFFIXES[form])
-        draft.write_bytes(data)
-        run = read_runs([draft], task=task, questions=questions, form=form, names={draft: f"runs/{draft.name}"})
-    if problems := run.faults(lengths):
+    part = plan.incoming.runs[tag] = part_of(run_file(tag, SUFFIXES[form]), data)
+    if problems := read_runs([part], task=task, questions=questions, form=form).faults(lengths):
         raise InputError(problems)
-    path = folder.run_file(tag, SUFFIXES[form])
-    contents = {path: data}
     if information is not None:
-        contents[folder.run_information] = _described(folder, tag, information)
-    old = folder.files_of_run(tag)
-    files.write_all(contents)
-    for file in set(old) - {path}:
-        file.unlink()
-    return path
+        before = next((row for _, row in reversed(plan.rows(INFORMATION)) if row.get("run") == tag), {})
+        row = information.or_before(RunInformation.of_row(before)).row(tag, before)
+        if row != before:
+            plan.incoming.batches.append(IncomingRows("run-information", "", INFORMATION, [line_of(row)], new=[0]))
+    return plan
 
 
 def run_text(tag: str, answers: Mapping[str, Answer], *, task: Task, questions: TestSet, form: str) -> str:
@@ -175,20 +172,3 @@ def _rag_row(tag: str, question: Question, answer: Answer) -> dict[str, Any]:
         cited = item.citations or ((item.doc,) if item.doc else ())
         sentences.append({"text": item.text, "citations": [places.setdefault(doc, len(places)) for doc in cited]})
     return {"run_id": tag, "topic_id": question.id, "references": list(places), "answer": sentences}
-
-
-def _described(folder: Folder, tag: str, information: RunInformation) -> bytes:
-    """The file of run information, with the row of this run in it; other rows stay as they are."""
-    path = folder.run_information
-    rows: list[dict[str, Any]] = []
-    if path.exists():
-        rows = [row for _, row in jsonl.read_rows(path, file=folder.name(path))]
-    names = ("organisation", "description", "manual", "priority")
-    fields = {name: getattr(information, name) for name in names}
-    new = {"run": tag, **{name: value for name, value in fields.items() if value is not None}}
-    row = next((row for row in rows if row.get("run") == tag), None)
-    if row is None:
-        rows.append(new)
-    else:
-        row |= new
-    return jsonl.dump_rows(rows).encode()

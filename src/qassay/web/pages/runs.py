@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
-from fastapi import File, Form, Query, UploadFile
+from fastapi import Depends, File, Form, Query, UploadFile
 from pydantic import Field
 from sqlalchemy import Connection
 from starlette.responses import PlainTextResponse
@@ -33,19 +34,24 @@ Long = Annotated[str, Field(max_length=5_000)]
 Priority = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class RunView(Context):
-    """A run in the list; a manual one carries a star."""
+class RunInList(Context):
+    """A run in a list; a manual one carries a star."""
 
     tag: str
     file: str
     size: int
-    organisation: str | None
     description: str | None
     manual: bool
     priority: int | None
     withdrawn: bool
     at: str
     by: str | None
+
+
+class RunView(RunInList):
+    """A run in the list of organisers."""
+
+    organisation: str | None
 
 
 class RunsPage(Context):
@@ -73,14 +79,35 @@ class Uploaded(Context):
     files: list[FileReport]
 
 
-class Described(Input):
-    """The details of a run."""
+class Details(Input):
+    """The details of a run, from its participant."""
 
     tag: Tag
-    organisation: Short | None = None
     description: Long | None = None
     manual: bool = False
     priority: Priority | None = None
+
+    def information(self, organisation: str | None) -> RunInformation:
+        """The details with the organisation."""
+        return RunInformation(organisation, (self.description or "").strip() or None, self.manual, self.priority)
+
+
+class Described(Details):
+    """The details of a run, from an organiser."""
+
+    organisation: Short | None = None
+
+
+def _sent_details(
+    description: Annotated[str, Form(max_length=5_000)] = "",
+    manual: Annotated[bool, Form()] = False,
+    priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
+) -> RunInformation:
+    return RunInformation(None, description.strip() or None, manual, priority)
+
+
+# The details in the form of an upload.
+SentDetails = Annotated[RunInformation, Depends(_sent_details)]
 
 
 class Withdrawing(Input):
@@ -120,15 +147,13 @@ def upload(
     person: ThePerson,
     site: TheSite,
     files: Annotated[list[UploadFile], File()],
+    details: SentDetails,
     organisation: Annotated[str, Form(max_length=200)] = "",
-    description: Annotated[str, Form(max_length=5_000)] = "",
-    manual: Annotated[bool, Form()] = False,
-    priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
 ) -> Uploaded:
     """Check files and keep the runs of those that have no fault; the description is that of all of them."""
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files)} files at once; send at most {MOST_FILES}")
-    about = RunInformation(organisation.strip() or None, description.strip() or None, manual, priority)
+    about = replace(details, organisation=organisation.strip() or None)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
         keep_run(act_of(site, person, connection), tag, data, called=called, information=about)
@@ -155,9 +180,7 @@ def report_text(site: TheSite, number: Annotated[str, Query(max_length=40)]) -> 
 @router.action("PUT", "/runs", roles=ORGANISERS)
 def describe(person: ThePerson, site: TheSite, sent: Described) -> RunView:
     """Say what a run is."""
-    about = RunInformation(
-        (sent.organisation or "").strip() or None, (sent.description or "").strip() or None, sent.manual, sent.priority
-    )
+    about = sent.information((sent.organisation or "").strip() or None)
     with acting(site, person) as act:
         _check_tag(act.connection, sent.tag)
         describe_run(act, sent.tag, about)

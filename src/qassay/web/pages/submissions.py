@@ -22,7 +22,6 @@ from qassay.errors import UsageError
 from qassay.formats.questions import question_row
 from qassay.formats.times import timestamp
 from qassay.formats.tracks import spoken
-from qassay.runs import RunInformation
 from qassay.store.acts import Act
 from qassay.store.people import members
 from qassay.store.pool import submissions as store
@@ -31,7 +30,7 @@ from qassay.web import uploading
 from qassay.web.checking import Checker
 from qassay.web.errors import Refusal
 from qassay.web.judging import act_of, acting
-from qassay.web.pages.runs import Long, Priority, Tag, Uploaded, Withdrawing
+from qassay.web.pages.runs import Details, RunInList, SentDetails, Uploaded, Withdrawing
 from qassay.web.questions import questions_of
 from qassay.web.results.finding import Form as FigureForm
 from qassay.web.results.finding import csv_lines
@@ -39,7 +38,7 @@ from qassay.web.results.present import FigureView, TableView, figure_views, tabl
 from qassay.web.results.publishing import OrganisationResult, organisation_result, organisation_results
 from qassay.web.results.saving import saved_figure
 from qassay.web.results.views import query
-from qassay.web.routing import PARTICIPANTS, Context, Done, Input, Router, ThePerson, TheSite
+from qassay.web.routing import PARTICIPANTS, Context, Done, Router, ThePerson, TheSite
 from qassay.web.site import Site
 from qassay.web.uploading import ReportPage, file_report, report_page, take_upload
 
@@ -54,19 +53,10 @@ _turn = threading.Lock()
 ASKED = ("id", "type", "text", "series", "target", "target_type", "series_type", "hypothesis")
 
 
-class SubmissionView(Context):
-    """A run of the organisation; a manual one carries a star, and one that is judged has a high enough priority."""
+class SubmissionView(RunInList):
+    """A run of the organisation; one that is judged has a high enough priority."""
 
-    tag: str
-    file: str
-    size: int
-    description: str | None
-    manual: bool
-    priority: int | None
-    withdrawn: bool
     judged: bool
-    at: str
-    by: str | None
 
 
 class ResultLink(Context):
@@ -98,15 +88,6 @@ class SubmissionsPage(Context):
     upload_limit: int
     has_collection: bool
     results: list[ResultLink]
-
-
-class SubmissionDescribed(Input):
-    """The details of a run of the organisation."""
-
-    tag: Tag
-    description: Long | None = None
-    manual: bool = False
-    priority: Priority | None = None
 
 
 class OrganisationResultView(ResultLink):
@@ -175,9 +156,7 @@ def submit(
     person: ThePerson,
     site: TheSite,
     files: Annotated[list[UploadFile], File()],
-    description: Annotated[str, Form(max_length=5_000)] = "",
-    manual: Annotated[bool, Form()] = False,
-    priority: Annotated[int | None, Form(ge=0, le=1_000_000)] = None,
+    details: SentDetails,
     replace: Annotated[bool, Form()] = False,
 ) -> Uploaded:
     """Check files and keep the runs of those that have no fault; with `replace`, in place of earlier ones."""
@@ -187,11 +166,10 @@ def submit(
     for _ in files:
         site.limits.count(BY_ORGANISATION, "submissions of", organisation)
     _check_open(site, arrived)
-    about = RunInformation(organisation, description.strip() or None, manual, priority)
 
     def keep(connection: Connection, tag: str, data: bytes, called: str) -> None:
         sender, act = store.Sender(organisation, site.configuration.track), act_of(site, person, connection)
-        store.submit(act, sender, tag, data, called=called, information=about, replacing=replace)
+        store.submit(act, sender, tag, data, called=called, information=details, replacing=replace)
 
     with _one_at_a_time(site, organisation), Checker() as checker:
         reports = [
@@ -201,12 +179,11 @@ def submit(
 
 
 @router.action("PUT", "/submissions", roles=PARTICIPANTS)
-def describe(person: ThePerson, site: TheSite, sent: SubmissionDescribed) -> Done:
+def describe(person: ThePerson, site: TheSite, sent: Details) -> Done:
     """Say what a run is, and set its priority."""
     organisation = _organisation(person)
-    about = RunInformation(organisation, (sent.description or "").strip() or None, sent.manual, sent.priority)
     with _changing(person, site, sent.tag) as (act, sender):
-        store.describe(act, sender, sent.tag, about)
+        store.describe(act, sender, sent.tag, sent.information(organisation))
     return Done()
 
 

@@ -128,7 +128,7 @@ class Studies:
         """The evaluation with all its questions."""
         present, last = open_evaluation(folder), self.opened
         same = last is not None and (last.folder, last.configuration) == (present.folder, present.configuration)
-        if last is None or not same or present.folder.written is None:
+        if last is None or not same or present.folder.stored is None:
             self.opened = last = present
         return last
 

@@ -266,8 +266,8 @@ def _nuggets_among(
 
 def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[tuple[str, str | None]]]:
     """The answers known from question development; those that another assessor noted would reveal judgments."""
-    path = evaluation.folder.answers
-    rows = jsonl.read_rows(path, file=evaluation.folder.name(path)) if path.exists() else []
+    part = evaluation.folder.answers
+    rows = [] if part is None else jsonl.parse_rows(part.text(), file=part.name)
     is_current: dict[tuple[str, str, Any], bool] = {}
     for _, row in rows:
         if row.get("assessor") in (None, assessor):
