@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.answers import ANSWER_KEYS, AnswerTable, parse_map, read_answers
-from qassay.formats.records import LONGEST_LIST, as_list, parse_records
+from qassay.formats.answers import ANSWER_KEYS, LONGEST_LIST, AnswerTable, as_list, parse_map, read_answers
+from qassay.formats.tables import parse_table
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -28,7 +28,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def table(data: bytes, **keys: str) -> AnswerTable:
-    return read_answers(parse_records(data, file="f"), keys)
+    return read_answers(parse_table(data, file="f"), keys)
 
 
 def lines(*rows: dict[str, Any]) -> bytes:
@@ -106,7 +106,7 @@ def test_two_keys_for_one_thing_are_not_guessed() -> None:
 def test_lists_beside_a_prediction_are_gold_answers(data: Callable[[str], Path]) -> None:
     (row,) = table(lines({"question": "Who?", "answer": ["Anna", "Ann"], "prediction": "Ann"})).rows
     assert (row.text, row.gold) == ("Ann", ("Anna", "Ann"))
-    real = read_answers(parse_records(data("nq301/NQ_FiD.jsonl").read_bytes(), file="f"), {})
+    real = read_answers(parse_table(data("nq301/NQ_FiD.jsonl").read_bytes(), file="f"), {})
     assert real.keys.of == {"question": "question", "answer": "prediction", "gold": "answer"}
 
 
@@ -153,15 +153,18 @@ def test_gold_answers_of_squad() -> None:
         (lines({"question": "x", "answer": "y", "context": [{"id": 1}]}), "f:1: context 1 has no text"),
         (b'[{"question": "x", "answer": {}}]', r"f: row 1: the answer \('answer'\) is not a text"),
         (b"[1, 2]", "f: row 1 is not an object"),
-        (b'[{"question": ', "f: is not JSON"),
+        (b'[{"question": ', "f: this is not JSON"),
         (b"[]", "f: there is nothing in it"),
-        (b"question,answer\nx,y,z\n", "f:2: this row has 3 cells, the header 2; put cells with a comma in quotes"),
+        (
+            b"question,answer\nx,y,z\n",
+            "f:2: 3 cells where the header has 2. Put quotation marks around cells that",
+        ),
         (b"question,question\nx,y\n", "f:1: two columns are called 'question'"),
-        (b'question,answer\nx,"y\n', "f:2: is not CSV"),
+        (b'question,answer\nx,"y\n', "f:2: not CSV"),
         (b"question,answer\nx,\xff\n", "f:2: byte 0xff"),
         (b"PAR1 broken", "f: not a table that can be read from Parquet"),
         (b'{"question": "x"\n', "f:1: this line is not JSON"),
-        (b"[" * 100_000, "f: is not JSON"),
+        (b"[" * 100_000, "f: this is not JSON"),
     ],
 )
 def test_bad_files_are_refused_with_their_place(data: bytes, message: str) -> None:

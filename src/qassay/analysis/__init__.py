@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from qassay.analysis.by_person import PeopleStudy
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
-    from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
+    from qassay.formats.tables.memory import ArrowTable
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
     from qassay.meta.sensitivity import SensitivityCurves

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.errors import UsageError
-from qassay.formats.frames import FILE, is_rows
+from qassay.formats.tables.memory import FILE, is_rows
 
 # Extensions that are not part of the name of a system.
 SUFFIXES = (

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +15,8 @@ import msgspec
 from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.foreign import _names
-from qassay.tables import plural
+from qassay.formats.tables import parse_table
+from qassay.formats.tables.separated import first_rows
 
 Record = TypeVar("Record")
 
@@ -101,81 +99,28 @@ class Line:
     cells: Mapping[str, Any]
 
 
-def json_lines(content: bytes, path: Path, remedy: str) -> Iterator[Line]:
-    """The objects of JSON lines, or of one JSON list, whose objects have no lines to name: 0."""
-    text = content.removeprefix(files.BOM)
-    if text.lstrip()[:1] == b"[":
-        yield from (Line(0, row) for row in decode(text, list[dict[str, Any]], path, remedy))
-        return
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if line.strip():
-            yield Line(number, decode(line, dict[str, Any], path, remedy, line=number))
-
-
 def table_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
-    """The rows of a CSV or TSV file with a header; a row of another width than the header is an error."""
-    text = files.decode(content, file=str(path))
-    header_line = text[: text.find("\n")] if "\n" in text else text
-    delimiter = max(",\t;", key=header_line.count)
-    # Tools write whole contexts into a cell; the limit of the csv module is 131,072 characters.
-    previous = csv.field_size_limit(1 << 27)
+    """The rows of a table in any form; those of a JSON list have no lines to name: 0."""
     try:
-        return list(_records(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), path, remedy))
-    finally:
-        csv.field_size_limit(previous)
+        table = parse_table(content, file=str(path))
+        rows = table.rows(blanks=True)
+    except InputError as error:
+        advised = error.problems.changed(lambda each: replace(each, message=f"{each.message.rstrip('.')}. {remedy}"))
+        raise InputError(advised) from None
+    return [Line(number if table.has_lines else 0, row) for number, row in rows]
 
 
-def _records(reader: Any, path: Path, remedy: str) -> Iterator[Line]:
-    header: list[str] = []
-    start = 1
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise refuse(path, f"the row that begins here is broken: {error}. {remedy}", line=start) from None
-        if row is None:
-            return
-        if not header:
-            header = row
-            _refuse_twice(header, path, remedy)
-        elif row and len(row) != len(header):
-            message = f"has {plural(len(row), 'cell')}, the header {len(header)}. {remedy}"
-            raise refuse(path, message, line=start)
-        elif row:
-            yield Line(start, dict(zip(header, row, strict=True)))
-        start = reader.line_num + 1
-
-
-def _refuse_twice(header: Sequence[str], path: Path, remedy: str) -> None:
-    for column, count in Counter(header).items():
-        if count > 1:
-            raise refuse(path, f"column {_names.name(column)!r} occurs {count} times. {remedy}", line=1)
-
-
-def frame_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
-    """The rows of a frame that was written as CSV, TSV, JSON lines or a JSON list."""
-    is_json = content.removeprefix(files.BOM).lstrip()[:1] in (b"{", b"[")
-    return list(json_lines(content, path, remedy)) if is_json else table_lines(content, path, remedy)
-
-
-def frame_columns(head: bytes) -> list[str]:
-    """The columns of a frame with these first bytes."""
-    return header_of(head) or list(first_object(head))
-
-
-def header_of(head: bytes) -> list[str]:
-    """The column names of a CSV or TSV file with these first bytes; empty where its first line is not a header."""
-    line = head.removeprefix(files.BOM).split(b"\n", 1)[0]
-    try:
-        text = line.decode("utf-8").rstrip("\r")
-    except UnicodeDecodeError:
+@lru_cache(maxsize=2)
+def table_columns(head: bytes) -> list[str]:
+    """The columns of a table of text with these first bytes, which may end anywhere."""
+    is_utf_16 = files.utf_16(head)
+    if b"\0" in head and not is_utf_16:
         return []
-    if not text or text[0] in "{[" or "\0" in text:
-        return []
-    try:
-        return next(csv.reader([text], delimiter=max(",\t;", key=text.count)), [])
-    except csv.Error:
-        return []
+    text = head.removeprefix(files.BOM).decode(is_utf_16 or "utf-8", "ignore")
+    if text.lstrip()[:1] in ("{", "["):
+        return list(first_object(head))
+    rows, _ = first_rows(text)
+    return rows[0] if rows else []
 
 
 @lru_cache(maxsize=2)

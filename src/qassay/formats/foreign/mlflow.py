@@ -42,7 +42,7 @@ def looks_like(path: Path, head: bytes) -> bool:
     keys = _logs.top_keys(head)
     if keys[:1] == ("columns",):
         return b'/score"' in head.replace(b"\\/", b"/") and (len(keys) < 2 or "data" in keys)
-    columns = _logs.frame_columns(head)
+    columns = _logs.table_columns(head)
     if any(column.endswith(_VALUE) for column in columns):
         return "trace_id" in columns or "request" in columns
     # A column `A/score` alone may be a system's in a table of the user's own.
@@ -70,7 +70,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
 
 def _lines(path: Path, content: bytes) -> list[_logs.Line]:
     if _logs.top_keys(content[: 1 << 16])[:1] != ("columns",):
-        return _logs.frame_lines(content, path, _REMEDY)
+        return _logs.table_lines(content, path, _REMEDY)
     table = _logs.decode(content, _Split, path, _REMEDY)
     for place, row in enumerate(table.data, 1):
         if len(row) != len(table.columns):

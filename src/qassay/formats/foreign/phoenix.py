@@ -30,7 +30,7 @@ _DETAILS = "_execution_details"
 
 def looks_like(path: Path, head: bytes) -> bool:
     """Whether the columns are those of an experiment, or of a frame with the details of evaluators."""
-    columns = _logs.frame_columns(head)
+    columns = _logs.table_columns(head)
     if {"example_id", "repetition_number"} <= set(columns):
         return True
     return any(column.endswith(_DETAILS) and _evaluator(column) + _SCORE in columns for column in columns)
@@ -42,7 +42,7 @@ def _evaluator(column: str) -> str:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every run of an experiment, or of every row of a frame."""
-    lines = _logs.frame_lines(content, path, _REMEDY)
+    lines = _logs.table_lines(content, path, _REMEDY)
     if any("example_id" in line.cells for line in lines):
         return _experiment(path, lines)
     scores = Scores("Phoenix evaluations", path, remedy=_REMEDY)
