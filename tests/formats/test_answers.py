@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.answers import ANSWER_KEYS, LONGEST_LIST, AnswerTable, as_list, parse_map, read_answers
+from qassay.formats.answers import ANSWER_KEYS, AnswerTable, as_list, parse_map, read_answers
 from qassay.formats.tables import parse_table
+from qassay.formats.tables.json_rows import LONGEST_LITERAL
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -198,6 +199,6 @@ def test_quotation_marks_in_tables_with_tabs() -> None:
 def test_a_list_in_a_cell_is_bounded() -> None:
     assert as_list("[[1], [2]]") == ["[[1], [2]]"]
     assert as_list("[" * 10_000 + "]" * 10_000) == ["[" * 10_000 + "]" * 10_000]
-    long = "['" + "x" * LONGEST_LIST + "']"
+    long = "['" + "x" * LONGEST_LITERAL + "']"
     assert as_list(long) == [long]
     assert as_list("['\\ud800']") == ["['\\ud800']"]  # half a character: no file can contain it

@@ -6,17 +6,15 @@ the same field the user decides: in many files `answer` is the right answer and 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-import msgspec
-
 from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
 from qassay.formats import fields
 from qassay.formats.fields import plain_name
+from qassay.formats.tables.json_rows import spelled
 from qassay.formats.tables.table import Numbered, Table
 
 # Where a table has both, a run is a system under a tag of its own.
@@ -39,8 +37,6 @@ JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 # Of these the first that the file has is used: the others often come with it and mean something else.
 _IN_ORDER = {"system", "run", "assessor", "text"}
-# The longest cell that is read as a list: Python's own parser takes much memory for long texts.
-LONGEST_LIST = 1 << 20
 # What `--map` calls the fields of both kinds of table.
 MAPPED = tuple(dict.fromkeys((*ANSWER_KEYS, *JUDGMENT_KEYS)))
 
@@ -370,30 +366,8 @@ def as_list(value: Any) -> list[Any]:
         return []
     if isinstance(value, list | tuple):
         return list(value)
-    if isinstance(value, str) and len(value) <= LONGEST_LIST:
-        written = value.strip()
-        if written.startswith("[") and written.endswith("]"):
-            listed = _written_list(written)
-            return listed if listed is not None else [value]
-    return [value]
-
-
-def _written_list(text: str) -> list[Any] | None:
-    """The list that a text spells out, in JSON or in Python; None where it is only a text in brackets."""
-    try:
-        listed = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        try:
-            listed = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            return None
-    if not isinstance(listed, list) or not all(isinstance(part, str | dict) for part in listed):
-        return None
-    try:
-        msgspec.json.encode(listed)
-    except (TypeError, UnicodeEncodeError, RecursionError):  # Python spells out what no file can contain
-        return None
-    return listed
+    listed = spelled(value) if isinstance(value, str) else None
+    return listed if isinstance(listed, list) and all(isinstance(part, str | dict) for part in listed) else [value]
 
 
 def without_absent(row: Mapping[str, Any]) -> dict[str, Any]:

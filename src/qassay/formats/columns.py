@@ -136,10 +136,9 @@ def sums_up(axis: str, name: str) -> str:
 
 def id_column(table: Table, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
-    header = [name.strip() for name in table.header]
     if name is not None:
-        return _place_of(table, header, name)
-    lowered = [plain_name(name) for name in header]
+        return _place_of(table, name)
+    lowered = [plain_name(name) for name in table.header]
     elsewhere = next((lowered.index(name) for name in fields.QUESTION_ID if name in lowered), None)
     if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
         return 0
@@ -153,14 +152,13 @@ def is_index(header: str) -> bool:
 
 def find_roles(table: Table, columns: Columns) -> Roles:
     """The role of every column of a table with one row per answer."""
-    header = [name.strip() for name in table.header]
-    lowered = [plain_name(name) for name in header]
+    lowered = [plain_name(name) for name in table.header]
     table.refuse_equal_names(unnamed=True)
     taken: set[int] = set()
 
     def role(column: str | None, usual: Iterable[str]) -> int | None:
         if column is not None:
-            place: int | None = _place_of(table, header, column)
+            place: int | None = _place_of(table, column)
         else:
             place = next((at for name in usual if name in lowered and (at := lowered.index(name)) not in taken), None)
         if place is not None:
@@ -172,7 +170,7 @@ def find_roles(table: Table, columns: Columns) -> Roles:
     repeat = role(columns.repeat, fields.REPEAT)
     metric = role(columns.metric, fields.METRIC)
     if columns.score is not None:
-        scores = [_place_of(table, header, columns.score)]
+        scores = [_place_of(table, columns.score)]
     else:
         scores = [lowered.index(name) for name in fields.SCORE if name in lowered and lowered.index(name) not in taken]
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
@@ -187,7 +185,7 @@ def with_scores(table: Table, roles: Roles) -> Roles:
         return roles  # a metric chose its column
     others = {roles.question, roles.system, roles.repeat, roles.metric, *roles.scores}
     free = [place for place in range(len(table.header)) if place not in others]
-    names = [name.strip() for name in table.header]
+    names = table.header
     columns = {place: table.column(place) for place in free if not is_index(plain_name(names[place]))}
     if roles.names_scores:
         scores = [place for place, cells in columns.items() if has_only_scores(cells) and not is_cost(names[place])]
@@ -225,8 +223,8 @@ def is_text(cells: Sequence[str]) -> bool:
     return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
 
 
-def _place_of(table: Table, header: Sequence[str], name: str) -> int:
-    if name not in header:
-        message = f"there is no column {name!r}. The columns are {few(header, 20)}"
+def _place_of(table: Table, name: str) -> int:
+    if name not in table.header:
+        message = f"there is no column {name!r}. The columns are {few(table.header, 20)}"
         raise InputError(table.problem(message, line=table.header_line))
-    return header.index(name)
+    return table.header.index(name)

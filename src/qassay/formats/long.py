@@ -65,12 +65,12 @@ def long_rows(table: Table, roles: Roles, *, columns_are: ColumnsAre, stop: bool
     _refuse_summaries(table, questions)
     rows = ScoreRows("long table", table.file, lines=[])
     rows.notes += [*table.notes, *left_out_note(roles.left_out)]
-    rows.notes += other_scores_note(roles.other_scores, table.header[roles.scores[0]].strip())
+    rows.notes += other_scores_note(roles.other_scores, table.header[roles.scores[0]])
     by_column = roles.system is None and columns_are == "systems" and not roles.names_scores
     if by_column:
-        refuse_metrics(table, [table.header[place].strip() for place in roles.scores])
+        refuse_metrics(table, [table.header[place] for place in roles.scores])
     for place in roles.scores:
-        name = table.header[place].strip()
+        name = table.header[place]
         rows.values += _scores(table, place, rows.notes, stop=stop)
         rows.questions += questions
         rows.repeats += repeats
@@ -103,7 +103,7 @@ def _check(table: Table, roles: Roles) -> None:
         message = f"there is no column of scores. The columns are {few(table.header, 20)}"
         raise InputError(table.problem(message, _SCORES, line=table.header_line))
     if roles.metric is not None and len(roles.scores) > 1:
-        names = few([table.header[place].strip() for place in roles.scores])
+        names = few([table.header[place] for place in roles.scores])
         message = f"beside the metric column there are several columns of numbers: {names}"
         raise InputError(table.problem(message, _SCORES, line=table.header_line))
 
@@ -122,7 +122,7 @@ def _labels(table: Table, place: int, noun: str) -> list[str]:
     names = [cell.strip() for cell in table.column(place)]
     empty = [i for i, name in enumerate(names) if not name]
     if empty:
-        column = table.header[place].strip()
+        column = table.header[place]
         raise InputError(
             Problem("syntax", f"row {i + 1}, column {column}: no {noun}", table.file, _line(table, i)) for i in empty
         )
@@ -140,7 +140,7 @@ def _scores(table: Table, place: int, notes: list[str], *, stop: bool) -> list[f
     notes += numbers.notes
     wrong = [i for i, cell in enumerate(cells) if math.isnan(numbers.known[cell]) and not is_absent(cell)]
     if wrong and (stop or are_meant_numbers(cells)):
-        name = table.header[place].strip()
+        name = table.header[place]
         raise InputError(
             table.problem(
                 f"row {i + 1}, column {name}: {complaint(cells[i].strip())}", *way_out(cells[i]), line=table.line(i)
@@ -149,7 +149,7 @@ def _scores(table: Table, place: int, notes: list[str], *, stop: bool) -> list[f
         )
     large = [i for i, cell in enumerate(cells) if is_too_large(numbers.known[cell])]
     if large:
-        name = table.header[place].strip()
+        name = table.header[place]
         raise InputError(
             table.problem(f"row {i + 1}, column {name}: {too_large(cells[i].strip())}", line=table.line(i))
             for i in large

@@ -204,7 +204,7 @@ class _Labelled:
 
 def _chosen_columns(table: Table, question: str | None, systems: Sequence[str] | None) -> tuple[Table, list[str]]:
     """The table with its ids first and without columns of costs, or with the chosen systems alone."""
-    header = [name.strip() for name in table.header]
+    header = table.header
     ids = id_column(table, question)
     # Beside a column of ids, a first column without a name is the running number that pandas writes.
     running = 0 if ids not in (0, None) and is_index(plain_name(header[0])) else None
@@ -234,7 +234,7 @@ def _chosen_rows(table: Table, systems: Sequence[str] | None) -> Table:
 
 def _label(table: Table, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
-    header = [name.strip() for name in table.header]
+    header = table.header
     if not runs_as_rows:
         _refuse_scores_as_names(table, header)
     has_names = plain_name(header[0]) in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
@@ -335,7 +335,7 @@ def _without_text(
     if not texts:
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:
-        message, option = _not_scores(table.header[0].strip())
+        message, option = _not_scores(table.header[0])
         raise InputError(table.problem(message, option, line=table.header_line))
     columns = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]

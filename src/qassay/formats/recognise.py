@@ -111,15 +111,8 @@ def recognise(path: Path, *, asked: str | None = None, setting: Setting | None =
 
 def in_utf_8(data: bytes, name: str, encoding: str | None) -> bytes:
     """The bytes of a file, those of a text in UTF-8: it may have another encoding, or the mark of UTF-16."""
-    is_xml = looks_like_xml(data)  # which says its own encoding
-    if is_binary(data) or (encoding is None and (is_xml or not files.utf_16(data))):
-        return data
-    try:
-        return decode_text(data, file=name, encoding=encoding).encode()
-    except InputError:
-        if encoding is not None:
-            raise
-        return data
+    is_other = encoding is not None or (files.utf_16(data) == "utf-16" and not looks_like_xml(data))  # XML says its own
+    return decode_text(data, file=name, encoding=encoding).encode() if is_other and not is_binary(data) else data
 
 
 def kind_of(data: bytes, setting: Setting | None = None) -> str | None:

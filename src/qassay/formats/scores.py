@@ -203,19 +203,17 @@ class _Reader:
 
     def _for_metric(self, grid: Table, roles: Roles) -> Roles:
         """The roles where the metric is a column: its scores are then taken, and not those of a column called score."""
-        header = [name.strip() for name in grid.header]
-        if self.metric is None or self.metric not in header or roles.metric is not None or self.columns.score:
+        if self.metric is None or self.metric not in grid.header or roles.metric is not None or self.columns.score:
             return roles
         chosen = roles.names_scores or is_cost(self.metric)
-        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if chosen else roles
+        return replace(roles, scores=(grid.header.index(self.metric),), names_scores=False) if chosen else roles
 
     def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""
         if len(loaded) > 1 or isinstance(loaded[0], Part) or loaded[0].source.name is not None:
             return None
         table = loaded[0]
-        header = [name.strip() for name in table.grid.header]
-        names_columns = bool(self.systems) and set(self.systems or ()) <= set(header)
+        names_columns = bool(self.systems) and set(self.systems or ()) <= set(table.grid.header)
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
         if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None
@@ -254,7 +252,7 @@ class _Reader:
             for table in loaded
         ]
         tables = [table for table in loaded if isinstance(table, _Table)]
-        names = [{table.grid.header[place].strip() for place in table.roles.scores} for table in tables]
+        names = [{table.grid.header[place] for place in table.roles.scores} for table in tables]
         shared = len(loaded) > 1 and (len(tables) < len(loaded) or bool(set.intersection(*names)))
         parts = []
         for table in loaded:
@@ -262,10 +260,9 @@ class _Reader:
                 parts.append(table)
                 continue
             has_name = table.source.name is not None
-            header = [name.strip() for name in table.grid.header]
             is_wide = not is_long(table.grid, table.roles, self.columns)
             # A wide table of metrics comes here only where all of them are asked for.
-            metrics = shared or has_name or self.metric in header or (self.metric == ALL and is_wide)
+            metrics = shared or has_name or self.metric in table.grid.header or (self.metric == ALL and is_wide)
             rows = long_rows(
                 table.grid,
                 table.roles,

@@ -478,7 +478,7 @@ def test_deep_json_is_refused(tmp_path: Path) -> None:
 def test_half_characters_are_refused(tmp_path: Path, old: str, new: str) -> None:
     """In a text and in a name; no file can contain them."""
     path = replaced(tmp_path, sample("deepeval", "alpha.json"), old, new)
-    assert refusal(path).startswith(": a text has half a character (a lone surrogate). ")
+    assert refusal(path).startswith(": cannot be read as JSON: a text has half a character (a lone surrogate). ")
 
 
 @pytest.mark.parametrize("text", ["1e400", "Infinity", "-Infinity", "1e200", "9" * 400, "9" * 5000])

@@ -16,6 +16,7 @@ from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.foreign import _names
 from qassay.formats.tables import parse_table
+from qassay.formats.tables.json_rows import tolerant
 from qassay.formats.tables.separated import first_rows
 
 Record = TypeVar("Record")
@@ -35,7 +36,7 @@ def warning(path: Path, message: str) -> Problem:
     return Problem("syntax", message, str(path))
 
 
-def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line: int | None = None) -> Record:
+def decode(content: bytes, kind: type[Record], path: Path, remedy: str) -> Record:
     """JSON as a record of this kind, whose other fields are ignored.
 
     NaN and Infinity, which are not JSON but which Python's own writer writes, are read too.
@@ -43,33 +44,17 @@ def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
+        raise refuse(path, f"{_place(error)} {remedy}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _tolerant(content, path, remedy, line)
+        pass
     try:
-        return msgspec.convert(value, type=kind)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
-
-
-def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
-    try:
-        value = json.loads(content.decode("utf-8"))
-        if b"\\ud" in content.lower():
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return value
-    except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
-        cut = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        reason = "the text ends too early" if cut else error.msg
-        raise refuse(path, f"is not JSON at {place}: {reason}. {remedy}", line=line) from None
+        return msgspec.convert(tolerant(content.decode("utf-8")), type=kind)
     except UnicodeDecodeError as error:
-        raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}", line=line) from None
-    except UnicodeEncodeError:
-        raise refuse(path, f"a text has half a character (a lone surrogate). {remedy}", line=line) from None
-    except (RecursionError, ValueError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it contains a number too large"
-        raise refuse(path, f"cannot be read as JSON: {reason}. {remedy}", line=line) from None
+        raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}") from None
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise refuse(path, f"{_place(error)} {remedy}") from None
+    except ValueError as error:
+        raise refuse(path, f"cannot be read as JSON: {error}. {remedy}") from None
 
 
 _TYPE_FAULT = re.compile(r"Expected `(?P<wanted>.+?)`, got `(?P<given>.+?)`")

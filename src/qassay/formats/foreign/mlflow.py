@@ -12,6 +12,7 @@ from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
+from qassay.formats.tables.json_rows import spelled
 
 NAME = "MLflow"
 VERSIONS = ("3.17.2",)
@@ -90,7 +91,8 @@ def _expectations(lines: Sequence[_logs.Line]) -> set[str]:
     """Names of what was expected, which has columns like those of scorers; the assessments say which is which."""
     names: set[str] = set()
     for line in lines:
-        assessments = _names.parsed(line.cells.get("assessments"))
+        cell = line.cells.get("assessments")
+        assessments = spelled(cell) if isinstance(cell, str) else cell
         for assessment in assessments if isinstance(assessments, list) else ():
             if isinstance(assessment, dict) and "expectation" in assessment:
                 names.add(str(assessment.get("assessment_name")))

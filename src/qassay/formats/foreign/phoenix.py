@@ -9,6 +9,7 @@ from typing import Any
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
+from qassay.formats.tables.json_rows import spelled
 
 NAME = "Phoenix"
 VERSIONS = ("20.26.1",)
@@ -55,7 +56,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
         for column in line.cells:
             metric = _evaluator(column)
             if column.endswith(_DETAILS) and metric + _SCORE in line.cells:
-                cell = _names.parsed(line.cells[metric + _SCORE])
+                cell = line.cells[metric + _SCORE]
+                cell = spelled(cell) if isinstance(cell, str) else cell
                 value = cell.get("score") if isinstance(cell, dict) else cell
                 if isinstance(cell, dict) and cell.get("direction") in ("maximize", "minimize"):
                     scores.directed(_names.name(metric), higher_is_better=cell["direction"] == "maximize")

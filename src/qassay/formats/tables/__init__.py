@@ -11,13 +11,12 @@ and limits.
 
 from __future__ import annotations
 
-import codecs
 import io
 import zipfile
 from pathlib import Path
 
 from qassay.errors import InputError, Problem
-from qassay.formats.files import decode, read_bytes
+from qassay.formats.files import decode, read_bytes, utf_16
 from qassay.formats.tables.binary import Form, binary_table
 from qassay.formats.tables.json_rows import parse_json
 from qassay.formats.tables.separated import parse_separated
@@ -33,7 +32,6 @@ _FORMS: dict[bytes, Form] = {
 }
 # How tables begin that are not read, and what they are.
 _OLD = {b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls)", b"FEA1": "a Feather file of version 1"}
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_table(path: Path, *, sheet: str | None = None) -> Table:
@@ -67,7 +65,7 @@ def is_binary(data: bytes) -> bool:
 
 def decode_text(data: bytes, *, file: str, encoding: str | None = None) -> str:
     """The text of a table: in the named encoding, else in UTF-16 where it has its mark, as Excel saves, or in UTF-8."""
-    return decode(data, file=file, encoding=encoding or ("utf-16" if data.startswith(_UTF_16) else "utf-8"))
+    return decode(data, file=file, encoding=encoding or ("utf-16" if utf_16(data) == "utf-16" else "utf-8"))
 
 
 def _form(data: bytes) -> Form | None:

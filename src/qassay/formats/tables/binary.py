@@ -17,7 +17,7 @@ import msgspec
 
 from qassay.child import ChildError, limit_memory, output_of
 from qassay.errors import InputError, Problem, few
-from qassay.formats.tables.table import Table, shared_cells
+from qassay.formats.tables.table import Table, shared
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,9 +41,14 @@ def binary_table(file: str, content: bytes, form: Form, sheet: str | None) -> Ta
     """The table in a binary file; an error where it cannot be read, whatever reading it does to the reader."""
     table = _in_child(file, content, form, sheet or "")
     # One column after the other: the cells of all of them, each an object, would take far more memory than the table.
-    columns = [shared_cells(msgspec.msgpack.decode(column)) for column in table["columns"]]
+    columns = [_column(content) for content in table["columns"]]
     place = f"{file} (sheet {table['sheet']})" if table["sheet"] else file
     return Table(place, table["header"], columns, form=NAMES[form], notes=tuple(table["notes"]))
+
+
+def _column(content: bytes) -> list[Any]:
+    cells: list[Any] = msgspec.msgpack.decode(content)
+    return shared(cells, {}) if set(map(type, cells)) <= {str, type(None)} else cells
 
 
 def answer(file: str, form: Form, sheet: str, memory: str) -> None:

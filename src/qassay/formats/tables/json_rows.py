@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,8 @@ from qassay.formats.tables.table import Table, not_rows, table_of_rows
 
 Row = table.Row
 Numbered = table.Numbered
+# The longest cell that is read as Python prints an object, which takes a second per megabyte.
+LONGEST_LITERAL = 1 << 20
 
 
 def parse_json(text: str, *, file: str) -> Table:
@@ -76,22 +80,49 @@ def _broken_lines(text: str, file: str) -> Problem | None:
 
 
 def tolerant(text: str) -> Any:
-    """The value of a JSON text; NaN and Infinity, which Python writes, are missing values."""
+    """The value of a JSON text; NaN and Infinity, which Python writes, are read too: NaN is a missing value."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
         fault = str(error)
     try:
-        value = json.loads(text, parse_constant=lambda _: None)
-        json.dumps(value, ensure_ascii=False).encode()  # half a character can be written by nobody again
+        value = json.loads(text, parse_constant=lambda name: None if name == "NaN" else float(name))
+        json.dumps(value, ensure_ascii=False).encode()  # nobody can write half a character again
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated"):
             raise ValueError("the text ends too early") from None
-        raise ValueError(f"{error.msg} at column {error.colno}") from None
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        raise ValueError(f"{error.msg} at {line}column {error.colno}") from None
+    except UnicodeEncodeError:
+        raise ValueError("a text has half a character (a lone surrogate)") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except ValueError:
         raise ValueError(fault) from None
+    return value
+
+
+def spelled(text: str) -> Any:
+    """The object that a text spells, as JSON or as Python prints it; the text itself where it spells none.
+
+    >>> spelled("{'a': 1}"), spelled('{"a": null}'), spelled("Paris"), spelled("[1] see above")
+    ({'a': 1}, {'a': None}, 'Paris', '[1] see above')
+    """
+    if text.strip()[:1] not in ("{", "["):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    if len(text) > LONGEST_LITERAL:
+        return text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a backslash that Python would write in another way
+        try:
+            value = ast.literal_eval(text.strip())
+            msgspec.json.encode(value)  # Python spells out what no file can contain
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return text
     return value
 
 

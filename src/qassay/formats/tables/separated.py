@@ -16,7 +16,7 @@ from itertools import chain, islice
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.cells import has_number
-from qassay.formats.tables.table import SharedCells, Table
+from qassay.formats.tables.table import Table, shared
 from qassay.tables import plural
 
 # Tools write whole contexts into a cell; the csv module stops at 128 kilobytes by default.
@@ -61,7 +61,8 @@ def _table(file: str, text: str, separator: str, *, quoting: bool) -> Table:
         raise InputError(Problem("syntax", "the file is empty", file))
     if len(header) == 1:
         rows = _refuse_other_separators(file, header_line, header[0], rows)
-    columns = [SharedCells() for _ in header]
+    columns: list[list[str]] = [[] for _ in header]
+    known: list[dict[str, str]] = [{} for _ in header]
     lines = array("q")
     problems = Problems()
     way_out = f"Put quotation marks around cells that contain {_NAMES.get(separator, repr(separator))}"
@@ -72,12 +73,12 @@ def _table(file: str, text: str, separator: str, *, quoting: bool) -> Table:
                 problems.append(Problem("syntax", message, file, line))
         if not problems:
             lines.extend(line for line, _ in some)
-            for column, cells in zip(columns, zip(*(row for _, row in some), strict=True), strict=True):
-                column.extend(cells)
+            for column, cells, texts in zip(columns, zip(*(row for _, row in some), strict=True), known, strict=True):
+                column.extend(shared(list(cells), texts))
     if problems:
         raise InputError(problems)
     names = [name.strip() for name in header]
-    return Table(file, names, [column.cells for column in columns], lines, header_line, "CSV", separator)
+    return Table(file, names, columns, lines, header_line, "CSV", separator)
 
 
 def _refuse_other_separators(
@@ -107,8 +108,10 @@ def _rows(file: str, text: str, separator: str, *, quoting: bool) -> Iterator[tu
     """
     csv.field_size_limit(_LONGEST_CELL)
     texts = (line[0] for line in _LINE.finditer(text))
-    quotes = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-    reader = csv.reader(texts, delimiter=separator, strict=True, quoting=quotes)
+    if quoting:
+        reader = csv.reader(texts, delimiter=separator, strict=True)
+    else:
+        reader = csv.reader(texts, delimiter=separator, strict=True, quoting=csv.QUOTE_NONE)
     start, width = 1, 0
     blank: list[int] = []
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -32,9 +32,8 @@ _GERMAN_WORDS = {"WAHR": "true", "FALSCH": "false"}
 _NESTED = (Mapping, bytes, list, tuple, set)
 # Types whose values have one text each, so that equal ones are written once.
 _PLAIN = frozenset({int, float, type(None)})
-# Cells shared at once, and different cells of a column up to which equal ones are shared.
-_CELLS_AT_ONCE = 8192
-_MOST_SHARED = 1 << 16
+# Different cells of a column up to which equal ones are one object.
+MOST_SHARED = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class Table:
             if not words.keys().isdisjoint(column):
                 columns[place] = [words.get(cell, cell) for cell in column]
                 notes = (*self.notes, "WAHR and FALSCH were read as true and false.")
-        return replace(self, header=[name for name, _ in named], columns=columns, notes=notes)
+        return replace(self, header=[name.strip() for name, _ in named], columns=columns, notes=notes)
 
     def column(self, place: int) -> list[str]:
         """The cells of one column."""
@@ -247,27 +246,6 @@ def cell_text(value: Any) -> str:
     return "[...]" if isinstance(value, _NESTED) else str(value)
 
 
-@dataclass
-class SharedCells:
-    """A column in the making, whose equal cells are one object while there are not too many different ones."""
-
-    cells: list[Any] = field(default_factory=list)
-    known: dict[str, str] = field(default_factory=dict)
-
-    def extend(self, cells: Iterable[str]) -> None:
-        """Add cells of text."""
-        if len(self.known) <= _MOST_SHARED:
-            known = self.known
-            self.cells.extend([known.setdefault(cell, cell) for cell in cells])
-        else:
-            self.cells.extend(cells)
-
-
-def shared_cells(cells: list[Any]) -> list[Any]:
-    """A column whose equal texts are one object."""
-    if not set(map(type, cells)) <= {str, type(None)}:
-        return cells
-    column = SharedCells()
-    for start in range(0, len(cells), _CELLS_AT_ONCE):
-        column.extend(cells[start : start + _CELLS_AT_ONCE])
-    return column.cells
+def shared(cells: list[Any], known: dict[str, str]) -> list[Any]:
+    """Texts, equal ones as one object while there are not too many different ones in `known`."""
+    return cells if len(known) > MOST_SHARED else [known.setdefault(cell, cell) for cell in cells]
