@@ -42,9 +42,16 @@ def as_csv(separator: str) -> bytes:
     return "\r\n".join([separator.join(ROWS[0]), *quoted, ""]).encode()
 
 
-def as_parquet() -> bytes:
+def as_binary(form: str) -> bytes:
     out = io.BytesIO()
-    pl.DataFrame(ROWS).write_parquet(out)
+    getattr(pl.DataFrame(ROWS), f"write_{form}")(out)
+    return out.getvalue()
+
+
+def as_workbook() -> bytes:
+    out = io.BytesIO()
+    texts = [{name: cell if isinstance(cell, str) else json.dumps(cell) for name, cell in row.items()} for row in ROWS]
+    pl.DataFrame(texts).write_excel(out)
     return out.getvalue()
 
 
@@ -54,7 +61,13 @@ FORMS = {
     "CSV": as_csv(","),
     "CSV with tabs": as_csv("\t"),
     "CSV with semicolons": b"\xef\xbb\xbf" + as_csv(";"),
-    "Parquet": as_parquet(),
+    "CSV that names its separator": b"sep=;\r\n" + as_csv(";"),
+    "CSV in UTF-16": as_csv("\t").decode().encode("utf-16"),
+    "JSON lines in UTF-16": lines(*ROWS).decode().encode("utf-16"),
+    "Parquet": as_binary("parquet"),
+    "Arrow": as_binary("ipc"),
+    "Arrow stream": as_binary("ipc_stream"),
+    "Excel": as_workbook(),
 }
 
 
@@ -178,6 +191,11 @@ def test_a_key_that_the_map_names_is_there() -> None:
         InputError, match=r"has no key 'pred', which --map gives as the answer; its keys are question, p"
     ):
         table(lines({"question": "x", "p": "y"}), answer="pred")
+
+
+def test_names_in_german() -> None:
+    (read,) = table("Nummer;Frage;Antwort;Modell\n1;Wer?;0,5;A\n".encode("utf-16"), id="Nummer").rows
+    assert (read.id, read.question, read.text, read.system) == ("1", "Wer?", "0,5", "A")
 
 
 @pytest.mark.parametrize("text", ["answer", "answer=", "=x", ""])
