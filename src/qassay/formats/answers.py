@@ -29,7 +29,7 @@ ANSWER_KEYS: Mapping[str, tuple[str, ...]] = {
     "system": _RUN,
 }
 JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", *fields.QUESTION_ID),
+    "question": ("question", "frage", *fields.QUESTION_ID),
     "run": _RUN,
     "judgment": fields.JUDGMENT,
     "text": ("text", *fields.ANSWER),

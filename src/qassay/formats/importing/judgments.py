@@ -170,7 +170,6 @@ def _typed(name: str, value: Any, table: Table) -> Any:
     if kind == pl.Boolean:
         return {"true": True, "false": False}.get(table.true_and_false.get(written, written).lower(), value)
     if kind in (pl.Int64, pl.Float64):
-        written = written.replace(",", ".") if table.decimal_commas else written
         try:
             return int(written) if kind == pl.Int64 else float(written)
         except ValueError:
