@@ -277,6 +277,12 @@ def test_separators(write: Write) -> None:
         read_scores(write("t.csv", "# made by hand\nid,A,B\n1,0.5,1\n"))
 
 
+def test_systems_that_are_columns_keep_their_repeats(write: Write) -> None:
+    path = write("w.csv", "id,epoch,A,B\nq1,1,1,0\nq1,2,0,0\nq2,1,1,1\nq2,2,1,0\n")
+    matrix = read_scores(path, systems=["A", "B"]).matrix
+    assert matrix.values.tolist() == read_scores(path).matrix.values.tolist() == [[0.5, 1], [0, 0.5]]
+
+
 def test_a_table_of_a_german_spreadsheet(tmp_path: Path, write: Write) -> None:
     text = "Frage;A;B;C\n1;0,5;WAHR;\n2;1;FALSCH;0\n"
     (tmp_path / "g.csv").write_bytes(text.encode("utf-16"))

@@ -213,7 +213,8 @@ class _Reader:
         if len(loaded) > 1 or isinstance(loaded[0], Part) or loaded[0].source.name is not None:
             return None
         table = loaded[0]
-        names_columns = bool(self.systems) and set(self.systems or ()) <= set(table.grid.header)
+        named = set(self.systems or ())
+        names_columns = bool(named) and named <= set(table.grid.header) and table.roles.repeat is None
         long = is_long(table.grid, table.roles, self.columns) and not names_columns
         if not self.runs_as_rows and (long or self.repeats == "rows" or self.metric not in (None, ALL)):
             return None
