@@ -125,34 +125,25 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
             if name not in MAPPED:
                 raise unknown("name in --map", name, MAPPED)
             keys[file + colon + name] = key
-    return keys
+    return dict(sorted(keys.items(), key=lambda pair: ":" in pair[0]))
 
 
 def keys_for(mapped: Mapping[str, str], file: str) -> dict[str, str]:
-    """The mapped keys of one file: those of all files, and its own.
+    """The mapped keys of one file: those of all files, and then its own.
 
     >>> keys_for({"answer": "a", "gold": "g", "old.csv:answer": "said"}, "runs/old.csv")
     {'answer': 'said', 'gold': 'g'}
     """
-    keys = {name: key for name, key in mapped.items() if ":" not in name}
-    for name, key in mapped.items():
-        of, colon, field_name = name.rpartition(":")
-        if colon and _is_called(file, of):
-            keys[field_name] = key
-    return keys
+    split = ((*name.rpartition(":")[::2], key) for name, key in mapped.items())
+    return {name: key for of, name, key in split if of in ("", file, PurePath(file).name)}
 
 
 def refuse_other_files(mapped: Mapping[str, str], files: Iterable[str]) -> None:
     """Stop where keys are mapped for a file that is not among these."""
     names = list(files)
-    for name in mapped:
-        of, colon, _ = name.rpartition(":")
-        if colon and not any(_is_called(file, of) for file in names):
-            raise UsageError(f"--map names the file {of}, and the files are {few(names)}")
-
-
-def _is_called(file: str, name: str) -> bool:
-    return name in (file, PurePath(file).name)
+    others = {name.rpartition(":")[0] for name in mapped} - {"", *names, *(PurePath(name).name for name in names)}
+    if others:
+        raise UsageError(f"--map names the file {few(sorted(others))}, and the files are {few(names)}")
 
 
 def parse_pairs(

@@ -75,6 +75,11 @@ class _File:
     data: bytes
     sheet: str | None = None
 
+    @property
+    def quoted(self) -> str:
+        """The file in a command, with its sheet."""
+        return shlex.quote(str(self.path)) + (f" --sheet {shlex.quote(self.sheet)}" if self.sheet else "")
+
     def table(self) -> Table:
         """The file as a table."""
         return parse_table(self.data, file=str(self.path), sheet=self.sheet)
@@ -96,18 +101,6 @@ def look(path: Path, sheet: str | None = None) -> Finding:
     file = _File(path, in_utf_8(data, str(path), None), sheet)
     if sheet is not None:
         file.table()  # without the sheet there is nothing to look at
-    finding = _finding(file)
-    if sheet is None:
-        return finding
-    name = f" --sheet {shlex.quote(sheet)}"
-    read = shlex.quote(str(path))
-    steps = (
-        replace(step, command=step.command + name if read in step.command else step.command) for step in finding.steps
-    )
-    return replace(finding, steps=tuple(steps))
-
-
-def _finding(file: _File) -> Finding:
     findings = [finding for recogniser in _RECOGNISERS if (finding := _asked(recogniser, file)) is not None]
     if not findings:
         return _unknown(file)
@@ -181,7 +174,7 @@ def _log(file: _File) -> Finding | None:
     details += [f"{plural(len(metrics), 'metric')}: {few(metrics)}"] if metrics else []
     details += [plural(repeats, "repeat")] if repeats > 1 else []
     details += [str(warning) for warning in rows.warnings]
-    steps = _score_steps(path, systems, metrics)
+    steps = _score_steps(file, systems, metrics)
     finding = Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), steps)
     return _skipping(finding) if _has_gaps(file) else finding
 
@@ -208,13 +201,13 @@ def _scores(file: _File) -> Finding | None:
         if file.data[:1] in (b"{", b"["):
             raise
         tables = file.scores(metric="all", missing="zero")  # a table with empty cells is a table of scores
-        return _with_gaps(path, tables)
-    return _table_of_scores(path, tables)
+        return _with_gaps(file, tables)
+    return _table_of_scores(file, tables)
 
 
-def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
+def _with_gaps(file: _File, tables: ScoreTables) -> Finding:
     """A table in which scores are missing: commands stop there without --missing."""
-    finding = _table_of_scores(path, tables)
+    finding = _table_of_scores(file, tables)
     advice = "; ".join(f"{option.purpose}: {option.on_command_line()}" for option in SKIP_OR_ZERO) + "."
     details = (
         f"{detail.replace(f' {COUNTED_AS_ZERO}', '')} {advice}" if COUNTED_AS_ZERO in detail else detail
@@ -229,30 +222,30 @@ def _skipping(finding: Finding) -> Finding:
     return replace(finding, steps=tuple(steps))
 
 
-def _table_of_scores(path: Path, tables: ScoreTables) -> Finding:
+def _table_of_scores(file: _File, tables: ScoreTables) -> Finding:
     first = next(iter(tables.matrices.values()))
     details = [f"{plural(len(first.runs), 'system')}: {few(first.runs)}"]
     details += [f"metrics: {few(tables.matrices)}"] if len(tables.matrices) > 1 else []
     details += dict.fromkeys(note for _, matrix in tables for note in matrix.notes)
     return Finding(
-        str(path),
+        str(file.path),
         "scores",
         f"contains scores: {tables.read}.",
         tuple(details),
-        _score_steps(path, first.runs, list(tables.matrices)),
+        _score_steps(file, first.runs, list(tables.matrices)),
     )
 
 
-def _score_steps(path: Path, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
+def _score_steps(file: _File, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
     """The commands for scores; those of one system are compared with another file."""
-    file = shlex.quote(str(path))
+    scores = file.quoted
     chosen = f" --metric {shlex.quote(metrics[0])}" if len(metrics) > 1 else ""
     if len(systems) < 2:
-        return (Step(f"qassay compare {file} OTHER{chosen}", "is it better than the system of another file"),)
+        return (Step(f"qassay compare {scores} OTHER{chosen}", "is it better than the system of another file"),)
     return (
-        Step(f"qassay compare {file}{chosen}", "which systems differ by more than chance"),
-        Step(f"qassay sensitivity {file}{chosen}", "how large a difference must be to repeat"),
-        Step(f"qassay plan {file}{chosen}", "how many questions a wanted difference needs"),
+        Step(f"qassay compare {scores}{chosen}", "which systems differ by more than chance"),
+        Step(f"qassay sensitivity {scores}{chosen}", "how large a difference must be to repeat"),
+        Step(f"qassay plan {scores}{chosen}", "how many questions a wanted difference needs"),
     )
 
 
@@ -269,15 +262,14 @@ def _importable(file: _File) -> Finding | None:
         try:
             table = read_answers(file.table(), {})
         except InputError as error:
-            return _faulty_responses(path, error)
+            return _faulty_responses(file, error)
         if all(_is_id(row.question) for row in table.rows) and not table.has_ids:
             kind = "answers"
         else:
-            return _responses(path, table)
+            return _responses(file, table)
     details, before = _contents(kind, file)
-    quoted = shlex.quote(str(path))
     purpose = "add it to an evaluation" + (" (--automatic: a program judged)" if kind == "judgments" else "")
-    steps = (*before, Step(f"qassay import {FOLDER} {quoted}", purpose))
+    steps = (*before, Step(f"qassay import {FOLDER} {file.quoted}", purpose))
     return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
 
 
@@ -285,12 +277,12 @@ def _is_id(text: str) -> bool:
     return not any(character.isspace() for character in text)
 
 
-def _responses(path: Path, table: AnswerTable) -> Finding:
+def _responses(file: _File, table: AnswerTable) -> Finding:
     """Answers with keys of people's own."""
     keys = [f"{name} in {key!r}" for name, key in table.keys.of.items()]
     details = [f"{table.records.form}, {plural(len(table.rows), 'row')}", f"keys: {', '.join(keys)}"]
     if table.answered:
-        systems = table.systems or [set_name(path)]
+        systems = table.systems or [set_name(file.path)]
         from_name = "" if table.systems else " (the file's name; --run names another)"
         details.append(f"{plural(len(systems), 'system')}: {few(systems)}{from_name}")
         if empty := sum(not (row.text or "").strip() for row in table.rows):
@@ -299,8 +291,7 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
         details.append("no ids: questions are known by their text")
     if table.keys.left_out:
         details.append(f"not used: {few(table.keys.left_out)}")
-    file = shlex.quote(str(path))
-    steps = [Step(f"qassay import {FOLDER} {file} --task qa", "make an evaluation of it")]
+    steps = [Step(f"qassay import {FOLDER} {file.quoted} --task qa", "make an evaluation of it")]
     if table.answered:
         steps.append(Step(f"qassay serve {FOLDER}", "judge the answers in the browser"))
     if table.answered and any(row.gold for row in table.rows):
@@ -308,14 +299,14 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
             Step(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
         )
     contents = "answers in free text" if table.answered else "questions with gold answers"
-    return Finding(str(path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
+    return Finding(str(file.path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
 
 
-def _faulty_responses(path: Path, error: InputError) -> Finding:
+def _faulty_responses(file: _File, error: InputError) -> Finding:
     """Answers with something to decide or to correct before they can be imported."""
     details = [problem.message for problem in error.problems[:5]]
-    step = Step(f"qassay import {FOLDER} {shlex.quote(str(path))} --task qa", "when this is corrected, or with --map")
-    return Finding(str(path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
+    step = Step(f"qassay import {FOLDER} {file.quoted} --task qa", "when this is corrected, or with --map")
+    return Finding(str(file.path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
 
 
 def _contents(kind: str, file: _File) -> tuple[list[str], list[Step]]:
@@ -329,7 +320,7 @@ def _contents(kind: str, file: _File) -> tuple[list[str], list[Step]]:
         details += [f"tasks with such questions: {', '.join(fitting)}"] if fitting else []
         return details, [Step(f"qassay init {FOLDER} --task {task_name}", "make an evaluation for them")]
     if kind == "run":
-        check = Step(f"qassay check {shlex.quote(name)} --in {FOLDER}", "find errors before it is added")
+        check = Step(f"qassay check {file.quoted} --in {FOLDER}", "find errors before it is added")
         return _lines(data), [check]
     if kind in ("judgments", "nuggets", "answers"):
         return _counted(kind, file.table()), []
@@ -357,11 +348,10 @@ def _counted(kind: str, table: Table) -> list[str]:
 
 def _documents(file: _File) -> Finding | None:
     """Documents of a collection."""
-    path = file.path
     if file.data.removeprefix(files.BOM).lstrip()[:5].lower() != b"<doc>":
         return None
-    step = Step(f"cp {shlex.quote(str(path))} {FOLDER}/collection/", "make it part of the collection")
-    return Finding(str(path), "documents", "contains documents.", (), (step,))
+    step = Step(f"cp {file.quoted} {FOLDER}/collection/", "make it part of the collection")
+    return Finding(str(file.path), "documents", "contains documents.", (), (step,))
 
 
 def _folder(path: Path) -> Finding:
@@ -382,7 +372,6 @@ def _folder(path: Path) -> Finding:
 
 def _unknown(file: _File) -> Finding:
     """A file of no known kind: its columns, and what to say about them."""
-    path = shlex.quote(str(file.path))
     steps: tuple[Step, ...] = ()
     try:
         columns = file.table().names()
@@ -393,11 +382,11 @@ def _unknown(file: _File) -> Finding:
         details = [] if is_table else [str(problem) for problem in error.problems[:1]]
     if is_table and (fault := _not_scores(file)):
         details.append(f"no scores that can be read: {fault}")
-        steps = (Step(f"qassay compare {path}", "when this is corrected, if it contains scores"),)
+        steps = (Step(f"qassay compare {file.quoted}", "when this is corrected, if it contains scores"),)
     steps = (
         *steps,
-        Step(f"qassay import {FOLDER} {path} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
-        Step(f"qassay import {FOLDER} {path} --as KIND", f"if it is one of {', '.join(KINDS)}"),
+        Step(f"qassay import {FOLDER} {file.quoted} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
+        Step(f"qassay import {FOLDER} {file.quoted} --as KIND", f"if it is one of {', '.join(KINDS)}"),
     )
     return Finding(str(file.path), "unknown", "is not recognised.", tuple(details), steps)
 

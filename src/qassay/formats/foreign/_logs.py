@@ -111,18 +111,13 @@ def table_columns(head: bytes) -> list[str]:
 @lru_cache(maxsize=2)
 def first_object(head: bytes) -> Mapping[str, Any]:
     """The first object of JSON lines or of a JSON list with these first bytes; empty where there is none."""
-    text = head.removeprefix(files.BOM).lstrip()
-    text = text[1:].lstrip() if text.startswith(b"[") else text
+    text = head.removeprefix(files.BOM).lstrip().removeprefix(b"[").lstrip()
     if not text.startswith(b"{"):
         return {}
-    line = text.split(b"\n", 1)[0]
     try:
-        row = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        try:
-            row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
-        except (ValueError, RecursionError):
-            return {}
+        row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
+    except (ValueError, RecursionError):
+        return {}
     return row if isinstance(row, dict) else {}
 
 

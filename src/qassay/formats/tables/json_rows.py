@@ -6,6 +6,7 @@ import ast
 import json
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -24,9 +25,15 @@ def parse_json(text: str, *, file: str) -> Table:
     """The rows of a JSON text; any other JSON is an error, never a table of something else."""
     if text.lstrip().startswith("["):
         return table_of_rows(file, _list(text, file), None, "JSON list")
-    if document := _broken_lines(text, file):
-        raise InputError(document)
-    rows = parse_rows(text, file=file, decode=tolerant)
+    try:
+        rows = parse_rows(text, file=file, decode=tolerant)
+    except InputError:
+        document = None
+        with suppress(ValueError):
+            document = tolerant(text)
+        if document is None:
+            raise
+        raise InputError(not_rows(file, document)) from None
     return table_of_rows(file, [row for _, row in rows], [number for number, _ in rows], "JSON lines")
 
 
@@ -64,19 +71,6 @@ def _list(text: str, file: str) -> list[Row]:
             message = f"row {place} is not an object; each element of the list is one JSON object"
             raise InputError(Problem("syntax", message, file))
     return rows
-
-
-def _broken_lines(text: str, file: str) -> Problem | None:
-    """The fault of a text whose first line is not JSON, as a whole: it is broken, or it is one document."""
-    first = next(line for line in text.split("\n") if line.strip())
-    try:
-        tolerant(first)
-    except ValueError:
-        try:
-            return not_rows(file, tolerant(text))
-        except ValueError:
-            return None
-    return None
 
 
 def tolerant(text: str) -> Any:
