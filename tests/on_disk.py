@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,22 @@ def write_texts(folder: Path, files: Mapping[str, str]) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder
+
+
+def workbook(path: Path, *sheets: list[list[object]], names: Sequence[str | None] = ()) -> Path:
+    """A workbook with these rows in its sheets; a tuple is a formula, with or without a format and its value."""
+    xlsxwriter = pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
+    pytest.importorskip("fastexcel", reason="fastexcel is not installed: the extra excel")
+    with xlsxwriter.Workbook(path) as book:
+        for rows, name in zip_longest(sheets, names):
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate(rows):
+                for place, cell in enumerate(row):
+                    if isinstance(cell, tuple):
+                        sheet.write_formula(number, place, *cell)
+                    else:
+                        sheet.write(number, place, cell)
+    return path
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -413,7 +413,7 @@ def test_documents_of_a_run_with_other_faults_are_reported_at_once(tmp_path: Pat
     folder = folder_with_documents(tmp_path)
     run = tmp_path / "t.txt"
     run.write_text("1 t D 0 6\n1 t E 0 5\n2 t F 0 300\n3 t G 0 1\n")
-    result = check_run_files([run], folder, form=None, encoding="utf-8")
+    result = check_run_files([run], folder)
     assert rules_of(result.errors) == sorted(
         [
             ("one-answer", 2, "1"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -101,14 +101,11 @@ def check_run_files(
     folder: Path,
     *,
     form: str | None = None,
-    encoding: str = "utf-8",
-    run: str | None = None,
-    keys: Mapping[str, str] | None = None,
+    options: Options | None = None,
 ) -> Checked:
     """Check files of runs, or of answers, against the questions, and the collection, of an evaluation."""
     evaluation = open_evaluation(folder)
     checked = Checked(questions=evaluation.questions.counts(), series=len(evaluation.questions.series))
-    options = Options(encoding=encoding, run=run, keys=keys or {})
     runs = read_as_runs(paths, task=evaluation.task, questions=evaluation.questions, form=form, options=options)
     _check_runs(checked, evaluation, runs.read)
     return checked.in_order()

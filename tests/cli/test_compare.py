@@ -204,7 +204,7 @@ def test_too_little_memory_is_an_error_in_words(
 
     path = tmp_path / "scores.csv"
     path.write_text("id,a,b\nq1,1,0\n")
-    monkeypatch.setattr("qassay.formats.grid.read_bytes", too_much)
+    monkeypatch.setattr("qassay.formats.tables.read_bytes", too_much)
     assert main(["compare", str(path)]) == 1
     assert capsys.readouterr().err == "error: there is not enough memory for this input\n"
 
@@ -219,6 +219,6 @@ def test_an_interrupt_within_another_error_is_an_interrupt(
 
     path = tmp_path / "scores.csv"
     path.write_text("id,a,b\nq1,1,0\n")
-    monkeypatch.setattr("qassay.formats.grid.read_bytes", interrupted)
+    monkeypatch.setattr("qassay.formats.tables.read_bytes", interrupted)
     assert main(["compare", str(path)]) == 130
     assert capsys.readouterr().err == "interrupted\n"

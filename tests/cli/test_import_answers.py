@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from on_disk import read, refused, run_import, snapshot, write
+from on_disk import read, refused, run_import, snapshot, workbook, write
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
 from qassay.formats.folder import Folder
@@ -326,3 +326,37 @@ def test_into_a_store(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     assert evaluation.questions.by_id["q2"].gold == ("1889", "March 1889")
     assert evaluation.runs.tags == ("new", "old")
     assert evaluation.judgment_set("first").kind("label")["text"].to_list() == ["1889"]
+
+
+def test_answers_and_labels_from_the_sheets_of_one_workbook(tmp_path: Path, capsys: Captured) -> None:
+    notes: list[list[object]] = [["text"], ["See the next sheets"]]
+    answers: list[list[object]] = [["Frage", "said", "model"], ["Who wrote it?", "Bulgakov", "A"], ["When?", 1889, "A"]]
+    labels: list[list[object]] = [["question", "run", "Bewertung"], ["Who wrote it?", "A", "ja"], ["2", "A", "correct"]]
+    book = workbook(tmp_path / "book.xlsx", notes, answers, labels, names=["Notes", "Answers", "Labels"])
+    assert run_import(tmp_path / "e", book, "--sheet", "Answers", "--map", "answer=said", "--task", "qa") == 0
+    assert "Excel with 2 rows (question from Frage, answer from said, system from model)" in capsys.readouterr().out
+    assert [row["items"] for row in read(tmp_path / "e" / "runs" / "A.jsonl")] == [
+        [{"text": "Bulgakov"}],
+        [{"text": "1889"}],
+    ]
+    assert run_import(tmp_path / "e", book, "--sheet", "Labels", "--set", "ana", "--labels", "ja=correct") == 0
+    stored = [(row["question"], row["judgment"]) for row in read(tmp_path / "e" / "judgments" / "ana.jsonl")]
+    assert stored == [("1", "correct"), ("2", "correct")]
+    assert main(["look", str(book), "--sheet", "Labels"]) == 0
+    assert f"qassay import my-eval {book} --sheet Labels" in capsys.readouterr().out
+    assert run_import(tmp_path / "e", book, "--sheet", "Label") == 1
+    assert "there is no sheet 'Label'. The sheets are Notes, Answers, Labels" in capsys.readouterr().err
+
+
+def test_each_file_has_its_own_keys(tmp_path: Path, capsys: Captured) -> None:
+    old = write(tmp_path / "old.jsonl", [{"question": "Who?", "said": "Ann", "answer": "Anna"}])
+    new = write(tmp_path / "new.jsonl", [{"question": "Who?", "answer": "Bob"}])
+    keys = ("--map", "old.jsonl:answer=said,gold=answer")
+    assert run_import(tmp_path / "e", old, new, *keys, "--task", "qa") == 0
+    assert read(tmp_path / "e" / "questions.jsonl")[0]["gold"] == ["Anna"]
+    items = [read(tmp_path / "e" / "runs" / f"{name}.jsonl")[0]["items"] for name in ("old", "new")]
+    assert items == [[{"text": "Ann"}], [{"text": "Bob"}]]
+    assert main(["check", str(old), "--in", str(tmp_path / "e"), *keys]) == 0
+    capsys.readouterr()
+    assert run_import(tmp_path / "e", new, *keys) == 2
+    assert "--map names the file old.jsonl, and the files are " in capsys.readouterr().err

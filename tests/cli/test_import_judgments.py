@@ -52,16 +52,20 @@ def test_a_row_may_name_the_run(folder: Path, tmp_path: Path) -> None:
     assert read(folder / "judgments" / "first.jsonl") == [STORED[0], STORED[1] | {"note": "a year early"}, STORED[2]]
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "json"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "german", "parquet", "ipc", "excel", "json"])
 def test_tables_of_labels(folder: Path, tmp_path: Path, form: str) -> None:
     rows = [
         {"id": "q1", "system": "old", "verdict": "yes"},
         {"id": "q2", "system": "old", "verdict": "no"},
         {"id": "q2", "system": "new", "verdict": "yes"},
     ]
-    path = tmp_path / f"first.{form}"
-    if form == "parquet":
-        pl.DataFrame(rows).write_parquet(path)
+    suffixes = {"german": "csv", "ipc": "arrow", "excel": "xlsx"}
+    path = tmp_path / f"first.{suffixes.get(form, form)}"
+    if form in ("parquet", "ipc", "excel"):
+        getattr(pl.DataFrame(rows), f"write_{form}")(path)
+    elif form == "german":
+        text = "\r\n".join(["sep=;", "Frage;Modell;Bewertung", *(";".join(row.values()) for row in rows)])
+        path.write_bytes(text.encode("utf-16"))
     elif form == "json":
         path.write_text(json.dumps(rows))
     else:

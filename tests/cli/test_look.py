@@ -132,7 +132,7 @@ def test_a_workbook_with_a_fault_says_which(tmp_path: Path, capsys: Captured) ->
     assert "not an Excel workbook" not in printed
     assert main(["init", str(tmp_path / "e"), "--task", "qa"]) == 0
     assert main(["import", str(tmp_path / "e"), str(tmp_path / "scores.xlsx")]) == 1
-    assert "is an Excel workbook, which is read where scores are wanted" in capsys.readouterr().err
+    assert "its kind cannot be recognised; say it with --as KIND" in capsys.readouterr().err
 
 
 def test_real_files(data: Data) -> None:

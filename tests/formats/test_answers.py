@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from qassay.errors import InputError, UsageError
-from qassay.formats.answers import ANSWER_KEYS, AnswerTable, parse_map, read_answers
-from qassay.formats.records import LONGEST_LIST, as_list, parse_records
+from qassay.formats.answers import ANSWER_KEYS, AnswerTable, as_list, parse_map, read_answers
+from qassay.formats.tables import parse_table
+from qassay.formats.tables.json_rows import LONGEST_LITERAL
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -28,7 +29,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def table(data: bytes, **keys: str) -> AnswerTable:
-    return read_answers(parse_records(data, file="f"), keys)
+    return read_answers(parse_table(data, file="f"), keys)
 
 
 def lines(*rows: dict[str, Any]) -> bytes:
@@ -41,9 +42,16 @@ def as_csv(separator: str) -> bytes:
     return "\r\n".join([separator.join(ROWS[0]), *quoted, ""]).encode()
 
 
-def as_parquet() -> bytes:
+def as_binary(form: str) -> bytes:
     out = io.BytesIO()
-    pl.DataFrame(ROWS).write_parquet(out)
+    getattr(pl.DataFrame(ROWS), f"write_{form}")(out)
+    return out.getvalue()
+
+
+def as_workbook() -> bytes:
+    out = io.BytesIO()
+    texts = [{name: cell if isinstance(cell, str) else json.dumps(cell) for name, cell in row.items()} for row in ROWS]
+    pl.DataFrame(texts).write_excel(out)
     return out.getvalue()
 
 
@@ -53,7 +61,13 @@ FORMS = {
     "CSV": as_csv(","),
     "CSV with tabs": as_csv("\t"),
     "CSV with semicolons": b"\xef\xbb\xbf" + as_csv(";"),
-    "Parquet": as_parquet(),
+    "CSV that names its separator": b"sep=;\r\n" + as_csv(";"),
+    "CSV in UTF-16": as_csv("\t").decode().encode("utf-16"),
+    "JSON lines in UTF-16": lines(*ROWS).decode().encode("utf-16"),
+    "Parquet": as_binary("parquet"),
+    "Arrow": as_binary("ipc"),
+    "Arrow stream": as_binary("ipc_stream"),
+    "Excel": as_workbook(),
 }
 
 
@@ -106,7 +120,7 @@ def test_two_keys_for_one_thing_are_not_guessed() -> None:
 def test_lists_beside_a_prediction_are_gold_answers(data: Callable[[str], Path]) -> None:
     (row,) = table(lines({"question": "Who?", "answer": ["Anna", "Ann"], "prediction": "Ann"})).rows
     assert (row.text, row.gold) == ("Ann", ("Anna", "Ann"))
-    real = read_answers(parse_records(data("nq301/NQ_FiD.jsonl").read_bytes(), file="f"), {})
+    real = read_answers(parse_table(data("nq301/NQ_FiD.jsonl").read_bytes(), file="f"), {})
     assert real.keys.of == {"question": "question", "answer": "prediction", "gold": "answer"}
 
 
@@ -153,15 +167,18 @@ def test_gold_answers_of_squad() -> None:
         (lines({"question": "x", "answer": "y", "context": [{"id": 1}]}), "f:1: context 1 has no text"),
         (b'[{"question": "x", "answer": {}}]', r"f: row 1: the answer \('answer'\) is not a text"),
         (b"[1, 2]", "f: row 1 is not an object"),
-        (b'[{"question": ', "f: is not JSON"),
+        (b'[{"question": ', "f: this is not JSON"),
         (b"[]", "f: there is nothing in it"),
-        (b"question,answer\nx,y,z\n", "f:2: this row has 3 cells, the header 2; put cells with a comma in quotes"),
+        (
+            b"question,answer\nx,y,z\n",
+            "f:2: 3 cells where the header has 2. Put quotation marks around cells that",
+        ),
         (b"question,question\nx,y\n", "f:1: two columns are called 'question'"),
-        (b'question,answer\nx,"y\n', "f:2: is not CSV"),
+        (b'question,answer\nx,"y\n', "f:2: not CSV"),
         (b"question,answer\nx,\xff\n", "f:2: byte 0xff"),
         (b"PAR1 broken", "f: not a table that can be read from Parquet"),
         (b'{"question": "x"\n', "f:1: this line is not JSON"),
-        (b"[" * 100_000, "f: is not JSON"),
+        (b"[" * 100_000, "f: this is not JSON"),
     ],
 )
 def test_bad_files_are_refused_with_their_place(data: bytes, message: str) -> None:
@@ -174,6 +191,11 @@ def test_a_key_that_the_map_names_is_there() -> None:
         InputError, match=r"has no key 'pred', which --map gives as the answer; its keys are question, p"
     ):
         table(lines({"question": "x", "p": "y"}), answer="pred")
+
+
+def test_names_in_german() -> None:
+    (read,) = table("Nummer;Frage;Antwort;Modell\n1;Wer?;0,5;A\n".encode("utf-16"), id="Nummer").rows
+    assert (read.id, read.question, read.text, read.system) == ("1", "Wer?", "0,5", "A")
 
 
 @pytest.mark.parametrize("text", ["answer", "answer=", "=x", ""])
@@ -195,6 +217,6 @@ def test_quotation_marks_in_tables_with_tabs() -> None:
 def test_a_list_in_a_cell_is_bounded() -> None:
     assert as_list("[[1], [2]]") == ["[[1], [2]]"]
     assert as_list("[" * 10_000 + "]" * 10_000) == ["[" * 10_000 + "]" * 10_000]
-    long = "['" + "x" * LONGEST_LIST + "']"
+    long = "['" + "x" * LONGEST_LITERAL + "']"
     assert as_list(long) == [long]
     assert as_list("['\\ud800']") == ["['\\ud800']"]  # half a character: no file can contain it

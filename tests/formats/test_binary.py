@@ -14,10 +14,8 @@ import pytest
 
 import qassay
 from qassay.errors import InputError
-from qassay.formats import binary
-from qassay.formats.grid import read_grid
 from qassay.formats.matrix import read_matrix
-from qassay.formats.records import parse_records
+from qassay.formats.tables import binary, read_table
 
 FRAME = pl.DataFrame({"question": ["1", "2", "3"], "a": [0.5, 1.0, 0.0], "b": [1.0, 0.25, 1.0]})
 
@@ -39,7 +37,7 @@ def parquet(tmp_path: Path) -> Path:
 def test_a_sound_file_is_read_as_it_was_written(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"scores.{kind}"
     path.write_bytes(written(kind))
-    grid = read_grid(path)
+    grid = read_table(path).in_text()
     assert grid.header == ["question", "a", "b"]
     assert [[float(cell) for cell in row] for row in zip(*grid.columns, strict=True)] == [
         [1, 0.5, 1],
@@ -49,8 +47,8 @@ def test_a_sound_file_is_read_as_it_was_written(tmp_path: Path, kind: str) -> No
 
 
 def test_reading_parquet_imports_no_polars_here(parquet: Path) -> None:
-    program = "import sys; from pathlib import Path; from qassay.formats.grid import read_grid; "
-    program += f"read_grid(Path({str(parquet)!r})); print('polars' in sys.modules)"
+    program = "import sys; from pathlib import Path; from qassay.formats.tables import read_table; "
+    program += f"read_table(Path({str(parquet)!r})); print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -70,9 +68,8 @@ def test_a_file_that_ends_its_reader_is_an_error(
 ) -> None:
     monkeypatch.setattr(binary, "_PROGRAM", f"import os, sys, time; {code}")
     monkeypatch.setattr(binary, "LIMIT_SECONDS", 1.0)
-    for read in (lambda: read_grid(parquet), lambda: parse_records(parquet.read_bytes(), file="f")):
-        with pytest.raises(InputError, match=says):
-            read()
+    with pytest.raises(InputError, match=says):
+        read_table(parquet)
     assert capfd.readouterr() == ("", "")
 
 
@@ -99,7 +96,7 @@ def test_a_panic_is_not_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     path.write_bytes(panicking())
     capfd.readouterr()
     with pytest.raises(InputError) as error:
-        read_grid(path)
+        read_table(path)
     assert error.value.problems[0].file == str(path)
     assert capfd.readouterr() == ("", "")
 

@@ -53,7 +53,17 @@ def test_unit_column(write: Callable[..., Path]) -> None:
 )
 def test_unit_headers(write: Callable[..., Path], header: str) -> None:
     first = {"", "unit", "id", "qid", "query_id", "question", "topic", "series"}  # FORMATS 5
-    others = {"question_id", "sample_id", "query", "doc_id", "item", "user_input", "input", "prompt"}  # FORMATS 7
+    others = {
+        "question_id",
+        "sample_id",
+        "query",
+        "doc_id",
+        "item",
+        "user_input",
+        "input",
+        "prompt",
+        "frage",
+    }  # FORMATS 7
     assert set(UNIT_HEADERS) == first | others
     assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
 
@@ -240,8 +250,8 @@ def test_rows_of_another_width(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError) as error:
         read_matrix(write("qid,A,B\nq1,1\nq2,1,0\nq3,1,0,1\n"), missing="zero")
     assert [(p.line, p.message) for p in error.value.problems] == [
-        (2, "2 cells where the header has 3"),
-        (4, "4 cells where the header has 3"),
+        (2, "2 cells where the header has 3. Put quotation marks around cells that contain commas"),
+        (4, "4 cells where the header has 3. Put quotation marks around cells that contain commas"),
     ]
 
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import qassay
+from on_disk import workbook
 from qassay.errors import InputError, UsageError
 from qassay.formats.matrix import Missing
 from qassay.formats.scores import ScoreTables, read_scores
@@ -219,22 +220,6 @@ def test_excel_without_its_reader_says_how_to_get_it(tmp_path: Path, monkeypatch
         read_scores(path)
 
 
-def workbook(path: Path, *sheets: list[list[object]]) -> Path:
-    """A workbook with these rows in its sheets; a tuple is a formula, with or without a format and its value."""
-    xlsxwriter = pytest.importorskip("xlsxwriter", reason="xlsxwriter is not installed")
-    pytest.importorskip("fastexcel", reason="fastexcel is not installed: the extra excel")
-    with xlsxwriter.Workbook(path) as book:
-        for rows in sheets:
-            sheet = book.add_worksheet()
-            for number, row in enumerate(rows):
-                for place, cell in enumerate(row):
-                    if isinstance(cell, tuple):
-                        sheet.write_formula(number, place, *cell)
-                    else:
-                        sheet.write(number, place, cell)
-    return path
-
-
 def test_a_formula_that_was_never_calculated_is_not_a_score(tmp_path: Path) -> None:
     header: list[object] = ["id", "A", "B"]
     for value in ((), (None, "")):  # 0, as one library writes it; nothing, as the other does
@@ -290,6 +275,33 @@ def test_separators(write: Write) -> None:
             read_scores(write("s.csv", text))
     with pytest.raises(InputError, match=r"t\.csv:1: this line has 1 cell, and line 2 has 3.*delete lines above them"):
         read_scores(write("t.csv", "# made by hand\nid,A,B\n1,0.5,1\n"))
+
+
+def test_systems_that_are_columns_keep_their_repeats(write: Write) -> None:
+    path = write("w.csv", "id,epoch,A,B\nq1,1,1,0\nq1,2,0,0\nq2,1,1,1\nq2,2,1,0\n")
+    matrix = read_scores(path, systems=["A", "B"]).matrix
+    assert matrix.values.tolist() == read_scores(path).matrix.values.tolist() == [[0.5, 1], [0, 0.5]]
+
+
+def test_a_table_of_a_german_spreadsheet(tmp_path: Path, write: Write) -> None:
+    text = "Frage;A;B;C\n1;0,5;WAHR;\n2;1;FALSCH;0\n"
+    (tmp_path / "g.csv").write_bytes(text.encode("utf-16"))
+    matrix = read_scores(tmp_path / "g.csv", missing="zero").matrix
+    assert (matrix.runs, matrix.values.tolist()) == (("A", "B", "C"), [[0.5, 1], [1, 0], [0, 0]])
+    assert "WAHR and FALSCH were read as true and false." in matrix.notes
+    with pytest.raises(InputError, match="column B: 'WAHR' is not a number"):
+        read_scores(write("e.csv", "id;A;B\n1;0,5;WAHR\n2;1;0\n"))
+
+
+def test_a_sheet_of_a_workbook_is_chosen_by_its_name(tmp_path: Path, write: Write) -> None:
+    table: list[list[object]] = [["id", "A", "B"], ["1", 1, 0], ["2", 0, 1]]
+    path = workbook(tmp_path / "s.xlsx", [["text"], [("=A1",)]], table)
+    matrix = read_scores(path, sheet="Sheet2").matrix
+    assert (matrix.values.tolist(), matrix.notes) == ([[1, 0], [0, 1]], ())
+    with pytest.raises(InputError, match=r"s\.xlsx: there is no sheet 'x'. The sheets are Sheet1, Sheet2"):
+        read_scores(path, sheet="x")
+    with pytest.raises(InputError, match="is not an Excel workbook and has no sheet 'x'"):
+        read_scores(write("a.csv", "id,A,B\n1,0,1\n"), sheet="x")
 
 
 def test_words_count_as_numbers_with_a_note(write: Write) -> None:
@@ -512,14 +524,14 @@ def test_scores_that_are_missing_in_rows(write: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.json", '{"results": [1, 2]}', r"a JSON document \(fields: results\), not rows of scores"),
+        ("a.json", '{"results": [1, 2]}', r"a JSON document \(fields: results\), not rows"),
         ("a.json", '{\n "results": {"a": 1}\n}', "a JSON document"),
-        ("a.json", "[1, 2]", "a JSON array that has other things than objects"),
-        ("a.json", "[]", "an empty JSON array"),
-        ("a.json", '{"id": 1,', "this is not JSON"),
+        ("a.json", "[1, 2]", "row 1 is not an object"),
+        ("a.json", "[]", "an empty JSON list"),
+        ("a.json", '{"id": 1,', "this line is not JSON: the text ends too early"),
         ("a.json", "[{", "this is not JSON"),
         ("a.jsonl", '{"id": 1, "A": 1}\nqid,A\n', "a.jsonl:2: this line is not JSON"),
-        ("a.jsonl", '{"id": 1, "A": 1}\n[1]\n', "a.jsonl:2: this line is not a JSON object"),
+        ("a.jsonl", '{"id": 1, "A": 1}\n[1]\n', "a.jsonl:2: this line is a list; every line is one JSON object"),
         ("a.csv", "id,model,score\n,A,1\n", "row 1, column id: no question"),
         ("a.csv", "id,model,score\nq,,1\n", "row 1, column model: no system"),
         ("a.csv", "id,model,comment\nq,A,x\n", "there is no column of scores.*columns={.score.: .NAME.}"),

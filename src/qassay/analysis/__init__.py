@@ -24,8 +24,8 @@ from qassay.matrix import ScoreMatrix
 if TYPE_CHECKING:
     from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
-    from qassay.formats.frames import ArrowTable
     from qassay.formats.scores import ScoreTables
+    from qassay.formats.tables.memory import ArrowTable
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
     from qassay.meta.correction.estimates import Target
     from qassay.meta.significance import AllPairs, Method, PairComparison

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qassay.checking import Checked, check_folder, check_run_files
-from qassay.cli.inputs import JsonOption
+from qassay.cli.inputs import JsonOption, SheetOption
 from qassay.cli.output import MOST_SHOWN, first_few, print_json, visible
 from qassay.errors import Remedy, UsageError
 from qassay.tables import plural
@@ -21,13 +21,14 @@ def command(
         Path | None, typer.Option("--in", metavar="FOLDER", help="The evaluation that the runs are for.")
     ] = None,
     form: Annotated[str | None, typer.Option("--form", help="Form of the runs, where it is not recognised.")] = None,
-    encoding: Annotated[str, typer.Option("--encoding", help="Encoding of the runs.")] = "utf-8",
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the runs.")] = None,
+    sheet: SheetOption = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="Name of the system whose answers the file contains.")
     ] = None,
     keys: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
+        typer.Option("--map", metavar="[FILE:]WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,8 +50,10 @@ def command(
         raise UsageError("say which evaluation the runs are for: qassay check RUN... --in FOLDER")
     else:
         from qassay.formats.answers import parse_map
+        from qassay.formats.importing import Options
 
-        checked = check_run_files(paths, inside, form=form, encoding=encoding, run=run, keys=parse_map(keys or ()))
+        options = Options(encoding=encoding, sheet=sheet, run=run, keys=parse_map(keys or ()))
+        checked = check_run_files(paths, inside, form=form, options=options)
     if as_json:
         print_json(checked.as_json())
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qassay.cli.inputs import FolderArgument, JsonOption
+from qassay.cli.inputs import FolderArgument, JsonOption, SheetOption
 from qassay.cli.output import print_json, visible
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.questions import TYPES
@@ -35,6 +35,7 @@ def command(
     encoding: Annotated[
         str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")
     ] = None,
+    sheet: SheetOption = None,
     default_type: Annotated[
         str | None,
         typer.Option("--type", metavar="TYPE", help="Type of questions whose file does not name it, such as list."),
@@ -47,7 +48,7 @@ def command(
     ] = None,
     keys: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
+        typer.Option("--map", metavar="[FILE:]WHAT=KEY,...", help="Keys of your own, such as answer=prediction."),
     ] = None,
     labels: Annotated[
         list[str] | None,
@@ -83,13 +84,14 @@ def command(
     the evaluation has been served, the rows go to its store.
 
     Answers in free text (task qa) come in files of your own: JSON lines, a
-    JSON list, CSV or Parquet with a question and an answer per row and, if
-    you have them, an id, gold answers, contexts and the name of the system.
-    Common names of fields are known; --map names others. The name of the
-    system comes from --run, else from the field run, system or model, else
-    from the file. Answers belong to the question with their id, else to the
-    one with their text. If the evaluation has questions, answers to others
-    are an error; --new-questions adds these.
+    JSON list, CSV, Excel, Parquet or Arrow with a question and an answer per
+    row and, if you have them, an id, gold answers, contexts and the name of
+    the system. Common names of fields are known; --map names others, with
+    FILE: in front of them those of one file. The name of the system comes
+    from --run, else from the field run, system or model, else from the file.
+    Answers belong to the question with their id, else to the one with their
+    text. If the evaluation has questions, answers to others are an error;
+    --new-questions adds these.
 
     Judgments and nuggets go to the set with the name of their file, those
     in NIST's forms to the set adjudicated, and a judging sheet to the set
@@ -106,6 +108,8 @@ def command(
 
       qassay import my-eval old.jsonl new.jsonl --task qa
       qassay import my-eval answers.csv --map answer=prediction,gold=answer
+      qassay import my-eval a.csv b.csv --map b.csv:answer=prediction
+      qassay import my-eval book.xlsx --sheet Labels
       qassay import my-eval labels.csv --labels yes=correct,no=incorrect
       qassay import my-eval gpt.jsonl --automatic
       qassay import my-eval crowd.csv --spread
@@ -121,6 +125,7 @@ def command(
     options = Options(
         set_name=set_name,
         encoding=encoding,
+        sheet=sheet,
         default_type=default_type,
         replace=replace,
         run=run,

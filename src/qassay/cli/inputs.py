@@ -84,6 +84,9 @@ MetricColumnOption: TypeAlias = Annotated[
 RunsAsRowsOption: TypeAlias = Annotated[
     bool, typer.Option("--runs-as-rows", help="The table has one row per system, its name in the first column.")
 ]
+SheetOption: TypeAlias = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel workbook; without it, the first.")
+]
 LowerIsBetterOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -173,6 +176,7 @@ class TableOptions:
     runs_as_rows: RunsAsRowsOption = False
     series_from: SeriesFromOption = None
     lower_is_better: LowerIsBetterOption = None
+    sheet: SheetOption = None
 
     @property
     def system_names(self) -> list[str] | None:
@@ -213,6 +217,7 @@ class TableOptions:
             runs_as_rows=self.runs_as_rows,
             series_from=self.series_from,
             lower_is_better=self.lower_is_better or (),
+            sheet=self.sheet,
         )
 
 

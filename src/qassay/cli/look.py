@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from qassay.cli.inputs import JsonOption
+from qassay.cli.inputs import JsonOption, SheetOption
 from qassay.cli.output import print_json, visible
 
 
 def command(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders to look at.")],
+    sheet: SheetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is in files, and which commands to use.
@@ -29,7 +30,7 @@ def command(
     """
     from qassay.formats.looking import Step, look, together
 
-    findings = [look(path) for path in paths]
+    findings = [look(path, sheet) for path in paths]
     joint = together(findings)
     if as_json:
         print_json(

@@ -7,7 +7,7 @@ What all of them share:
 
     files        bytes, encodings, compression         jsonl        JSON lines, as rows or as a table
     lines        lines of text and their fields        xml          XML from strangers
-    binary       Parquet, Arrow, Excel                 workbook     formulas of Excel without a value
+    tables/      tables in any form, with one reader
     fields       what people call their fields         names, times names of files, and moments
     links        those that lead out of an evaluation  parts        files, or what a store has in their place
 
@@ -18,16 +18,15 @@ An evaluation, from its folder to what others get of it:
     judgments    judgments, nuggets, known answers     nist         the same in the forms of NIST
     rag24        nugget assignments of TREC RAG        samples      draws that people label
     recognise    the kind of a file                    importing/   files into an evaluation
-    records      people's own tables                   answers      which of their keys is what
-    sheets       judging sheets, out and back          exporting    the evaluation written out, and a release
-    nist_forms   all of it in the forms of NIST        looking      what a file is, and the commands for it
+    answers      people's own tables of answers        sheets       judging sheets, out and back
+    exporting    the evaluation, and a release         nist_forms   all of it in the forms of NIST
+    looking      what a file is, and the commands for it
 
 Scores from elsewhere (FORMATS 7), from the door inwards:
 
     scores       the one door                          sources      files, NAME=FILE, tables in memory
-    grid, frames tables as rows of text                columns      what each column is
-    cells        what each cell says                   matrix       wide tables
-    long         one row per answer                    foreign/     logs of other tools
-    score_rows   long tables and logs, as one record   assembling   from there to score matrices
-    metrics      names of metrics, and their direction
+    columns      what each column is                   cells        what each cell says
+    matrix       wide tables                           long         one row per answer
+    foreign/     logs of other tools                   score_rows   long tables and logs, as one record
+    assembling   from there to score matrices          metrics      names of metrics, and their direction
 """

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
 from qassay.formats import fields
 from qassay.formats.fields import plain_name
-from qassay.formats.records import Records, as_list, without_absent
+from qassay.formats.tables.json_rows import spelled
+from qassay.formats.tables.table import Numbered, Table
 
 # Where a table has both, a run is a system under a tag of its own.
 _RUN = ("run", *(name for name in fields.SYSTEM if name != "run"))
@@ -27,7 +29,7 @@ ANSWER_KEYS: Mapping[str, tuple[str, ...]] = {
     "system": _RUN,
 }
 JUDGMENT_KEYS: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", *fields.QUESTION_ID),
+    "question": ("question", "frage", *fields.QUESTION_ID),
     "run": _RUN,
     "judgment": fields.JUDGMENT,
     "text": ("text", *fields.ANSWER),
@@ -85,7 +87,7 @@ class Answer:
 class AnswerTable:
     """The answers of one file."""
 
-    records: Records
+    records: Table
     keys: Keys
     rows: Sequence[Answer] = field(default_factory=list)
 
@@ -111,16 +113,37 @@ class AnswerTable:
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
-    """The option `--map`: the key of the file by what it contains.
+    """The option `--map`: the key of the file by what it contains; FILE: in front of them limits keys to one file.
 
-    >>> parse_map(["answer=prediction,gold=answer"])
-    {'answer': 'prediction', 'gold': 'answer'}
+    >>> parse_map(["answer=prediction,gold=answer", "old.csv:answer=said"])
+    {'answer': 'prediction', 'gold': 'answer', 'old.csv:answer': 'said'}
     """
-    pairs = dict(parse_pairs(texts, "--map", "answer=prediction"))
-    for name in pairs:
-        if name not in MAPPED:
-            raise unknown("name in --map", name, MAPPED)
-    return pairs
+    keys = {}
+    for text in texts:
+        file, colon, _ = text.partition("=")[0].rpartition(":")
+        for name, key in parse_pairs([text.removeprefix(file + colon)], "--map", "answer=prediction"):
+            if name not in MAPPED:
+                raise unknown("name in --map", name, MAPPED)
+            keys[file + colon + name] = key
+    return dict(sorted(keys.items(), key=lambda pair: ":" in pair[0]))
+
+
+def keys_for(mapped: Mapping[str, str], file: str) -> dict[str, str]:
+    """The mapped keys of one file: those of all files, and then its own.
+
+    >>> keys_for({"answer": "a", "gold": "g", "old.csv:answer": "said"}, "runs/old.csv")
+    {'answer': 'said', 'gold': 'g'}
+    """
+    split = ((*name.rpartition(":")[::2], key) for name, key in mapped.items())
+    return {name: key for of, name, key in split if of in ("", file, PurePath(file).name)}
+
+
+def refuse_other_files(mapped: Mapping[str, str], files: Iterable[str]) -> None:
+    """Stop where keys are mapped for a file that is not among these."""
+    names = list(files)
+    others = {name.rpartition(":")[0] for name in mapped} - {"", *names, *(PurePath(name).name for name in names)}
+    if others:
+        raise UsageError(f"--map names the file {few(sorted(others))}, and the files are {few(names)}")
 
 
 def parse_pairs(
@@ -206,12 +229,12 @@ def kind_of_columns(
     return "responses" if has_question and has_answer else None
 
 
-def read_answers(records: Records, mapped: Mapping[str, str]) -> AnswerTable:
+def read_answers(records: Table, mapped: Mapping[str, str]) -> AnswerTable:
     """The answers of a table, or everything that is wrong with it."""
-    columns = records.columns()
-    if not records.rows:
+    columns, numbered = records.names(), records.rows()
+    if not numbered:
         raise InputError(Problem("syntax", "there is nothing in it", records.file))
-    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(records, columns, mapped), file=records.file)
+    keys = find_keys(columns, ANSWER_KEYS, _with_listed_gold(numbered, columns, mapped), file=records.file)
     by_id = {"id", "answer"} <= keys.of.keys()
     lacking = "question" if "question" not in keys.of and not by_id else "answer"
     if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
@@ -223,17 +246,17 @@ def read_answers(records: Records, mapped: Mapping[str, str]) -> AnswerTable:
         raise InputError(Problem("syntax", message, records.file))
     problems = Problems()
     rows = []
-    for number, row in records.rows:
+    for number, row in numbered:
         faults: list[str] = []
         answer = _answer(number, without_absent(row), keys, faults.append)
-        problems += [records.problem("syntax", message, number, answer.id) for message in faults]
+        problems += [records.row_problem("syntax", message, number, answer.id) for message in faults]
         rows.append(answer)
     if problems:
         raise InputError(problems)
     return AnswerTable(records, keys, rows)
 
 
-def _with_listed_gold(records: Records, columns: Sequence[str], mapped: Mapping[str, str]) -> Mapping[str, str]:
+def _with_listed_gold(rows: Sequence[Numbered], columns: Sequence[str], mapped: Mapping[str, str]) -> Mapping[str, str]:
     """The mapped keys; where `answer` contains lists beside a `prediction`, these are the gold answers.
 
     What a system answered is a text, so there is nothing to decide.
@@ -241,7 +264,7 @@ def _with_listed_gold(records: Records, columns: Sequence[str], mapped: Mapping[
     names = {field: {plain_name(key) for key in ANSWER_KEYS[field]} for field in ("answer", "gold")}
     fits = [column for column in columns if plain_name(column) in names["answer"] and column not in mapped.values()]
     known = "answer" in mapped or "gold" in mapped or any(plain_name(column) in names["gold"] for column in columns)
-    listed = [key for key in fits if all(row.get(key) is None or isinstance(row[key], list) for _, row in records.rows)]
+    listed = [key for key in fits if all(row.get(key) is None or isinstance(row[key], list) for _, row in rows)]
     return mapped if known or len(listed) != 1 or len(fits) < 2 else {**mapped, "gold": listed[0]}
 
 
@@ -322,6 +345,25 @@ def _contexts(value: Any, fault: Callable[[str], None]) -> Iterable[Mapping[str,
             _first(metadata, fields.CONTEXT_DOC) if isinstance(metadata, Mapping) else None
         )
         yield ({"doc": doc} if doc else {}) | {"text": text}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A value as a list: absent is empty, a text that is written as a list is that list, all else is one element.
+
+    >>> as_list("['a', 'b']"), as_list('["a"]'), as_list("[1] see above"), as_list(None)
+    (['a', 'b'], ['a'], ['[1] see above'], [])
+    """
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        return list(value)
+    listed = spelled(value) if isinstance(value, str) else None
+    return listed if isinstance(listed, list) and all(isinstance(part, str | dict) for part in listed) else [value]
+
+
+def without_absent(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without the keys that have no value; not-a-number is how frames write that."""
+    return {name: value for name, value in row.items() if value is not None and value == value}
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,8 +10,8 @@ from qassay.errors import InputError, Remedy, few
 from qassay.formats import fields
 from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
 from qassay.formats.fields import plain_name
-from qassay.formats.grid import Grid
 from qassay.formats.metrics import is_cost, is_metric
+from qassay.formats.tables.table import Table
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
 UNIT_HEADERS = ("", *fields.QUESTION_ID, *fields.UNIT, *fields.QUESTION)
@@ -70,7 +69,7 @@ def names_another(name: str) -> bool:
     return plain_name(name) in (*fields.SYSTEM, *fields.SCORE, *fields.REPEAT, *fields.METRIC)
 
 
-def refuse_metrics(grid: Grid, names: Sequence[str]) -> None:
+def refuse_metrics(table: Table, names: Sequence[str]) -> None:
     """Stop where all columns that would be systems have names of metrics: they are those of one system."""
     if not names or not all(map(is_metric, names)):
         return
@@ -80,7 +79,7 @@ def refuse_metrics(grid: Grid, names: Sequence[str]) -> None:
         f"{'a system' if one else 'systems'}. To compare systems, give one file per system: NAME=FILE NAME=FILE"
     )
     option = Remedy("systems", tuple(names), f"If {'it is a system' if one else 'these are systems'}")
-    raise OneSystemError(grid.problem(message, option, line=grid.header_line))
+    raise OneSystemError(table.problem(message, option, line=table.header_line))
 
 
 def left_out_note(names: Sequence[str]) -> tuple[str, ...]:
@@ -135,12 +134,11 @@ def sums_up(axis: str, name: str) -> str:
     return f"{axis} {name!r} looks like a summary of the other {axis}s, not like a question. Delete it, or rename it"
 
 
-def id_column(grid: Grid, name: str | None) -> int | None:
+def id_column(table: Table, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
-    header = [name.strip() for name in grid.header]
     if name is not None:
-        return _place_of(grid, header, name)
-    lowered = [plain_name(name) for name in header]
+        return _place_of(table, name)
+    lowered = [plain_name(name) for name in table.header]
     elsewhere = next((lowered.index(name) for name in fields.QUESTION_ID if name in lowered), None)
     if lowered[0] in UNIT_HEADERS and not (is_index(lowered[0]) and elsewhere is not None):
         return 0
@@ -152,34 +150,33 @@ def is_index(header: str) -> bool:
     return header in ("", "unnamed:_0")
 
 
-def find_roles(grid: Grid, columns: Columns) -> Roles:
+def find_roles(table: Table, columns: Columns) -> Roles:
     """The role of every column of a table with one row per answer."""
-    header = [name.strip() for name in grid.header]
-    lowered = [plain_name(name) for name in header]
-    _refuse_doubles(grid, header)
+    lowered = [plain_name(name) for name in table.header]
+    table.refuse_equal_names(unnamed=True)
     taken: set[int] = set()
 
     def role(column: str | None, usual: Iterable[str]) -> int | None:
         if column is not None:
-            place: int | None = _place_of(grid, header, column)
+            place: int | None = _place_of(table, column)
         else:
             place = next((at for name in usual if name in lowered and (at := lowered.index(name)) not in taken), None)
         if place is not None:
             taken.add(place)
         return place
 
-    question = role(columns.question or grid.ids, [*QUESTION, *([""] if lowered[0] == "" else [])])
+    question = role(columns.question or table.ids, [*QUESTION, *([""] if lowered[0] == "" else [])])
     system = role(columns.system, fields.SYSTEM)
     repeat = role(columns.repeat, fields.REPEAT)
     metric = role(columns.metric, fields.METRIC)
     if columns.score is not None:
-        scores = [_place_of(grid, header, columns.score)]
+        scores = [_place_of(table, columns.score)]
     else:
         scores = [lowered.index(name) for name in fields.SCORE if name in lowered and lowered.index(name) not in taken]
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
 
 
-def with_scores(grid: Grid, roles: Roles) -> Roles:
+def with_scores(table: Table, roles: Roles) -> Roles:
     """The roles with columns of scores: without a usual or chosen name, all that have numbers.
 
     What answers cost is left out where anything else has numbers.
@@ -187,9 +184,9 @@ def with_scores(grid: Grid, roles: Roles) -> Roles:
     if roles.scores and not roles.names_scores:
         return roles  # a metric chose its column
     others = {roles.question, roles.system, roles.repeat, roles.metric, *roles.scores}
-    free = [place for place in range(len(grid.header)) if place not in others]
-    names = [name.strip() for name in grid.header]
-    columns = {place: grid.column(place) for place in free if not is_index(plain_name(names[place]))}
+    free = [place for place in range(len(table.header)) if place not in others]
+    names = table.header
+    columns = {place: table.column(place) for place in free if not is_index(plain_name(names[place]))}
     if roles.names_scores:
         scores = [place for place, cells in columns.items() if has_only_scores(cells) and not is_cost(names[place])]
     else:
@@ -226,17 +223,8 @@ def is_text(cells: Sequence[str]) -> bool:
     return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
 
 
-def _place_of(grid: Grid, header: Sequence[str], name: str) -> int:
-    if name not in header:
-        message = f"there is no column {name!r}. The columns are {few(header, 20)}"
-        raise InputError(grid.problem(message, line=grid.header_line))
-    return header.index(name)
-
-
-def _refuse_doubles(grid: Grid, header: Sequence[str]) -> None:
-    doubles = [name for name, count in Counter(header).items() if count > 1]
-    if doubles:
-        message = f"two columns are called {doubles[0]!r}. Give each column a name of its own"
-        if not doubles[0]:
-            message = "two columns have no name. The names are in the first line: delete titles above them"
-        raise InputError(grid.problem(message, line=grid.header_line))
+def _place_of(table: Table, name: str) -> int:
+    if name not in table.header:
+        message = f"there is no column {name!r}. The columns are {few(table.header, 20)}"
+        raise InputError(table.problem(message, line=table.header_line))
+    return table.header.index(name)

@@ -11,18 +11,20 @@ from collections.abc import Iterable, Mapping
 
 QUESTION_ID = ("question_id", "qid", "query_id", "sample_id", "id")
 # What is asked, as a text.
-QUESTION = ("question", "query", "user_input", "input", "prompt")
-ANSWER = ("answer", "response", "output", "prediction", "actual_output", "actualOutput")
+QUESTION = ("question", "query", "user_input", "input", "prompt", "frage")
+ANSWER = ("answer", "response", "output", "prediction", "actual_output", "actualOutput", "antwort")
 GOLD = ("gold", "golds", "reference", "ground_truth", "expected_output", "expectedOutput", "target", "answers")
 CONTEXTS = ("contexts", "retrieved_contexts", "context", "documents", "passages")
-SYSTEM = ("system", "run", "model", "experiment", "provider")
-JUDGMENT = ("judgment", "label", "verdict", "grade")
+SYSTEM = ("system", "run", "model", "experiment", "provider", "modell")
+JUDGMENT = ("judgment", "label", "verdict", "grade", "bewertung")
 ASSESSOR = ("assessor", "annotator", "judge", "annotator_id", "worker", "worker_id")
-SCORE = ("score", "value", "correct")
+SCORE = ("score", "value", "correct", "wert")
 REPEAT = ("epoch", "repeat", "seed", "trial", "run_index")
 METRIC = ("metric", "measure", "scorer")
 # What scores may be averaged over, where no column has ids of questions.
 UNIT = ("item", "unit", "topic", "series", "doc_id")
+# Names in German: tables with one of them may say WAHR and FALSCH.
+GERMAN = frozenset({"frage", "antwort", "modell", "bewertung", "wert", "nummer", "mittelwert"})
 CONTEXT_TEXT = ("text", "page_content", "content")
 CONTEXT_DOC = ("doc", "id", "doc_id", "source")
 

@@ -274,13 +274,10 @@ def refused_by_system(error: OSError) -> str:
 
 
 def not_as_named(file: str, data: bytes) -> str | None:
-    """The fault of a file that is not text, where text is wanted; None where its name says nothing.
-
-    Only commands that take scores read workbooks.
-    """
+    """The fault of a file that is not text, where text is wanted; None where its name says nothing."""
     form = named_form(file)
     if form == _FORMS[".xlsx"] and data.startswith(_WORKBOOKS):
-        return f"is {form}, which is read where scores are wanted and nowhere else; save its sheet as CSV"
+        return f"is {form}, which is read where answers, labels or scores are wanted; save its sheet as text"
     return None if form is None else f"is not {form}, though its name says so; write the table again, or as CSV"
 
 

@@ -14,42 +14,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 from polars.exceptions import PolarsError
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files
+from qassay.formats.tables import json_rows
+from qassay.formats.tables.json_rows import in_words
 
-Row = dict[str, Any]
-# A row with the number of its line; 0 where it was made from something larger.
-Numbered = tuple[int, Row]
+Row = json_rows.Row
+Numbered = json_rows.Numbered
+parse_rows = json_rows.parse_rows
 
 # A value that is not a string, a whole number or null: none in a file, and no field can have a wrong one.
 _SUSPECT = re.compile(rb'":\s*(?:[tf\[{]|-?[0-9]+[.eE])')
-
-
-def parse_rows(text: str, *, file: str) -> list[Numbered]:
-    """The objects of JSON lines with their line numbers, or all faults of the text."""
-    rows: list[Numbered] = []
-    problems = Problems()
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip(" \t\r"):
-            continue
-        try:
-            row = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError) as error:
-            problems.append(Problem("syntax", f"this line is not JSON: {error}", file, number))
-            continue
-        if not isinstance(row, dict):
-            problems.append(
-                Problem("syntax", f"this line is {_kind(row)}; every line is one JSON object", file, number)
-            )
-            continue
-        rows.append((number, row))
-    if problems:
-        raise InputError(problems)
-    return rows
 
 
 def parse_table(data: bytes, schema: Mapping[str, Any], *, file: str) -> pl.DataFrame:
@@ -75,7 +53,7 @@ def rows_table(rows: Iterable[Numbered], schema: Mapping[str, Any], *, file: str
             try:
                 columns[name].append(_typed(value, kind))
             except ValueError:
-                message = f"{name!r} is {_kind(value)}; it takes {_wanted(kind)}"
+                message = f"{name!r} is {in_words(value)}; it takes {_wanted(kind)}"
                 question = row.get("question")
                 problems.append(
                     Problem("syntax", message, file, number, str(question) if question is not None else None)
@@ -145,15 +123,6 @@ def _typed(value: Any, kind: Any) -> Any:
     elif isinstance(kind, pl.List) and isinstance(value, list):
         return [_typed(part, kind.inner) for part in value]
     raise ValueError
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), type(value).__name__)
 
 
 def _wanted(kind: Any) -> str:

@@ -25,8 +25,9 @@ from qassay.formats.foreign import read_log
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import set_name
 from qassay.formats.questions import parse_questions
-from qassay.formats.recognise import KINDS, Setting, kind_of
-from qassay.formats.records import Records, parse_records
+from qassay.formats.recognise import KINDS, Setting, in_utf_8, kind_of
+from qassay.formats.tables import is_binary, parse_table
+from qassay.formats.tables.table import Table
 from qassay.judging import LABEL_FIELDS
 from qassay.tables import plural
 
@@ -66,16 +67,43 @@ class Finding:
         return {"file": self.file, "kind": self.kind, "summary": self.summary, "details": details, "commands": steps}
 
 
-def look(path: Path) -> Finding:
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that is looked at, and the sheet that is meant where it is a workbook."""
+
+    path: Path
+    data: bytes
+    sheet: str | None = None
+
+    @property
+    def quoted(self) -> str:
+        """The file in a command, with its sheet."""
+        return shlex.quote(str(self.path)) + (f" --sheet {shlex.quote(self.sheet)}" if self.sheet else "")
+
+    def table(self) -> Table:
+        """The file as a table."""
+        return parse_table(self.data, file=str(self.path), sheet=self.sheet)
+
+    def scores(self, source: object = None, **options: Any) -> ScoreTables:
+        """The file as scores."""
+        from qassay.formats.scores import read_scores
+
+        return read_scores(source or self.path, sheet=self.sheet, **options)
+
+
+def look(path: Path, sheet: str | None = None) -> Finding:
     """The content of a file or folder; an error only where it cannot be read at all."""
     if path.is_dir():
         return _folder(path)
     data = files.read_bytes(path)
     if not data.strip():
         return Finding(str(path), "empty", "is empty.")
-    findings = [finding for recogniser in _RECOGNISERS if (finding := _asked(recogniser, path, data)) is not None]
+    file = _File(path, in_utf_8(data, str(path), None), sheet)
+    if sheet is not None:
+        file.table()  # without the sheet there is nothing to look at
+    findings = [finding for recogniser in _RECOGNISERS if (finding := _asked(recogniser, file)) is not None]
     if not findings:
-        return _unknown(path, data)
+        return _unknown(file)
     first = findings[0]
     # A file of answers may have their scores too, and a log of another tool the answers.
     also = {"responses": "It also contains answers that can be judged.", "scores": "It also contains scores."}
@@ -119,13 +147,13 @@ def together(findings: Sequence[Finding]) -> list[Step]:
     return steps
 
 
-Recogniser = Callable[[Path, bytes], Finding | None]
+Recogniser = Callable[[_File], Finding | None]
 
 
-def _asked(recogniser: Recogniser, path: Path, data: bytes) -> Finding | None:
+def _asked(recogniser: Recogniser, file: _File) -> Finding | None:
     """The answer of a recogniser; a file that it cannot read is not of its kind."""
     try:
-        return recogniser(path, data)
+        return recogniser(file)
     except InputError:
         return None
 
@@ -133,9 +161,10 @@ def _asked(recogniser: Recogniser, path: Path, data: bytes) -> Finding | None:
 # ---- scores ---------------------------------------------------------------------------------------------------------
 
 
-def _log(path: Path, data: bytes) -> Finding | None:
+def _log(file: _File) -> Finding | None:
     """The log of another tool."""
-    rows = read_log(path)
+    path = file.path
+    rows = read_log(path) if file.sheet is None else None
     if rows is None:
         return None
     systems, questions = list(dict.fromkeys(rows.systems)), dict.fromkeys(rows.questions)
@@ -145,43 +174,40 @@ def _log(path: Path, data: bytes) -> Finding | None:
     details += [f"{plural(len(metrics), 'metric')}: {few(metrics)}"] if metrics else []
     details += [plural(repeats, "repeat")] if repeats > 1 else []
     details += [str(warning) for warning in rows.warnings]
-    steps = _score_steps(path, systems, metrics)
+    steps = _score_steps(file, systems, metrics)
     finding = Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), steps)
-    return _skipping(finding) if _has_gaps(path) else finding
+    return _skipping(finding) if _has_gaps(file) else finding
 
 
-def _has_gaps(path: Path) -> bool:
+def _has_gaps(file: _File) -> bool:
     """Whether scores can be read only where missing ones are left out."""
-    from qassay.formats.scores import read_scores
-
     for missing in ("stop", "skip"):
         try:
-            read_scores(path, metric="all", missing=missing)
+            file.scores(metric="all", missing=missing)
         except InputError:
             continue
         return missing == "skip"
     return False
 
 
-def _scores(path: Path, data: bytes) -> Finding | None:
+def _scores(file: _File) -> Finding | None:
     """A table of scores, wide or long."""
-    from qassay.formats.scores import read_scores
-
+    path = file.path
     try:
-        tables = read_scores(path, metric="all")
+        tables = file.scores(metric="all")
     except OneSystemError:
-        tables = read_scores([f"{path.name.split('.')[0]}={path}"], metric="all")
+        tables = file.scores([f"{path.name.split('.')[0]}={path}"], metric="all")
     except InputError:
-        if data[:1] in (b"{", b"["):
+        if file.data[:1] in (b"{", b"["):
             raise
-        tables = read_scores(path, metric="all", missing="zero")  # a table with empty cells is a table of scores
-        return _with_gaps(path, tables)
-    return _table_of_scores(path, tables)
+        tables = file.scores(metric="all", missing="zero")  # a table with empty cells is a table of scores
+        return _with_gaps(file, tables)
+    return _table_of_scores(file, tables)
 
 
-def _with_gaps(path: Path, tables: ScoreTables) -> Finding:
+def _with_gaps(file: _File, tables: ScoreTables) -> Finding:
     """A table in which scores are missing: commands stop there without --missing."""
-    finding = _table_of_scores(path, tables)
+    finding = _table_of_scores(file, tables)
     advice = "; ".join(f"{option.purpose}: {option.on_command_line()}" for option in SKIP_OR_ZERO) + "."
     details = (
         f"{detail.replace(f' {COUNTED_AS_ZERO}', '')} {advice}" if COUNTED_AS_ZERO in detail else detail
@@ -196,54 +222,54 @@ def _skipping(finding: Finding) -> Finding:
     return replace(finding, steps=tuple(steps))
 
 
-def _table_of_scores(path: Path, tables: ScoreTables) -> Finding:
+def _table_of_scores(file: _File, tables: ScoreTables) -> Finding:
     first = next(iter(tables.matrices.values()))
     details = [f"{plural(len(first.runs), 'system')}: {few(first.runs)}"]
     details += [f"metrics: {few(tables.matrices)}"] if len(tables.matrices) > 1 else []
     details += dict.fromkeys(note for _, matrix in tables for note in matrix.notes)
     return Finding(
-        str(path),
+        str(file.path),
         "scores",
         f"contains scores: {tables.read}.",
         tuple(details),
-        _score_steps(path, first.runs, list(tables.matrices)),
+        _score_steps(file, first.runs, list(tables.matrices)),
     )
 
 
-def _score_steps(path: Path, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
+def _score_steps(file: _File, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
     """The commands for scores; those of one system are compared with another file."""
-    file = shlex.quote(str(path))
+    scores = file.quoted
     chosen = f" --metric {shlex.quote(metrics[0])}" if len(metrics) > 1 else ""
     if len(systems) < 2:
-        return (Step(f"qassay compare {file} OTHER{chosen}", "is it better than the system of another file"),)
+        return (Step(f"qassay compare {scores} OTHER{chosen}", "is it better than the system of another file"),)
     return (
-        Step(f"qassay compare {file}{chosen}", "which systems differ by more than chance"),
-        Step(f"qassay sensitivity {file}{chosen}", "how large a difference must be to repeat"),
-        Step(f"qassay plan {file}{chosen}", "how many questions a wanted difference needs"),
+        Step(f"qassay compare {scores}{chosen}", "which systems differ by more than chance"),
+        Step(f"qassay sensitivity {scores}{chosen}", "how large a difference must be to repeat"),
+        Step(f"qassay plan {scores}{chosen}", "how many questions a wanted difference needs"),
     )
 
 
 # ---- what import knows ----------------------------------------------------------------------------------------------
 
 
-def _importable(path: Path, data: bytes) -> Finding | None:
+def _importable(file: _File) -> Finding | None:
     """Questions, runs, judgments and the rest, as `import` recognises them."""
-    kind = kind_of(data, Setting(free_text=True))
+    path = file.path
+    kind = kind_of(file.data, Setting(free_text=True, sheet=file.sheet))
     if kind is None:
         return None
     if kind == "responses":
         try:
-            table = read_answers(parse_records(data, file=str(path)), {})
+            table = read_answers(file.table(), {})
         except InputError as error:
-            return _faulty_responses(path, error)
+            return _faulty_responses(file, error)
         if all(_is_id(row.question) for row in table.rows) and not table.has_ids:
             kind = "answers"
         else:
-            return _responses(path, table)
-    details, before = _contents(kind, path, data)
-    file = shlex.quote(str(path))
+            return _responses(file, table)
+    details, before = _contents(kind, file)
     purpose = "add it to an evaluation" + (" (--automatic: a program judged)" if kind == "judgments" else "")
-    steps = (*before, Step(f"qassay import {FOLDER} {file}", purpose))
+    steps = (*before, Step(f"qassay import {FOLDER} {file.quoted}", purpose))
     return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
 
 
@@ -251,12 +277,12 @@ def _is_id(text: str) -> bool:
     return not any(character.isspace() for character in text)
 
 
-def _responses(path: Path, table: AnswerTable) -> Finding:
+def _responses(file: _File, table: AnswerTable) -> Finding:
     """Answers with keys of people's own."""
     keys = [f"{name} in {key!r}" for name, key in table.keys.of.items()]
     details = [f"{table.records.form}, {plural(len(table.rows), 'row')}", f"keys: {', '.join(keys)}"]
     if table.answered:
-        systems = table.systems or [set_name(path)]
+        systems = table.systems or [set_name(file.path)]
         from_name = "" if table.systems else " (the file's name; --run names another)"
         details.append(f"{plural(len(systems), 'system')}: {few(systems)}{from_name}")
         if empty := sum(not (row.text or "").strip() for row in table.rows):
@@ -265,8 +291,7 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
         details.append("no ids: questions are known by their text")
     if table.keys.left_out:
         details.append(f"not used: {few(table.keys.left_out)}")
-    file = shlex.quote(str(path))
-    steps = [Step(f"qassay import {FOLDER} {file} --task qa", "make an evaluation of it")]
+    steps = [Step(f"qassay import {FOLDER} {file.quoted} --task qa", "make an evaluation of it")]
     if table.answered:
         steps.append(Step(f"qassay serve {FOLDER}", "judge the answers in the browser"))
     if table.answered and any(row.gold for row in table.rows):
@@ -274,19 +299,19 @@ def _responses(path: Path, table: AnswerTable) -> Finding:
             Step(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
         )
     contents = "answers in free text" if table.answered else "questions with gold answers"
-    return Finding(str(path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
+    return Finding(str(file.path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
 
 
-def _faulty_responses(path: Path, error: InputError) -> Finding:
+def _faulty_responses(file: _File, error: InputError) -> Finding:
     """Answers with something to decide or to correct before they can be imported."""
     details = [problem.message for problem in error.problems[:5]]
-    step = Step(f"qassay import {FOLDER} {shlex.quote(str(path))} --task qa", "when this is corrected, or with --map")
-    return Finding(str(path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
+    step = Step(f"qassay import {FOLDER} {file.quoted} --task qa", "when this is corrected, or with --map")
+    return Finding(str(file.path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
 
 
-def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]]:
+def _contents(kind: str, file: _File) -> tuple[list[str], list[Step]]:
     """The counts of a file of this kind, and the steps before its import."""
-    name = str(path)
+    name, data = str(file.path), file.data
     if kind == "questions":
         counts = parse_questions(data, file=name).questions.counts()
         fitting = [each for each in tasks.names() if counts.keys() <= tasks.task(each).types.keys()]
@@ -295,10 +320,10 @@ def _contents(kind: str, path: Path, data: bytes) -> tuple[list[str], list[Step]
         details += [f"tasks with such questions: {', '.join(fitting)}"] if fitting else []
         return details, [Step(f"qassay init {FOLDER} --task {task_name}", "make an evaluation for them")]
     if kind == "run":
-        check = Step(f"qassay check {shlex.quote(name)} --in {FOLDER}", "find errors before it is added")
+        check = Step(f"qassay check {file.quoted} --in {FOLDER}", "find errors before it is added")
         return _lines(data), [check]
     if kind in ("judgments", "nuggets", "answers"):
-        return _counted(kind, parse_records(data, file=name)), []
+        return _counted(kind, file.table()), []
     return _lines(data), []
 
 
@@ -306,9 +331,9 @@ def _lines(data: bytes) -> list[str]:
     return [plural(sum(bool(line.strip()) for line in data.split(b"\n")), "line")]
 
 
-def _counted(kind: str, records: Records) -> list[str]:
+def _counted(kind: str, table: Table) -> list[str]:
     """Numbers of rows and questions, labels and runs."""
-    rows = [row for _, row in records.rows]
+    rows = [row for _, row in table.rows()]
     questions = {str(row.get("question", row.get("id"))) for row in rows}
     details = [f"{plural(len(rows), 'row')} about {plural(len(questions), 'question')}"]
     for key, noun in (*((name, "label") for name in dict.fromkeys((*LABEL_FIELDS, *_LABELS))), ("run", "run")):
@@ -321,12 +346,12 @@ def _counted(kind: str, records: Records) -> list[str]:
 # ---- everything else ------------------------------------------------------------------------------------------------
 
 
-def _documents(path: Path, data: bytes) -> Finding | None:
+def _documents(file: _File) -> Finding | None:
     """Documents of a collection."""
-    if data.removeprefix(files.BOM).lstrip()[:5].lower() != b"<doc>":
+    if file.data.removeprefix(files.BOM).lstrip()[:5].lower() != b"<doc>":
         return None
-    step = Step(f"cp {shlex.quote(str(path))} {FOLDER}/collection/", "make it part of the collection")
-    return Finding(str(path), "documents", "contains documents.", (), (step,))
+    step = Step(f"cp {file.quoted} {FOLDER}/collection/", "make it part of the collection")
+    return Finding(str(file.path), "documents", "contains documents.", (), (step,))
 
 
 def _folder(path: Path) -> Finding:
@@ -345,34 +370,31 @@ def _folder(path: Path) -> Finding:
     return Finding(str(path), "evaluation", f"is an evaluation with the task {task.name}: {task.title}.", (), steps)
 
 
-def _unknown(path: Path, data: bytes) -> Finding:
+def _unknown(file: _File) -> Finding:
     """A file of no known kind: its columns, and what to say about them."""
-    file = shlex.quote(str(path))
     steps: tuple[Step, ...] = ()
     try:
-        columns = parse_records(data, file=str(path)).columns()
+        columns = file.table().names()
         is_table = len(columns) > 1
         details = [f"keys: {few(columns, 12)}"] if is_table else []
     except InputError as error:
-        is_table = files.named_form(str(path)) is not None  # a workbook, which is read as scores alone
+        is_table = is_binary(file.data)
         details = [] if is_table else [str(problem) for problem in error.problems[:1]]
-    if is_table and (fault := _not_scores(path)):
+    if is_table and (fault := _not_scores(file)):
         details.append(f"no scores that can be read: {fault}")
-        steps = (Step(f"qassay compare {file}", "when this is corrected, if it contains scores"),)
+        steps = (Step(f"qassay compare {file.quoted}", "when this is corrected, if it contains scores"),)
     steps = (
         *steps,
-        Step(f"qassay import {FOLDER} {file} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
-        Step(f"qassay import {FOLDER} {file} --as KIND", f"if it is one of {', '.join(KINDS)}"),
+        Step(f"qassay import {FOLDER} {file.quoted} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
+        Step(f"qassay import {FOLDER} {file.quoted} --as KIND", f"if it is one of {', '.join(KINDS)}"),
     )
-    return Finding(str(path), "unknown", "is not recognised.", tuple(details), steps)
+    return Finding(str(file.path), "unknown", "is not recognised.", tuple(details), steps)
 
 
-def _not_scores(path: Path) -> str:
+def _not_scores(file: _File) -> str:
     """The first reason why a table cannot be read as scores."""
-    from qassay.formats.scores import read_scores
-
     try:
-        read_scores(path, missing="zero")
+        file.scores(missing="zero")
     except InputError as error:
         return with_way_out(error.problems[0].message, error.problems[0].way_out, Remedy.on_command_line)
     return ""

@@ -50,8 +50,9 @@ from qassay.formats.columns import (
 )
 from qassay.formats.fields import plain_name
 from qassay.formats.files import path_of
-from qassay.formats.grid import Grid, read_grid
 from qassay.formats.metrics import is_cost, with_direction
+from qassay.formats.tables import read_table
+from qassay.formats.tables.table import Table
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
@@ -82,13 +83,13 @@ def read_matrix(
     `qassay.scores` reads every other form as well.
     """
     file = path_of(path, "read_matrix", "For scores in memory: qassay.scores(frame)")
-    matrix = wide_matrix(read_grid(file), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
+    matrix = wide_matrix(read_table(file).in_text(), runs_as_rows=runs_as_rows, missing=missing, measure=measure)
     matrix = with_direction(matrix, ())
     return matrix if series_from is None else average_series(matrix, series_from)
 
 
 def wide_matrix(
-    grid: Grid,
+    table: Table,
     *,
     runs_as_rows: bool = False,
     missing: Missing = "stop",
@@ -100,36 +101,36 @@ def wide_matrix(
 
     `question` names the column of the ids of the units; `systems` are the columns, or rows, to take, where not all are.
     """
-    question = question or grid.ids
-    grid, costs = (_chosen_rows(grid, systems), []) if runs_as_rows else _chosen_columns(grid, question, systems)
-    labelled = _label(grid, runs_as_rows=runs_as_rows, question=question)
-    numbers = _numbers(grid, labelled)
-    values, bad = _parse(grid, labelled, numbers)
+    question = question or table.ids
+    table, costs = (_chosen_rows(table, systems), []) if runs_as_rows else _chosen_columns(table, question, systems)
+    labelled = _label(table, runs_as_rows=runs_as_rows, question=question)
+    numbers = _numbers(table, labelled)
+    values, bad = _parse(table, labelled, numbers)
     keeps_empty = runs_as_rows or systems is not None
     labelled, values, bad, texts = _without_text(
-        grid, labelled, values, bad, runs_as_rows=runs_as_rows, keeps_empty=keeps_empty
+        table, labelled, values, bad, runs_as_rows=runs_as_rows, keeps_empty=keeps_empty
     )
     if systems is None and not runs_as_rows:
-        refuse_metrics(grid, labelled.names)
-    _refuse(grid, labelled, bad, complaint, stop=missing == "stop")
-    _refuse(grid, labelled, np.abs(values) > LARGEST_SCORE, too_large)
+        refuse_metrics(table, labelled.names)
+    _refuse(table, labelled, bad, complaint, stop=missing == "stop")
+    _refuse(table, labelled, np.abs(values) > LARGEST_SCORE, too_large)
     scores, holes = (values, bad) if runs_as_rows else (values.T, bad.T)
     runs, units = labelled.rows, labelled.names
     if not runs_as_rows:
         runs, units = units, runs
-        _refuse_ids(grid, runs, scores, holes)
+        _refuse_ids(table, runs, scores, holes)
     matrix = ScoreMatrix(
         runs=runs,
         units=units,
         values=np.ascontiguousarray(np.where(holes, 0.0, scores)),
         measure=measure,
         denominator=common_denominator(values[~bad], numbers.digits, units=len(units)),
-        notes=(*grid.notes, *left_out_note([*costs, *texts]), *numbers.notes),
+        notes=(*table.notes, *left_out_note([*costs, *texts]), *numbers.notes),
         unit_name=("question", "questions") if runs_as_rows else labelled.unit_name,
     )
     if holes.any():
-        notes_on_text = text_among(grid.columns[labelled.places[j]][i] for i, j in np.argwhere(bad).tolist())
-        matrix = _fill(matrix, holes, missing, grid.file)
+        notes_on_text = text_among(table.columns[labelled.places[j]][i] for i, j in np.argwhere(bad).tolist())
+        matrix = _fill(matrix, holes, missing, table.file)
         matrix = replace(matrix, notes=(*matrix.notes, *notes_on_text))
     return matrix
 
@@ -201,10 +202,10 @@ class _Labelled:
     unit_name: tuple[str, str]
 
 
-def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | None) -> tuple[Grid, list[str]]:
+def _chosen_columns(table: Table, question: str | None, systems: Sequence[str] | None) -> tuple[Table, list[str]]:
     """The table with its ids first and without columns of costs, or with the chosen systems alone."""
-    header = [name.strip() for name in grid.header]
-    ids = id_column(grid, question)
+    header = table.header
+    ids = id_column(table, question)
     # Beside a column of ids, a first column without a name is the running number that pandas writes.
     running = 0 if ids not in (0, None) and is_index(plain_name(header[0])) else None
     scores = [place for place in range(len(header)) if place not in (ids, running)]
@@ -217,50 +218,52 @@ def _chosen_columns(grid: Grid, question: str | None, systems: Sequence[str] | N
     else:
         costs = [header[place] for place in scores if is_cost(header[place])]
         scores = [place for place in scores if not is_cost(header[place])] or scores
-    return grid.with_columns([*([] if ids is None else [ids]), *scores]), costs
+    return table.with_columns([*([] if ids is None else [ids]), *scores]), costs
 
 
-def _chosen_rows(grid: Grid, systems: Sequence[str] | None) -> Grid:
+def _chosen_rows(table: Table, systems: Sequence[str] | None) -> Table:
     """The table of one row per system with the chosen systems alone."""
     if systems is None:
-        return grid
-    names = [name.strip() for name in grid.column(0)]
+        return table
+    names = [name.strip() for name in table.column(0)]
     for name in systems:
         if name not in names:
             raise unknown("system", name, names)
-    return grid.with_rows([row for row, name in enumerate(names) if name in systems])
+    return table.with_rows([row for row, name in enumerate(names) if name in systems])
 
 
-def _label(grid: Grid, *, runs_as_rows: bool, question: str | None) -> _Labelled:
+def _label(table: Table, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
-    header = [name.strip() for name in grid.header]
+    header = table.header
     if not runs_as_rows:
-        _refuse_scores_as_names(grid, header)
+        _refuse_scores_as_names(table, header)
     has_names = plain_name(header[0]) in (RUN_HEADERS if runs_as_rows else UNIT_HEADERS) or (
         question is not None and header[0] == question
     )
     if runs_as_rows and not has_names:
         message = f"the first column is {header[0]!r}; with runs as rows its header is empty, run, tag or system"
-        raise InputError(grid.problem(message))
-    rows = [name.strip() for name in grid.column(0)] if has_names else [str(i + 1) for i in range(grid.size)]
+        raise InputError(table.problem(message))
+    rows = [name.strip() for name in table.column(0)] if has_names else [str(i + 1) for i in range(table.size)]
     columns = header[1:] if has_names else header
-    problems = Problems(_names(grid, columns, "column", runs=not runs_as_rows))
-    problems += _names(grid, rows, "row", runs=runs_as_rows)
+    problems = Problems(_names(table, columns, "column", runs=not runs_as_rows))
+    problems += _names(table, rows, "row", runs=runs_as_rows)
     if not columns:
-        problems.append(grid.problem(f"no {'questions' if runs_as_rows else 'systems'}: the table has only one column"))
+        problems.append(
+            table.problem(f"no {'questions' if runs_as_rows else 'systems'}: the table has only one column")
+        )
     if not rows:
-        problems.append(grid.problem(f"no {'systems' if runs_as_rows else 'questions'}: the table has only a header"))
+        problems.append(table.problem(f"no {'systems' if runs_as_rows else 'questions'}: the table has only a header"))
     if runs_as_rows:
-        problems += [grid.problem(sums_up("column", columns[i]), line=grid.header_line) for i in summaries(columns)]
+        problems += [table.problem(sums_up("column", columns[i]), line=table.header_line) for i in summaries(columns)]
     elif has_names:
-        problems += [grid.problem(sums_up("row", rows[i]), line=grid.line(i)) for i in summaries(rows)]
+        problems += [table.problem(sums_up("row", rows[i]), line=table.line(i)) for i in summaries(rows)]
     if problems:
         raise InputError(problems)
     places = tuple(range(int(has_names), len(header)))
     return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if has_names else ""))
 
 
-def _refuse_scores_as_names(grid: Grid, header: Sequence[str]) -> None:
+def _refuse_scores_as_names(table: Table, header: Sequence[str]) -> None:
     """Stop where the first line has scores in place of names: numbers, with decimals, and no known name of ids."""
     numbers = [name for name in header[1:] if not math.isnan(number(name))]
     if plain_name(header[0]) not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
@@ -270,10 +273,10 @@ def _refuse_scores_as_names(grid: Grid, header: Sequence[str]) -> None:
             "the first line has numbers where names of systems belong. Add a line with names above it, such as "
             f"{example}"
         )
-        raise InputError(grid.problem(message, line=grid.header_line))
+        raise InputError(table.problem(message, line=table.header_line))
 
 
-def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
+def _names(table: Table, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
     """The faults of the names along one axis."""
     if all(names) and len(set(names)) == len(names):
         return
@@ -281,44 +284,44 @@ def _names(grid: Grid, names: Sequence[str], axis: str, *, runs: bool) -> Iterat
     places: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         places.setdefault(name, []).append(i)
-    offset = 1 if axis == "row" else 1 + len(grid.header) - len(names)
+    offset = 1 if axis == "row" else 1 + len(table.header) - len(names)
     for name, where in places.items():
-        line = grid.line(where[-1]) if axis == "row" else grid.header_line
-        numbers = few((str(grid.line(i) if axis == "row" else i + offset) for i in where[:21]), 20)
-        axis_word = "column" if axis == "column" else "row" if grid.lines is None else "line"
+        line = table.line(where[-1]) if axis == "row" else table.header_line
+        numbers = few((str(table.line(i) if axis == "row" else i + offset) for i in where[:21]), 20)
+        axis_word = "column" if axis == "column" else "row" if table.lines is None else "line"
         if not name:
-            yield grid.problem(f"{axis_word}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
+            yield table.problem(f"{axis_word}{'s' * (len(where) > 1)} {numbers}: no {kind}", line=line)
         elif len(where) > 1:
             repeats = () if runs or axis == "column" else (Remedy("repeats", "rows", "If these are repeats"),)
             message = f"{kind} {name!r} is there {len(where)} times, in {axis_word}s {numbers}"
-            yield grid.problem(message, *repeats, line=line)
+            yield table.problem(message, *repeats, line=line)
 
 
-def _numbers(grid: Grid, labelled: _Labelled) -> Numbers:
+def _numbers(table: Table, labelled: _Labelled) -> Numbers:
     """The different values of the table's cells, in words."""
-    texts = {cell for column in map(grid.column, labelled.places) for cell in column}
+    texts = {cell for column in map(table.column, labelled.places) for cell in column}
     grades = not GRADES.keys().isdisjoint(texts) and all(
-        is_grades(column) for column in map(grid.column, labelled.places) if not GRADES.keys().isdisjoint(column)
+        is_grades(column) for column in map(table.column, labelled.places) if not GRADES.keys().isdisjoint(column)
     )
-    return read_numbers(texts, grades=grades, decimal_commas=grid.decimal_commas)
+    return read_numbers(texts, grades=grades, decimal_commas=table.decimal_commas)
 
 
-def _parse(grid: Grid, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
+def _parse(table: Table, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
     """The numbers in the order of the file, and which cells are none."""
     values = np.empty((len(labelled.rows), len(labelled.names)))
     for place, column in zip(labelled.places, values.T, strict=True):
-        column[:] = np.fromiter(map(numbers.known.__getitem__, grid.column(place)), np.float64, grid.size)
+        column[:] = np.fromiter(map(numbers.known.__getitem__, table.column(place)), np.float64, table.size)
     return values, np.isnan(values)
 
 
 def _without_text(
-    grid: Grid, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
+    table: Table, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
 ) -> tuple[_Labelled, Floats, Booleans, list[str]]:
     """The table without columns of text: those without a number in which two cells or more say something.
 
     A blank column goes too, unless it was named or no column has numbers; one of NA is a run without scores.
     """
-    without = {j: grid.column(labelled.places[j]) for j in np.flatnonzero(bad.all(axis=0)).tolist()}
+    without = {j: table.column(labelled.places[j]) for j in np.flatnonzero(bad.all(axis=0)).tolist()}
     drops_blank = not keeps_empty and not bad.all()
     texts = [
         j
@@ -327,19 +330,19 @@ def _without_text(
     ]
     if len(texts) < len(labelled.names):
         # A system whose scores are written in another way is not a column of text, nor are its scores missing.
-        meant = [j for j in texts if are_meant_numbers(grid.column(labelled.places[j]))]
-        _refuse(grid, labelled, bad & np.isin(np.arange(len(labelled.names)), meant), complaint)
+        meant = [j for j in texts if are_meant_numbers(table.column(labelled.places[j]))]
+        _refuse(table, labelled, bad & np.isin(np.arange(len(labelled.names)), meant), complaint)
     if not texts:
         return labelled, values, bad, []
     if 0 in texts and labelled.places[0] == 0:
-        message, option = _not_scores(grid.header[0].strip())
-        raise InputError(grid.problem(message, option, line=grid.header_line))
+        message, option = _not_scores(table.header[0])
+        raise InputError(table.problem(message, option, line=table.header_line))
     columns = [j for j in range(len(labelled.names)) if j not in texts]
     names = [labelled.names[j] for j in texts]
     if not columns:
         noun = "questions" if runs_as_rows else "systems"
         message = f"no column has numbers, so there are no {noun}. Columns: {few(names)}"
-        raise InputError(grid.problem(f"{message}{_what_to_write(grid, labelled)}", line=grid.header_line))
+        raise InputError(table.problem(f"{message}{_what_to_write(table, labelled)}", line=table.header_line))
     labels = replace(
         labelled,
         names=tuple(labelled.names[j] for j in columns),
@@ -348,9 +351,9 @@ def _without_text(
     return labels, values[:, columns], bad[:, columns], names
 
 
-def _what_to_write(grid: Grid, labelled: _Labelled) -> str:
+def _what_to_write(table: Table, labelled: _Labelled) -> str:
     """Advice on texts that may be meant as scores: percentages, decimal commas, and grades, of which there are few."""
-    texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in grid.column(place))
+    texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in table.column(place))
     stated = [text for text in texts if not is_absent(text)]
     if advice := meant_number(stated[0]):
         return f". For {stated[0]!r} {advice}"
@@ -369,21 +372,21 @@ def common_denominator(values: Floats, digits: int, *, units: int) -> int | None
 
 
 def _refuse(
-    grid: Grid, labelled: _Labelled, bad: Booleans, fault_of: Callable[[str], str], *, stop: bool = True
+    table: Table, labelled: _Labelled, bad: Booleans, fault_of: Callable[[str], str], *, stop: bool = True
 ) -> None:
     """Stop at every cell that is not a score, unless a rule for missing scores is chosen; `fault_of` says why."""
     problems = Problems()
     places = np.argwhere(bad) if stop else np.empty((0, 2), dtype=np.int64)
     for i, j in places[:MOST_KEPT].tolist():
-        cell = grid.columns[labelled.places[j]][i].strip()
+        cell = table.columns[labelled.places[j]][i].strip()
         message = f"row {labelled.rows[i]}, column {labelled.names[j]}: {fault_of(cell)}"
-        problems.append(grid.problem(message, *way_out(cell), line=grid.line(i)))
-    problems.beyond[grid.file] += max(0, len(places) - MOST_KEPT)
+        problems.append(table.problem(message, *way_out(cell), line=table.line(i)))
+    problems.beyond[table.file] += max(0, len(places) - MOST_KEPT)
     if problems:
         raise InputError(problems)
 
 
-def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans) -> None:
+def _refuse_ids(table: Table, runs: Sequence[str], scores: Floats, holes: Booleans) -> None:
     """Stop where the first run looks like the ids of the units: all different whole numbers, off the others' scale."""
     first, others = scores[0], scores[1:]
     if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:
@@ -394,7 +397,7 @@ def _refuse_ids(grid: Grid, runs: Sequence[str], scores: Floats, holes: Booleans
             f"the column {runs[0]!r} looks like the ids of the questions, not like a system. Call it one of {known}"
         )
         option = Remedy("question_column", runs[0], "Or say that it has the ids")
-        raise InputError(grid.problem(message, option, line=grid.header_line))
+        raise InputError(table.problem(message, option, line=table.header_line))
 
 
 def _not_scores(header: str) -> tuple[str, Remedy]:

@@ -10,6 +10,9 @@ LONGEST_NAME = 200
 # The longest file name that the usual file systems take, in bytes.
 LONGEST_FILE_NAME = 255
 
+# Endings of the names of tables.
+TABLE_SUFFIXES = (".jsonl", ".json", ".ndjson", ".tsv", ".csv", ".parquet", ".arrow", ".feather", ".xlsx")
+
 
 def file_name(name: str) -> str:
     """A tag or set name as a file name: every character outside `A-Za-z0-9._-` becomes %XX.
@@ -31,7 +34,7 @@ def set_name(path: str | Path) -> str:
     ('llm:gpt', 'v1.txt')
     """
     stem = PurePath(path).name.removesuffix(".gz").removesuffix(".zst")
-    for suffix in (".jsonl", ".json", ".txt", ".run", ".rte", ".tsv", ".csv", ".parquet", ".xml", ".sgml", ".jl"):
+    for suffix in (*TABLE_SUFFIXES, ".txt", ".run", ".rte", ".xml", ".sgml", ".jl"):
         if stem.endswith(suffix) and stem != suffix:
             stem = stem.removesuffix(suffix)
             break

@@ -25,7 +25,8 @@ from qassay.formats.nist import (
     looks_like_doc,
 )
 from qassay.formats.questions import looks_like_xml
-from qassay.formats.records import PARQUET, cells_of, header_of, parse_records
+from qassay.formats.tables import decode_text, is_binary, parse_table
+from qassay.formats.tables.separated import first_rows
 from qassay.judging import VERDICT_FIELDS
 
 # Every kind, with what a person calls it.
@@ -70,13 +71,14 @@ _QUESTION_ID = re.compile(r"[0-9][\w.:-]*")
 @dataclass(frozen=True)
 class Setting:
     """Help to recognise a file: the ids of the known questions, whether the task takes answers in free text, and
-    what the user says that the keys of tables contain, and that the encoding is.
+    what the user says that the keys of tables contain, the encoding, and the sheet of a workbook.
     """
 
     questions: Container[str] = ()
     free_text: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
+    sheet: str | None = None
 
 
 def recognise(path: Path, *, asked: str | None = None, setting: Setting | None = None, file: str | None = None) -> str:
@@ -86,17 +88,18 @@ def recognise(path: Path, *, asked: str | None = None, setting: Setting | None =
         raise unknown("kind of file", asked, KINDS)
     if asked is not None and asked not in _NIST:
         return asked
-    data = files.read_bytes(path)
-    if setting is not None and setting.encoding is not None and not data.startswith(PARQUET):
-        data = files.decode(data, file=name, encoding=setting.encoding).encode()
+    setting = setting or Setting()
+    data = in_utf_8(files.read_bytes(path), name, setting.encoding)
     kind = kind_of(data, setting)
     if asked is None:
         if kind is None and files.utf_16(data):
             raise InputError(files.undecodable(data, file=name))
         if kind is None:
+            if is_binary(data):
+                parse_table(data, file=name, sheet=setting.sheet)  # what is wrong with it is said first
             raise InputError(Problem("syntax", _refusal(data, name), name))
         return kind
-    table = asked == "judgments" and (kind == "responses" or data.startswith(PARQUET))
+    table = asked == "judgments" and (kind == "responses" or is_binary(data))
     if _begins(data).startswith((b"{", b"[")) or kind == asked or table:
         return asked
     if kind in _NIST[asked]:
@@ -106,10 +109,16 @@ def recognise(path: Path, *, asked: str | None = None, setting: Setting | None =
     raise UsageError(f"{name}: cannot tell the form of these judgments; say --as {', --as '.join(_NIST[asked])}")
 
 
+def in_utf_8(data: bytes, name: str, encoding: str | None) -> bytes:
+    """The bytes of a file, those of a text in UTF-8: it may have another encoding, or the mark of UTF-16."""
+    is_other = encoding is not None or (files.utf_16(data) == "utf-16" and not looks_like_xml(data))  # XML says its own
+    return decode_text(data, file=name, encoding=encoding).encode() if is_other and not is_binary(data) else data
+
+
 def kind_of(data: bytes, setting: Setting | None = None) -> str | None:
     """The kind of a file with these bytes; None where they could be several."""
     setting = setting or Setting()
-    if data.startswith(PARQUET) or _begins(data).startswith(b"["):
+    if is_binary(data) or _begins(data).startswith(b"["):
         return _table_kind(data, setting)
     if looks_like_xml(data):
         return "questions"
@@ -137,25 +146,24 @@ def kind_of(data: bytes, setting: Setting | None = None) -> str | None:
 
 
 def _table_kind(data: bytes, setting: Setting) -> str | None:
-    """The kind of a table that is not lines of text: Parquet, or a JSON list."""
+    """The kind of a table that is not lines of text: Parquet, a workbook, or a JSON list."""
     try:
-        records = parse_records(data, file="")
+        table = parse_table(data, file="", sheet=setting.sheet)
+        first = next((row for _, row in table.rows()), {})
     except InputError:
         return None
-    first = records.rows[0][1] if records.rows else {}
-    kind = row_kind(first) if records.form == "JSON list" else None
+    kind = row_kind(first) if table.form == "JSON list" else None
     if kind == "judgments":
         return kind
-    return _columns_kind(records.columns(), first, setting)
+    return _columns_kind(table.names(), first, setting)
 
 
 def _header_kind(head: Sequence[str], setting: Setting) -> str | None:
     """The kind of CSV, by the names in its first line."""
-    names, separator = header_of(head[0])
-    if len(names) < 2 or len(head) < 2:
+    rows, _ = first_rows("\n".join(head))
+    if len(rows) < 2 or len(rows[0]) < 2:
         return None
-    cells = cells_of(head[1], separator)
-    return _columns_kind(names, dict(zip(names, cells, strict=False)), setting)
+    return _columns_kind(rows[0], dict(zip(rows[0], rows[1], strict=False)), setting)
 
 
 def _columns_kind(columns: Collection[str], row: Mapping[str, Any], setting: Setting) -> str | None:
@@ -164,10 +172,10 @@ def _columns_kind(columns: Collection[str], row: Mapping[str, Any], setting: Set
 
 def _is_other_table(head: Sequence[str]) -> bool:
     """Whether these are lines of CSV with names in the first: their texts may look like fixed fields."""
-    names, separator = header_of(head[0])
-    if separator == "\t" or len(names) < 3 or len(head) < 2 or len(names[0].split()) > 1:
+    rows, separator = first_rows("\n".join(head), len(head))
+    if separator == "\t" or len(rows) < 2 or len(rows[0]) < 3 or len(rows[0][0].split()) > 1:
         return False
-    return _share(len(cells_of(line, separator)) == len(names) for line in head[1:]) > 0.9
+    return _share(len(row) == len(rows[0]) for row in rows[1:]) > 0.9
 
 
 def _json_kind(head: Sequence[str], setting: Setting) -> str | None:
@@ -307,7 +315,7 @@ def _refusal(data: bytes, name: str) -> str:
     start = _begins(data)
     if not start:
         return "is empty"
-    if b"\0" in data[:_HEAD]:
+    if b"\0" in data[:_HEAD] and not is_binary(data):
         return files.not_as_named(name, data) or "is not a text file"
     if start.startswith(b"["):
         return "is a JSON list of objects that are neither answers nor judgments; name their keys with --map"

@@ -19,13 +19,14 @@ from qassay.errors import InputError, Problem, Remedy, UsageError, few, unknown
 from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
 from qassay.formats.columns import Columns, OneSystemError, Roles, find_roles, unit_name, with_scores
 from qassay.formats.fields import own_rows
-from qassay.formats.frames import FILE, memory_grid
-from qassay.formats.grid import Grid, read_grid
 from qassay.formats.long import is_long, long_rows
 from qassay.formats.matrix import Missing, average_series, wide_matrix
 from qassay.formats.metrics import ALL, check_stated, is_cost, with_direction
 from qassay.formats.score_rows import ScoreRows
 from qassay.formats.sources import Source, listed_sources
+from qassay.formats.tables import read_table
+from qassay.formats.tables.memory import FILE, memory_table
+from qassay.formats.tables.table import Table
 from qassay.matrix import ScoreMatrix
 from qassay.tables import plural
 
@@ -78,6 +79,7 @@ def read_scores(
     runs_as_rows: bool = False,
     series_from: str | None = None,
     lower_is_better: Collection[str] = (),
+    sheet: str | None = None,
 ) -> ScoreTables:
     """Read scores in any form: the systems, the questions, and one score matrix per metric.
 
@@ -89,7 +91,7 @@ def read_scores(
     for a question ("stop", "zero", "skip"); repeats: "rows" counts several rows of one question and system as
     repeats; columns: names of the columns `question`, `system`, `score`, `repeat`, `metric`; runs_as_rows: a wide
     table has one row per system; series_from: a regular expression whose first group, found in a question's id, names
-    its series; lower_is_better: the metrics whose lower scores are better, or "all".
+    its series; lower_is_better: the metrics whose lower scores are better, or "all"; sheet: the sheet of a workbook.
     """
     stated = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
     listed = listed_sources(sources)
@@ -99,7 +101,7 @@ def read_scores(
         check_stated(stated, [matrix.measure])
         tables = ScoreTables({matrix.measure: with_direction(matrix, stated) if stated else matrix})
     else:
-        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows, stated).read(listed)
+        tables = _Reader(metric, systems, missing, repeats, chosen, runs_as_rows, stated, sheet).read(listed)
     if series_from is not None:
         tables = replace(tables, matrices={name: _in_series(matrix, series_from) for name, matrix in tables})
     return tables
@@ -134,7 +136,7 @@ class _Table:
     """A table with the roles of its columns."""
 
     source: Source
-    grid: Grid
+    grid: Table
     roles: Roles
 
 
@@ -149,6 +151,7 @@ class _Reader:
     columns: Columns
     runs_as_rows: bool
     lower_is_better: Collection[str]
+    sheet: str | None
 
     def read(self, sources: Sequence[Source]) -> ScoreTables:
         """The score matrices of the sources."""
@@ -174,20 +177,23 @@ class _Reader:
         if isinstance(content, ScoreMatrix):
             return Part(_matrix_rows(content), source.name, source.stem)
         if isinstance(content, Path):
-            from qassay.formats.foreign import read_log
-
             if content.is_dir():
                 from qassay.formats.folder import open_folder
 
                 open_folder(content)
                 message = "is an evaluation, not a file of scores; score it first"
                 raise InputError(Problem("configuration", message, str(content)))
-            rows = read_log(content)
-            if rows is not None:
-                return Part(rows, source.name, source.stem)
-            grid = read_grid(content)
+            if self.sheet is None:
+                from qassay.formats.foreign import read_log
+
+                rows = read_log(content)
+                if rows is not None:
+                    return Part(rows, source.name, source.stem)
+            grid = read_table(content, sheet=self.sheet).in_text()
         else:
-            grid = memory_grid(content)
+            if self.sheet is not None:
+                raise UsageError(f"a sheet is part of an Excel workbook; this is a {type(content).__name__}")
+            grid = memory_table(content).in_text()
         kind = None if self.columns.are_given or self.systems else own_rows(grid.header)
         if kind is not None:
             message = f"contains {kind}, not scores: import it into an evaluation, and score that"
@@ -195,13 +201,12 @@ class _Reader:
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
         return _Table(source, grid, self._for_metric(grid, roles))
 
-    def _for_metric(self, grid: Grid, roles: Roles) -> Roles:
+    def _for_metric(self, grid: Table, roles: Roles) -> Roles:
         """The roles where the metric is a column: its scores are then taken, and not those of a column called score."""
-        header = [name.strip() for name in grid.header]
-        if self.metric is None or self.metric not in header or roles.metric is not None or self.columns.score:
+        if self.metric is None or self.metric not in grid.header or roles.metric is not None or self.columns.score:
             return roles
         chosen = roles.names_scores or is_cost(self.metric)
-        return replace(roles, scores=(header.index(self.metric),), names_scores=False) if chosen else roles
+        return replace(roles, scores=(grid.header.index(self.metric),), names_scores=False) if chosen else roles
 
     def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""
@@ -232,7 +237,7 @@ class _Reader:
             matrix = self._beside_others(matrix, table.grid)
         return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
 
-    def _beside_others(self, chosen: ScoreMatrix, grid: Grid) -> ScoreMatrix:
+    def _beside_others(self, chosen: ScoreMatrix, grid: Table) -> ScoreMatrix:
         """The matrix of the chosen systems of a wide table, with what the others tell of it, where they are systems.
 
         Columns that go beyond 0 to 1 are not systems beside those that do not.
@@ -251,7 +256,7 @@ class _Reader:
             for table in loaded
         ]
         tables = [table for table in loaded if isinstance(table, _Table)]
-        names = [{table.grid.header[place].strip() for place in table.roles.scores} for table in tables]
+        names = [{table.grid.header[place] for place in table.roles.scores} for table in tables]
         shared = len(loaded) > 1 and (len(tables) < len(loaded) or bool(set.intersection(*names)))
         parts = []
         for table in loaded:
@@ -259,10 +264,9 @@ class _Reader:
                 parts.append(table)
                 continue
             has_name = table.source.name is not None
-            header = [name.strip() for name in table.grid.header]
             is_wide = not is_long(table.grid, table.roles, self.columns)
             # A wide table of metrics comes here only where all of them are asked for.
-            metrics = shared or has_name or self.metric in header or (self.metric == ALL and is_wide)
+            metrics = shared or has_name or self.metric in table.grid.header or (self.metric == ALL and is_wide)
             rows = long_rows(
                 table.grid,
                 table.roles,

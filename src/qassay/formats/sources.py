@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from qassay.errors import UsageError
-from qassay.formats.frames import FILE, is_rows
+from qassay.formats.names import TABLE_SUFFIXES
+from qassay.formats.tables.memory import FILE, is_rows
 
 # Extensions that are not part of the name of a system.
-SUFFIXES = (
-    ".gz", ".zst", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".xlsx", ".json", ".jsonl", ".ndjson",
-    ".eval",
-)  # fmt: skip
+SUFFIXES = (".gz", ".zst", ".txt", ".eval", *TABLE_SUFFIXES)
 
 
 @dataclass(frozen=True)

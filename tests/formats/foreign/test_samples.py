@@ -237,6 +237,13 @@ def test_ragas_frames_have_the_means_that_ragas_prints(name: str) -> None:
     assert {metric: f"{mean:.4f}" for metric, mean in means(rows).items()} == by_tool
 
 
+def test_a_frame_that_a_spreadsheet_saved_is_the_same_log(tmp_path: Path) -> None:
+    source = folder("ragas") / "beta.csv"
+    path = tmp_path / source.name
+    path.write_bytes(("sep=,\r\n" + source.read_text(encoding="utf-8")).encode("utf-16"))
+    assert scores(read(path)) == scores(read(source))
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_ir_measures_and_trec_eval_agree_with_their_own_means(system: str) -> None:
     precise = read(folder("ir_measures") / f"{system}.jsonl")

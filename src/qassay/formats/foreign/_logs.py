@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +15,9 @@ import msgspec
 from qassay.errors import InputError, Problem
 from qassay.formats import files
 from qassay.formats.foreign import _names
-from qassay.tables import plural
+from qassay.formats.tables import parse_table
+from qassay.formats.tables.json_rows import tolerant
+from qassay.formats.tables.separated import first_rows
 
 Record = TypeVar("Record")
 
@@ -37,7 +36,7 @@ def warning(path: Path, message: str) -> Problem:
     return Problem("syntax", message, str(path))
 
 
-def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line: int | None = None) -> Record:
+def decode(content: bytes, kind: type[Record], path: Path, remedy: str) -> Record:
     """JSON as a record of this kind, whose other fields are ignored.
 
     NaN and Infinity, which are not JSON but which Python's own writer writes, are read too.
@@ -45,33 +44,17 @@ def decode(content: bytes, kind: type[Record], path: Path, remedy: str, *, line:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
+        raise refuse(path, f"{_place(error)} {remedy}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _tolerant(content, path, remedy, line)
+        pass
     try:
-        return msgspec.convert(value, type=kind)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise refuse(path, f"{_place(error)} {remedy}", line=line) from None
-
-
-def _tolerant(content: bytes, path: Path, remedy: str, line: int | None) -> Any:
-    try:
-        value = json.loads(content.decode("utf-8"))
-        if b"\\ud" in content.lower():
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return value
-    except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if line is not None else f"line {error.lineno}, column {error.colno}"
-        cut = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        reason = "the text ends too early" if cut else error.msg
-        raise refuse(path, f"is not JSON at {place}: {reason}. {remedy}", line=line) from None
+        return msgspec.convert(tolerant(content.decode("utf-8")), type=kind)
     except UnicodeDecodeError as error:
-        raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}", line=line) from None
-    except UnicodeEncodeError:
-        raise refuse(path, f"a text has half a character (a lone surrogate). {remedy}", line=line) from None
-    except (RecursionError, ValueError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it contains a number too large"
-        raise refuse(path, f"cannot be read as JSON: {reason}. {remedy}", line=line) from None
+        raise refuse(path, f"byte {error.start + 1} is not UTF-8. {remedy}") from None
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise refuse(path, f"{_place(error)} {remedy}") from None
+    except ValueError as error:
+        raise refuse(path, f"cannot be read as JSON: {error}. {remedy}") from None
 
 
 _TYPE_FAULT = re.compile(r"Expected `(?P<wanted>.+?)`, got `(?P<given>.+?)`")
@@ -101,98 +84,40 @@ class Line:
     cells: Mapping[str, Any]
 
 
-def json_lines(content: bytes, path: Path, remedy: str) -> Iterator[Line]:
-    """The objects of JSON lines, or of one JSON list, whose objects have no lines to name: 0."""
-    text = content.removeprefix(files.BOM)
-    if text.lstrip()[:1] == b"[":
-        yield from (Line(0, row) for row in decode(text, list[dict[str, Any]], path, remedy))
-        return
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if line.strip():
-            yield Line(number, decode(line, dict[str, Any], path, remedy, line=number))
-
-
 def table_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
-    """The rows of a CSV or TSV file with a header; a row of another width than the header is an error."""
-    text = files.decode(content, file=str(path))
-    header_line = text[: text.find("\n")] if "\n" in text else text
-    delimiter = max(",\t;", key=header_line.count)
-    # Tools write whole contexts into a cell; the limit of the csv module is 131,072 characters.
-    previous = csv.field_size_limit(1 << 27)
+    """The rows of a table in any form; those of a JSON list have no lines to name: 0."""
     try:
-        return list(_records(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), path, remedy))
-    finally:
-        csv.field_size_limit(previous)
+        table = parse_table(content, file=str(path))
+        rows = table.rows(blanks=True)
+    except InputError as error:
+        advised = error.problems.changed(lambda each: replace(each, message=f"{each.message.rstrip('.')}. {remedy}"))
+        raise InputError(advised) from None
+    return [Line(number if table.has_lines else 0, row) for number, row in rows]
 
 
-def _records(reader: Any, path: Path, remedy: str) -> Iterator[Line]:
-    header: list[str] = []
-    start = 1
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise refuse(path, f"the row that begins here is broken: {error}. {remedy}", line=start) from None
-        if row is None:
-            return
-        if not header:
-            header = row
-            _refuse_twice(header, path, remedy)
-        elif row and len(row) != len(header):
-            message = f"has {plural(len(row), 'cell')}, the header {len(header)}. {remedy}"
-            raise refuse(path, message, line=start)
-        elif row:
-            yield Line(start, dict(zip(header, row, strict=True)))
-        start = reader.line_num + 1
-
-
-def _refuse_twice(header: Sequence[str], path: Path, remedy: str) -> None:
-    for column, count in Counter(header).items():
-        if count > 1:
-            raise refuse(path, f"column {_names.name(column)!r} occurs {count} times. {remedy}", line=1)
-
-
-def frame_lines(content: bytes, path: Path, remedy: str) -> list[Line]:
-    """The rows of a frame that was written as CSV, TSV, JSON lines or a JSON list."""
-    is_json = content.removeprefix(files.BOM).lstrip()[:1] in (b"{", b"[")
-    return list(json_lines(content, path, remedy)) if is_json else table_lines(content, path, remedy)
-
-
-def frame_columns(head: bytes) -> list[str]:
-    """The columns of a frame with these first bytes."""
-    return header_of(head) or list(first_object(head))
-
-
-def header_of(head: bytes) -> list[str]:
-    """The column names of a CSV or TSV file with these first bytes; empty where its first line is not a header."""
-    line = head.removeprefix(files.BOM).split(b"\n", 1)[0]
-    try:
-        text = line.decode("utf-8").rstrip("\r")
-    except UnicodeDecodeError:
+@lru_cache(maxsize=2)
+def table_columns(head: bytes) -> list[str]:
+    """The columns of a table of text with these first bytes, which may end anywhere."""
+    is_utf_16 = files.utf_16(head)
+    if b"\0" in head and not is_utf_16:
         return []
-    if not text or text[0] in "{[" or "\0" in text:
-        return []
-    try:
-        return next(csv.reader([text], delimiter=max(",\t;", key=text.count)), [])
-    except csv.Error:
-        return []
+    text = head.removeprefix(files.BOM).decode(is_utf_16 or "utf-8", "ignore")
+    if text.lstrip()[:1] in ("{", "["):
+        return list(first_object(head))
+    rows, _ = first_rows(text)
+    return rows[0] if rows else []
 
 
 @lru_cache(maxsize=2)
 def first_object(head: bytes) -> Mapping[str, Any]:
     """The first object of JSON lines or of a JSON list with these first bytes; empty where there is none."""
-    text = head.removeprefix(files.BOM).lstrip()
-    text = text[1:].lstrip() if text.startswith(b"[") else text
+    text = head.removeprefix(files.BOM).lstrip().removeprefix(b"[").lstrip()
     if not text.startswith(b"{"):
         return {}
-    line = text.split(b"\n", 1)[0]
     try:
-        row = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        try:
-            row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
-        except (ValueError, RecursionError):
-            return {}
+        row, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "ignore"))
+    except (ValueError, RecursionError):
+        return {}
     return row if isinstance(row, dict) else {}
 
 

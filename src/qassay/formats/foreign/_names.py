@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import unicodedata
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from qassay.formats import fields
+from qassay.formats.tables.json_rows import spelled
 
 # The longest name of a system, question or metric; a prompt of a thousand words names nothing that people can read.
 LONGEST_NAME = 300
-# The longest cell that is read as Python prints an object, which takes a second per megabyte.
-LONGEST_LITERAL = 1 << 16
 
 # Characters that turn the direction of writing.
 _DIRECTIONS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
@@ -57,35 +52,13 @@ def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _DIRECTIONS
 
 
-def parsed(value: object) -> object:
-    """A cell as the object that it spells, as JSON or as Python prints it; the text itself where it spells none.
-
-    >>> parsed("{'a': 1}"), parsed('{"a": null}'), parsed("Paris")
-    ({'a': 1}, {'a': None}, 'Paris')
-    """
-    if not isinstance(value, str) or value[:1] not in ("{", "["):
-        return value
-    try:
-        return msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass
-    if len(value) > LONGEST_LITERAL:
-        return value
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a backslash that Python would write in another way
-        try:
-            return ast.literal_eval(value)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            return value
-
-
 def question_name(value: object) -> str:
     """The name of a question from what was asked: the text alone where that is all.
 
     >>> question_name("{'question': 'Who?'}"), question_name({"a": "x", "b": 2})
     ('Who?', '{"a":"x","b":2}')
     """
-    question = parsed(value)
+    question = spelled(value) if isinstance(value, str) else value
     if isinstance(question, dict) and len(question) == 1:
         [only] = question.values()
         question = only if isinstance(only, str) else question

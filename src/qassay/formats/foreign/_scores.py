@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qassay.errors import InputError, Problem, Problems, few
-from qassay.formats.cells import is_too_large, too_large
+from qassay.formats.cells import is_absent, is_too_large, too_large
 from qassay.formats.foreign._logs import refuse
 from qassay.formats.foreign._names import name
 from qassay.formats.score_rows import ScoreRows
 
 _WORDS = {"true": 1.0, "false": 0.0}
-_ABSENT = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
 
 
 def number(value: object) -> float | None:
@@ -26,7 +25,7 @@ def number(value: object) -> float | None:
         return None
     if isinstance(value, str):
         text = value.strip().lower()
-        if text in _ABSENT:
+        if is_absent(text):
             return None
         value = _WORDS[text] if text in _WORDS else float(text.replace("_", "x"))
     if not isinstance(value, int | float):

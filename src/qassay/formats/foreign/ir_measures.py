@@ -94,7 +94,7 @@ _Entry = tuple[int, str, str, str, str]
 
 
 def _json(path: Path, content: bytes) -> Iterator[_Entry]:
-    for line in _logs.json_lines(content, path, _REMEDY):
+    for line in _logs.table_lines(content, path, _REMEDY):
         for key in ("query_id", "measure", "value"):
             if key not in line.cells:
                 raise _logs.refuse(path, f"has no {key!r}. {_REMEDY}", line=line.number)

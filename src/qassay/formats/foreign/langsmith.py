@@ -23,7 +23,7 @@ _INPUTS = "inputs."
 
 def looks_like(path: Path, head: bytes) -> bool:
     """Whether there are columns of feedback beside those of examples."""
-    columns = _logs.frame_columns(head)
+    columns = _logs.table_columns(head)
     has_feedback = any(column.startswith(_FEEDBACK) for column in columns)
     return has_feedback and any(column == "example_id" or column.startswith(_INPUTS) for column in columns)
 
@@ -31,7 +31,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The feedback on every example."""
     scores = Scores("LangSmith results", path, remedy=_REMEDY)
-    lines = _logs.frame_lines(content, path, _REMEDY)
+    lines = _logs.table_lines(content, path, _REMEDY)
     examples = [_example(line, path) for line in lines]
     names = _names.texts_or_ids(examples)
     for line, (example, _) in zip(lines, examples, strict=True):

@@ -62,7 +62,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     # The path is made whole first: of `samples_x.jsonl` alone, the folder is the current one.
     system = _names.name(path.resolve().parent.name or _names.file_system(path))
     scores = Scores("lm-evaluation-harness samples", path, remedy=_REMEDY)
-    for line in _logs.json_lines(content, path, _REMEDY):
+    for line in _logs.table_lines(content, path, _REMEDY):
         document = line.cells.get("doc_id")
         if not isinstance(document, int | str):
             fault = "no doc_id" if document is None else f"a doc_id that is neither a number nor a text: {document!r}"

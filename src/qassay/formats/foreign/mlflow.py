@@ -12,6 +12,7 @@ from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
+from qassay.formats.tables.json_rows import spelled
 
 NAME = "MLflow"
 VERSIONS = ("3.17.2",)
@@ -42,7 +43,7 @@ def looks_like(path: Path, head: bytes) -> bool:
     keys = _logs.top_keys(head)
     if keys[:1] == ("columns",):
         return b'/score"' in head.replace(b"\\/", b"/") and (len(keys) < 2 or "data" in keys)
-    columns = _logs.frame_columns(head)
+    columns = _logs.table_columns(head)
     if any(column.endswith(_VALUE) for column in columns):
         return "trace_id" in columns or "request" in columns
     # A column `A/score` alone may be a system's in a table of the user's own.
@@ -70,7 +71,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
 
 def _lines(path: Path, content: bytes) -> list[_logs.Line]:
     if _logs.top_keys(content[: 1 << 16])[:1] != ("columns",):
-        return _logs.frame_lines(content, path, _REMEDY)
+        return _logs.table_lines(content, path, _REMEDY)
     table = _logs.decode(content, _Split, path, _REMEDY)
     for place, row in enumerate(table.data, 1):
         if len(row) != len(table.columns):
@@ -90,7 +91,8 @@ def _expectations(lines: Sequence[_logs.Line]) -> set[str]:
     """Names of what was expected, which has columns like those of scorers; the assessments say which is which."""
     names: set[str] = set()
     for line in lines:
-        assessments = _names.parsed(line.cells.get("assessments"))
+        cell = line.cells.get("assessments")
+        assessments = spelled(cell) if isinstance(cell, str) else cell
         for assessment in assessments if isinstance(assessments, list) else ():
             if isinstance(assessment, dict) and "expectation" in assessment:
                 names.add(str(assessment.get("assessment_name")))

@@ -9,6 +9,7 @@ from typing import Any
 from qassay.formats.foreign import _logs, _names
 from qassay.formats.foreign._scores import Scores
 from qassay.formats.score_rows import ScoreRows
+from qassay.formats.tables.json_rows import spelled
 
 NAME = "Phoenix"
 VERSIONS = ("20.26.1",)
@@ -30,7 +31,7 @@ _DETAILS = "_execution_details"
 
 def looks_like(path: Path, head: bytes) -> bool:
     """Whether the columns are those of an experiment, or of a frame with the details of evaluators."""
-    columns = _logs.frame_columns(head)
+    columns = _logs.table_columns(head)
     if {"example_id", "repetition_number"} <= set(columns):
         return True
     return any(column.endswith(_DETAILS) and _evaluator(column) + _SCORE in columns for column in columns)
@@ -42,7 +43,7 @@ def _evaluator(column: str) -> str:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every run of an experiment, or of every row of a frame."""
-    lines = _logs.frame_lines(content, path, _REMEDY)
+    lines = _logs.table_lines(content, path, _REMEDY)
     if any("example_id" in line.cells for line in lines):
         return _experiment(path, lines)
     scores = Scores("Phoenix evaluations", path, remedy=_REMEDY)
@@ -55,7 +56,8 @@ def read(path: Path, content: bytes) -> ScoreRows:
         for column in line.cells:
             metric = _evaluator(column)
             if column.endswith(_DETAILS) and metric + _SCORE in line.cells:
-                cell = _names.parsed(line.cells[metric + _SCORE])
+                cell = line.cells[metric + _SCORE]
+                cell = spelled(cell) if isinstance(cell, str) else cell
                 value = cell.get("score") if isinstance(cell, dict) else cell
                 if isinstance(cell, dict) and cell.get("direction") in ("maximize", "minimize"):
                     scores.directed(_names.name(metric), higher_is_better=cell["direction"] == "maximize")

@@ -61,7 +61,7 @@ _NO_METRIC = _SAMPLE | _OLD_SAMPLE | {*fields.QUESTION_ID, *fields.SYSTEM, "inde
 
 def looks_like(path: Path, head: bytes) -> bool:
     """Whether the columns are those of samples with at least one metric."""
-    columns = set(_logs.frame_columns(head))
+    columns = set(_logs.table_columns(head))
     if "user_input" in columns:
         return bool(columns & (_SAMPLE - {"user_input"})) and bool(columns - _NO_METRIC)
     return {"question", "answer", "contexts"} <= columns and bool(columns & _OLD_METRICS)
@@ -70,7 +70,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every sample."""
     scores = Scores("ragas frame", path, remedy=_REMEDY)
-    for line in _logs.frame_lines(content, path, _REMEDY):
+    for line in _logs.table_lines(content, path, _REMEDY):
         question = _names.question_in(line.cells)
         if question is None:
             raise _logs.refuse(path, f"has no user_input to name the question. {_REMEDY}", line=line.number or None)

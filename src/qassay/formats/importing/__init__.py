@@ -17,6 +17,7 @@ from pathlib import Path
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats import files
+from qassay.formats.answers import keys_for, refuse_other_files
 from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.answers import check_options, import_responses
 from qassay.formats.importing.judgments import import_judgments
@@ -125,12 +126,14 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
     """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
-    setting = Setting(known, plan.configuration.task.has("text"), plan.options.keys, plan.options.encoding)
+    options, free_text = plan.options, plan.configuration.task.has("text")
+    refuse_other_files(options.keys, map(str, paths))
     for path in dict.fromkeys(paths):
         name = str(path)
         if path.is_dir():
             plan.problems.append(Problem("syntax", "is a folder; name the files in it", name))
             continue
+        setting = Setting(known, free_text, keys_for(options.keys, name), options.encoding, options.sheet)
         try:
             sources.append(Source(path, name, recognise(path, asked=kind, setting=setting, file=name)))
         except InputError as error:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.answers import ANSWER_KEYS, Answer, AnswerTable, read_answers
+from qassay.formats.answers import ANSWER_KEYS, Answer, AnswerTable, keys_for, read_answers
 from qassay.formats.fields import resembled
 from qassay.formats.importing.plan import Plan, Source
 from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
 from qassay.formats.names import name_fault, set_name
-from qassay.formats.records import parse_records
 from qassay.formats.runs import empty_run
+from qassay.formats.tables import parse_table
 from qassay.questions import Question
 from qassay.tables import plural
 from qassay.tasks import Task
@@ -138,9 +138,11 @@ def _type(task: Task, source: Source) -> str:
 
 
 def _read(plan: Plan, source: Source) -> AnswerTable:
-    encoding = plan.options.encoding or "utf-8"
-    records = parse_records(files.read_bytes(source.path), file=source.name, encoding=encoding)
-    table = read_answers(records, _keys(plan.options.keys))
+    options = plan.options
+    data = files.read_bytes(source.path)
+    records = parse_table(data, file=source.name, sheet=options.sheet, encoding=options.encoding)
+    table = read_answers(records, _keys(keys_for(options.keys, source.name)))
+    plan.warnings += [Problem("syntax", note, source.name) for note in records.notes]
     if plan.options.run is not None and len(table.systems) > 1:
         message = (
             f"has answers of {len(table.systems)} systems ({few(table.systems)}), and --run names one; "
@@ -191,7 +193,7 @@ def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problem
             questions.put(Question(number, questions.type, text, gold=row.gold), table.records.place(row.number))
         elif old.text != text or old.type != questions.type:
             problems.append(
-                table.records.problem("duplicate-question", _other_text(questions, old, row), row.number, number)
+                table.records.row_problem("duplicate-question", _other_text(questions, old, row), row.number, number)
             )
         elif set(row.gold) - set(old.gold):
             questions.put(
@@ -217,7 +219,7 @@ def _id_and_text(
     same = (questions.by_text if row.id is None else questions.own).get(row.question, [])
     if len(same) > 1:
         message = f"the question {_short(row.question)!r} has the ids {few(same)}; give the rows ids"
-        problems.append(table.records.problem("duplicate-question", message, row.number))
+        problems.append(table.records.row_problem("duplicate-question", message, row.number))
     if same:
         return same[0], row.question
     if questions.fixed or not row.question:
@@ -300,7 +302,7 @@ def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequenc
             way_out = " Delete one of them."
             way_out += "" if table.has_ids else " If these are two questions with one text, give them ids."
             way_out += "" if row.system else " If the file has several systems, name them in a key: --map system=KEY."
-            yield table.records.problem("duplicate-question", message + way_out, row.number, number)
+            yield table.records.row_problem("duplicate-question", message + way_out, row.number, number)
 
 
 def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Problem]:

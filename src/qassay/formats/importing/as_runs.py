@@ -8,11 +8,12 @@ from pathlib import Path
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files
+from qassay.formats.answers import keys_for, refuse_other_files
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.importing.answers import answers_as_runs
 from qassay.formats.importing.plan import Options, Plan, Source
 from qassay.formats.parts import Contents, Part, file_part, part_of
-from qassay.formats.recognise import Setting, kind_of
+from qassay.formats.recognise import Setting, in_utf_8, kind_of
 from qassay.formats.runs import RunFiles, read_runs
 from qassay.questions import TestSet
 from qassay.tasks import Task
@@ -38,9 +39,14 @@ def read_as_runs(
     """Read and check files as an import would; `names` says how messages call them."""
     options = options or Options()
     called = {path: str((names or {}).get(path, path)) for path in paths}
-    setting = Setting(questions.by_id, task.has("text"), options.keys, options.encoding)
+    refuse_other_files(options.keys, called.values())
     problems, warnings = Problems(), Problems()
-    kinds = {path: _kind(path, setting) for path in paths} if task.has("text") and form is None else {}
+    kinds = {}
+    if task.has("text") and form is None:
+        setting = Setting(questions.by_id, free_text=True, encoding=options.encoding, sheet=options.sheet)
+        kinds = {
+            path: _kind(path, replace(setting, keys=keys_for(options.keys, name))) for path, name in called.items()
+        }
     answers = [path for path, kind in kinds.items() if kind == "responses"]
     for path in (path for path, kind in kinds.items() if kind == "unknown"):
         message = "is neither a run nor a table of answers with known keys; name its keys: --map id=KEY,answer=KEY"
@@ -78,9 +84,7 @@ def read_as_runs(
 def _kind(path: Path, setting: Setting) -> str | None:
     """The kind of a file; None where reading it as a run says more than that it is unknown."""
     try:
-        data = files.read_bytes(path)
-        if setting.encoding is not None:
-            data = files.decode(data, file=str(path), encoding=setting.encoding).encode()
+        data = in_utf_8(files.read_bytes(path), str(path), setting.encoding)
     except (InputError, OSError):
         return None
     is_table = not data.removeprefix(files.BOM).lstrip().startswith(b"{") and b"\0" not in data and data.strip()

@@ -14,7 +14,7 @@ import polars as pl
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files
-from qassay.formats.answers import JUDGMENT_KEYS, find_keys, plain_text
+from qassay.formats.answers import JUDGMENT_KEYS, find_keys, keys_for, plain_text, without_absent
 from qassay.formats.folder import with_listed
 from qassay.formats.importing.labels import with_labels_of_task
 from qassay.formats.importing.plan import Plan, Source
@@ -31,8 +31,9 @@ from qassay.formats.jsonl import Numbered, Row
 from qassay.formats.judgments import is_automatic
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import set_name
-from qassay.formats.records import Records, parse_records, without_absent
 from qassay.formats.runs import read_runs
+from qassay.formats.tables import parse_table
+from qassay.formats.tables.table import Table
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row
 from qassay.judging.sets import MOST_SLOTS, slot_name
 from qassay.questions import TestSet
@@ -50,12 +51,14 @@ def import_judgments(plan: Plan, source: Source) -> None:
     if source.kind != "judgments":
         _add(plan, source, parsed_rows(plan, source), name)
         return
-    encoding = plan.options.encoding or "utf-8"
-    records = parse_records(files.read_bytes(source.path), file=source.name, encoding=encoding)
+    options = plan.options
+    data = files.read_bytes(source.path)
+    table = parse_table(data, file=source.name, sheet=options.sheet, encoding=options.encoding)
+    plan.warnings += [Problem("syntax", note, source.name) for note in table.notes]
     try:
-        _add(plan, source, _rows(plan, source, records), name)
+        _add(plan, source, _rows(plan, source, table), name)
     except InputError as error:
-        if records.has_lines:
+        if table.has_lines:
             raise
         raise InputError(error.problems.changed(_in_row)) from None
 
@@ -108,11 +111,14 @@ def _is_blank(row: Row) -> bool:
 # ---- tables with keys of their own ----------------------------------------------------------------------------------
 
 
-def _rows(plan: Plan, source: Source, records: Records) -> Sequence[Numbered]:
+def _rows(plan: Plan, source: Source, table: Table) -> Sequence[Numbered]:
     """The rows with the keys of judgment files: those that have them as they are, others by the names of their keys."""
-    if records.form == "JSON lines" and not plan.options.keys and all(_is_native(row) for _, row in records.rows):
-        return records.rows
-    return _by_keys(records, plan.options.keys, plan.test_set(source), plan.configuration.task)
+    keys = keys_for(plan.options.keys, source.name)
+    if table.form == "JSON lines" and not keys:
+        rows = table.rows()
+        if all(_is_native(row) for _, row in rows):
+            return rows
+    return _by_keys(table, keys, plan.test_set(source), plan.configuration.task)
 
 
 def _is_native(row: Row) -> bool:
@@ -125,9 +131,9 @@ def _has_verdict(row: Row) -> bool:
     return bool((verdicts - {"answer"}) & row.keys())
 
 
-def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
+def _by_keys(table: Table, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
     """Rows with the keys of judgments in place of the file's own; other keys stay as they are."""
-    columns = records.columns()
+    columns = table.names()
     fields = {name: key for name, key in mapped.items() if name in JUDGMENT_KEYS}
     fields |= {"run": mapped["system"]} if "system" in mapped else {}
     fields |= {"text": mapped["answer"]} if "answer" in mapped else {}
@@ -135,15 +141,16 @@ def _by_keys(records: Records, mapped: Mapping[str, str], questions: TestSet, ta
     known = {name: keys for name, keys in JUDGMENT_KEYS.items() if name not in known_columns or name in fields}
     if "question" not in known_columns and "id" in columns:
         known = {**known, "question": ("id",)}
-    keys = find_keys(columns, known, fields, file=records.file).of
+    keys = find_keys(columns, known, fields, file=table.file).of
     if "question" not in keys and "question" not in known_columns:
         message = f"no key is known as the question: it has {few(columns, 12)}. To name one: --map question=KEY"
-        raise InputError(Problem("syntax", message, records.file))
+        raise InputError(Problem("syntax", message, table.file))
     by_text: dict[str, str] = {question.text: question.id for question in questions if question.text}
     back = {key: name for name, key in keys.items()}
     rows = []
-    for number, row in records.rows:
-        judgment = {back.get(name, name): _typed(back.get(name, name), v) for name, v in without_absent(row).items()}
+    for number, row in table.rows():
+        named = ((back.get(key, key), value) for key, value in without_absent(row).items())
+        judgment = {name: _typed(name, value, table) for name, value in named}
         question = plain_text(judgment.get("question"))
         if question is not None:
             judgment["question"] = question if question in questions.by_id else by_text.get(question.strip(), question)
@@ -160,7 +167,7 @@ def _is_list(row: Row, questions: TestSet, task: Task) -> bool:
     return question is not None and ROW_KINDS[kind_of_label(question.type, task)].has_classes
 
 
-def _typed(name: str, value: Any) -> Any:
+def _typed(name: str, value: Any, table: Table) -> Any:
     """A value of a table as its field takes it: labels, ids and texts are texts, numbers in CSV are numbers."""
     kind = JUDGMENT_COLUMNS.get(name)
     if kind == pl.String:
@@ -170,7 +177,7 @@ def _typed(name: str, value: Any) -> Any:
         return value
     written = value.strip()
     if kind == pl.Boolean:
-        return {"true": True, "false": False}.get(written.lower(), value)
+        return {"true": True, "false": False}.get(table.true_and_false.get(written, written).lower(), value)
     if kind in (pl.Int64, pl.Float64):
         try:
             return int(written) if kind == pl.Int64 else float(written)

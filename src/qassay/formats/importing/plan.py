@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The user's options for the files: name of the set, encoding, type of untyped questions, leave to replace.
+    """The user's options for the files: name of the set, encoding, sheet, type of untyped questions, leave to replace.
 
     For people's own tables: the name of the `run`, which `keys` contain what, and the task's label for each of the
     file's `labels`. `automatic` says that a program gave the judgments. `spread` puts the rows of several people
@@ -44,6 +44,7 @@ class Options:
 
     set_name: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
     default_type: str | None = None
     replace: bool = False
     run: str | None = None

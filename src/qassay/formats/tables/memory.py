@@ -1,4 +1,4 @@
-"""Tables in memory as columns of text: frames of pandas and polars, Arrow tables, dictionaries, rows.
+"""Tables in memory as columns: frames of pandas and polars, Arrow tables, dictionaries, rows.
 
 Neither pandas nor pyarrow is imported or required: a frame is known by what it can do.
 """
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.columns import names_another
-from qassay.formats.grid import Grid, cell_text, polars_grid, rows_grid
+from qassay.formats.tables.binary import frame_table
+from qassay.formats.tables.table import Table, cell_text, table_of_rows
 
 # What messages call a table that is not a file.
 FILE = "table"
@@ -23,18 +24,18 @@ class ArrowTable(Protocol):
         """The columns."""
 
 
-def memory_grid(source: object) -> Grid:
-    """A table in memory as columns of text; an error for anything else."""
+def memory_table(source: object) -> Table:
+    """A table in memory as columns; an error for anything else."""
     if isinstance(source, Mapping):
         return _mapping(source)
     if is_rows(source):
         assert isinstance(source, Sequence)
-        return rows_grid(FILE, source, None)
+        return table_of_rows(FILE, source, None)
     is_column = hasattr(source, "to_frame")  # a Series of pandas or polars
     if hasattr(source, "iloc") and hasattr(source, "reset_index") and not is_column:
         return _pandas(source)
     if (hasattr(source, "__arrow_c_stream__") or hasattr(source, "collect")) and not is_column:
-        return polars_grid(FILE, _arrow(source))
+        return frame_table(FILE, _arrow(source))
     raise UsageError(
         f"scores come as a path, a frame of pandas or polars, an Arrow table or a dictionary, not as "
         f"{type(source).__name__}"
@@ -53,14 +54,14 @@ def is_rows(source: object) -> bool:
     )
 
 
-def _mapping(source: Mapping[Any, Any]) -> Grid:
+def _mapping(source: Mapping[Any, Any]) -> Table:
     """Columns of equal length, or scores by system and question."""
     if not source:
         raise InputError(Problem("syntax", "the dictionary is empty", FILE))
     if _are_systems(source):
         questions = list(dict.fromkeys(question for scores in source.values() for question in scores))
         by_system = [[cell_text(scores.get(question)) for question in questions] for scores in source.values()]
-        return Grid(FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None)
+        return Table(FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None)
     columns: dict[str, list[Any]] = {}
     for name, column in source.items():
         if hasattr(column, "columns"):
@@ -79,7 +80,7 @@ def _mapping(source: Mapping[Any, Any]) -> Grid:
             "Give all columns the same length"
         )
         raise InputError(Problem("syntax", message, FILE))
-    return Grid(FILE, list(columns), [[cell_text(value) for value in column] for column in columns.values()], None)
+    return Table(FILE, list(columns), [[cell_text(value) for value in column] for column in columns.values()], None)
 
 
 def _are_systems(source: Mapping[Any, Any]) -> bool:
@@ -87,7 +88,7 @@ def _are_systems(source: Mapping[Any, Any]) -> bool:
     return bool(source) and all(isinstance(scores, Mapping) for scores in source.values())
 
 
-def _pandas(frame: Any) -> Grid:
+def _pandas(frame: Any) -> Table:
     """A pandas frame by its columns; an index with a name, or of names, is a column of its own."""
     if getattr(frame.columns, "nlevels", 1) > 1:
         message = "the columns of the frame have several levels. Give each column one name"
@@ -103,7 +104,7 @@ def _pandas(frame: Any) -> Grid:
     if not names:
         raise InputError(Problem("syntax", "the table has no columns", FILE))
     columns = [[cell_text(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
-    return Grid(FILE, names, columns, None, ids=None if ids is None or names_another(ids) else ids)
+    return Table(FILE, names, columns, None, ids=None if ids is None or names_another(ids) else ids)
 
 
 def _arrow(source: Any) -> Any:

@@ -21,11 +21,11 @@ _RELATIONS = "xl/_rels/workbook.xml.rels"
 _Attributes = Mapping[str, str]
 
 
-def refuse_uncalculated(file: str, content: bytes) -> None:
-    """Stop where the first sheet has a formula that no program has calculated."""
+def refuse_uncalculated(file: str, content: bytes, place: int) -> None:
+    """Stop where the sheet at this place has a formula that no program has calculated."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            part, asks = _first_sheet(archive)
+            part, asks = _sheet(archive, place)
             with archive.open(part) as sheet:
                 cell = _uncalculated(sheet, asks=asks)
     except (KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, expat.ExpatError) as error:
@@ -38,8 +38,8 @@ def refuse_uncalculated(file: str, content: bytes) -> None:
         raise InputError(Problem("syntax", message, file))
 
 
-def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
-    """The part that has the first sheet, and whether the workbook asks to be calculated when it is opened."""
+def _sheet(archive: zipfile.ZipFile, place: int) -> tuple[str, bool]:
+    """The part that has the sheet at this place, and whether the workbook asks to be calculated when it is opened."""
     sheets: list[str] = []
     targets: dict[str, str] = {}
     asks: list[bool] = []
@@ -57,7 +57,7 @@ def _first_sheet(archive: zipfile.ZipFile) -> tuple[str, bool]:
     for part, start in ((_WORKBOOK, workbook), (_RELATIONS, relation)):
         with archive.open(part) as content:
             _read(content, start)
-    target = targets.get(sheets[0], "") if sheets else ""
+    target = targets.get(sheets[place], "") if place < len(sheets) else ""
     return (target.removeprefix("/") if target.startswith("/") else f"xl/{target}"), any(asks)
 
 
