@@ -13,7 +13,6 @@ import polars as pl
 
 import qassay
 from qassay.analysis.agreements import AgreementStudy
-from qassay.analysis.leaderboards import Leaderboard
 from qassay.analysis.sampling import DrawnSample
 from qassay.meta.agreement import Agreement
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores
@@ -25,6 +24,7 @@ from qassay.meta.stability import Stability
 from qassay.results import Result
 from qassay.studies.describe import Description
 from qassay.studies.facts import Facts
+from qassay.studies.score import Leaderboard
 from qassay.tables import Table
 
 

@@ -39,15 +39,7 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
-    from qassay.analysis import (
-        agreement,
-        compare,
-        compare_all,
-        leaderboard,
-        people,
-        sensitivity,
-        stability,
-    )
+    from qassay.analysis import agreement, people, sensitivity, stability
     from qassay.analysis.plans import plan
     from qassay.analysis.reporting import report
     from qassay.analysis.sampling import sample
@@ -62,9 +54,11 @@ if TYPE_CHECKING:
     from qassay.matrix import ScoreMatrix
     from qassay.measures import measure
     from qassay.scoring import Scores
+    from qassay.studies.compare import compare, compare_all
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.reuse import reuse
+    from qassay.studies.score import leaderboard
 
 # Public names and where they live: imported when first used, so that starting stays instant.
 _HOMES = {
@@ -75,13 +69,13 @@ _HOMES = {
     "Scores": ("qassay.scoring", "Scores"),
     "UsageError": ("qassay.errors", "UsageError"),
     "agreement": ("qassay.analysis", "agreement"),
-    "compare": ("qassay.analysis", "compare"),
-    "compare_all": ("qassay.analysis", "compare_all"),
+    "compare": ("qassay.studies.compare", "compare"),
+    "compare_all": ("qassay.studies.compare", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
     "describe": ("qassay.studies.describe", "describe"),
     "facts": ("qassay.studies.facts", "facts"),
     "judge": ("qassay.assessors", "judge"),
-    "leaderboard": ("qassay.analysis", "leaderboard"),
+    "leaderboard": ("qassay.studies.score", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "people": ("qassay.analysis", "people"),

@@ -40,11 +40,20 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Keys of the document that are too large for a page of the application, and where they are."""
+
+    keys: tuple[str, ...]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order."""
 
     answer: tuple[str, ...]
     exhibits: tuple[Exhibit, ...] = ()
+    left_out: LeftOut | None = None
 
     @property
     def tables(self) -> list[Table]:

@@ -93,9 +93,11 @@ else:
 def keys_of(record: type) -> dict[str, str]:
     """The attribute behind each key of a record's document: its fields, then its reported properties, as defined.
 
-    An attribute whose name ends in an underscore is the key without it: the record has that name for something else.
+    An attribute whose name ends in an underscore is the key without it: the record has that name for something else. A
+    record that has much beside its document names its fields there as `KEYS`.
     """
-    names = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+    every = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+    names = list(getattr(record, "KEYS", every))
     for base in reversed(record.__mro__):
         names += [name for name, value in vars(base).items() if isinstance(value, reported)]
     return {name.rstrip("_"): name for name in names}
@@ -120,4 +122,4 @@ def _plain(value: Any) -> Any:
         return document(value)
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, (tuple, list)) else value

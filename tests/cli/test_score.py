@@ -52,6 +52,8 @@ WHERE_JUDGED = {
     "nuggets": {"citation_precision", "citation_recall"},
 }
 EVERY_DOCUMENT = {
+    "level",
+    "notes",
     *("task", "key", "measure", "higher_is_better", "direction_assumed"),
     *("runs", "units", "matrix", "questions", "dropped"),
 }
@@ -139,7 +141,10 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
             absent = {"nil_precision", "nil_recall"} if "factoid" not in kinds else set()
             absent |= {"mean_length"} if not kinds & {"definition", "other"} else set()
             absent |= {"by_type"} if len(kinds) == 1 else set()
-            assert set(row) - {"organisation", "manual"} == {"run", "score", "components", *figures} - absent
+            assert (
+                set(row) - {"organisation", "manual", "interval", "letters"}
+                == {"run", "score", "components", *figures} - absent
+            )
             wanted = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
             assert wanted <= set(row["components"]) <= allowed
             seen |= set(row["components"])
@@ -156,6 +161,9 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
     scored = document(capsys, "score", judged)
     # S of 1.2 is {x, y}: a found both, b and c one of them; NIL is right for 2.1.
     two_thirds = pytest.approx(2 / 3)
+    # Two series have no intervals, and so no groups.
+    assert [(row.pop("interval"), row.pop("letters")) for row in scored["runs"]] == [(None, None)] * 3
+    assert (scored.pop("level"), len(scored.pop("notes"))) == (None, 2)
     assert scored == {
         "task": "series2004",
         "key": "adjudicated",

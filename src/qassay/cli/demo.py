@@ -22,11 +22,10 @@ from qassay.extras import install_line, installed
 from qassay.tables import Cell, Column, Table, at_least, plural, rounded_up, table
 
 if TYPE_CHECKING:
-    from qassay.analysis.leaderboards import Leaderboard
     from qassay.evaluation import Evaluation
     from qassay.meta.agreement import Agreement
     from qassay.meta.sensitivity import SensitivityCurves
-    from qassay.meta.significance import PairComparison
+    from qassay.meta.significance import AllPairs, PairComparison
     from qassay.meta.stability import Stability
     from qassay.scoring import Scores
 
@@ -213,9 +212,10 @@ class Story:
 
 def tell() -> Story:
     """Work out every part from the files of the built-in evaluation."""
-    from qassay.analysis import agreement, compare, sensitivity, stability
+    from qassay.analysis import agreement, sensitivity, stability
     from qassay.demo import demo_folder
     from qassay.evaluation import open_evaluation
+    from qassay.studies.compare import compare
 
     evaluation = open_evaluation(demo_folder())
     scores = evaluation.score()
@@ -234,7 +234,7 @@ def tell() -> Story:
 
 def print_story(story: Story) -> None:
     """Tell the story, chapter by chapter."""
-    from qassay.analysis import leaderboard
+    from qassay.studies.score import leaderboard
 
     scores, closest = story.scores, story.closest
     by_type = story.evaluation.questions.counts()
@@ -247,11 +247,13 @@ def print_story(story: Story) -> None:
         "each other's work. The example is small: it shows how the tables work and says nothing about any real system."
     )
     board, agreement = leaderboard(scores), story.agreement
+    pairs = board.pairs
+    assert pairs is not None
     _chapter(
         "1. Who is best, and could chance explain it?",
         f"{board.sentence()}.",
         [board.table()],
-        _significant(board),
+        _significant(pairs),
     )
     _chapter(
         "2. Do the assessors agree?",
@@ -263,7 +265,7 @@ def print_story(story: Story) -> None:
     _chapter("3. Would another assessor rank the runs the same way?", _movement(story), [measure.rankings()])
     curves = story.curves
     title = f"4. Which gaps would {series} new series show again?"
-    _chapter(title, curves.summary(), list(curves.tables()[1:2]), _two_answers(board, curves))
+    _chapter(title, curves.summary(), list(curves.tables()[1:2]), _two_answers(pairs, curves))
     _chapter(f"5. Is {closest.a} better than {closest.b}?", _verdict(closest), [])
     print("\nWhat to try next\n")
     steps = {
@@ -331,9 +333,8 @@ def _movement(story: Story) -> str:
     )
 
 
-def _significant(board: Leaderboard) -> str:
+def _significant(pairs: AllPairs) -> str:
     """The groups of the leaderboard in words."""
-    pairs = board.pairs
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     return (
         f"{pairs.different} of {total} pairs of runs differ significantly: chance alone does not explain their "
@@ -341,9 +342,9 @@ def _significant(board: Leaderboard) -> str:
     )
 
 
-def _two_answers(board: Leaderboard, curves: SensitivityCurves) -> str:
+def _two_answers(pairs: AllPairs, curves: SensitivityCurves) -> str:
     """Why the line of step 1 and the gap of step 4 are not the same number."""
-    margin, gap = board.pairs.margin, curves.repeatable_difference
+    margin, gap = pairs.margin, curves.repeatable_difference
     if margin is None or gap is None:
         return ""
     return (

@@ -4,49 +4,135 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 from qassay.cli.by_metric import Answer, give_answers
-from qassay.cli.inputs import FolderArgument, JsonOption, SourcesArgument, TableOptions, is_evaluation, names_in, refuse
-from qassay.cli.output import headline, print_json, print_tables, progress, visible
+from qassay.cli.inputs import (
+    SOURCES,
+    FolderArgument,
+    JsonOption,
+    SourcesArgument,
+    TableOptions,
+    is_evaluation,
+    names_in,
+    need_two_systems,
+    refuse,
+)
+from qassay.cli.output import headline, print_answer, print_json, print_tables, progress, visible
 from qassay.options import Offered
 from qassay.pages import Page
 from qassay.studies import Study
 
+if TYPE_CHECKING:
+    from qassay.formats.scores import ScoreTables
 
-def command_of(study: Study) -> Callable[..., None]:
+
+@dataclass(frozen=True)
+class Own:
+    """What only the command of a study has, such as files that it writes; its fields are the options."""
+
+    def named(self, arguments: Sequence[str], chosen: dict[str, Any], reading: TableOptions | None) -> list[str]:
+        """The sources among the arguments; others are names, and are put among what is chosen."""
+        return list(arguments)
+
+    def read(self, tables: ScoreTables, sources: Sequence[str], chosen: dict[str, Any]) -> None:
+        """What the tables that were read add to what is chosen."""
+
+    def check(self, chosen: Mapping[str, Any]) -> None:
+        """Stop at options that do not go together."""
+
+    def prints(self, result: Any) -> bool:
+        """Whether it prints the result itself."""
+        return False
+
+    def beside(self, results: Sequence[Any]) -> Mapping[str, object]:
+        """Further keys of the document, of one result or of those of all metrics."""
+        return {}
+
+    def first(self, results: Sequence[Any]) -> str:
+        """A line above the page."""
+        return ""
+
+    def status(self, results: Sequence[Any]) -> int:
+        """The exit status."""
+        return 0
+
+
+def command_of(study: Study, own: type[Own] = Own) -> Callable[..., None]:
     """The function behind the command of a study, as the parser reads it."""
+    offered = {option.name: option for option in (*study.options, *study.shown_options)}
 
     def command(*, as_json: bool, **values: Any) -> None:
-        source = values.pop("sources", None) or [values.pop("folder")]
+        extra = own(**{name: values.pop(name) for name in own.__dataclass_fields__})
+        arguments = values.pop("sources", None) or [values.pop("folder")]
         reading = _reading(values) if study.source == "scores" else None
-        computed = {offered.name: _value(offered, values[offered.name]) for offered in study.options}
-        shown = {offered.name: _value(offered, values[offered.name]) for offered in study.shown_options}
+        every = {name: _value(option, values.get(name, option.default)) for name, option in offered.items()}
+        chosen = {option.name: every[option.name] for option in study.options}
+        shown = {option.name: every[option.name] for option in study.shown_options}
+        sources = extra.named(arguments, chosen, reading)
 
-        def answer(of: object, chosen: Mapping[str, Any]) -> Answer:
-            result = _computed(study, of, chosen)
-            return Answer(result.as_json(), lambda: print_page(study.page(result, **shown)))
+        def answer(result: Any) -> Answer:
+            def show() -> None:
+                if first := extra.first([result]):
+                    print_answer(first)
+                page = study.page(result, **shown)
+                print_page(page)
+                details = offered.get("details")
+                if details is not None and any(exhibit.folded for exhibit in page.exhibits):
+                    print(f"With {details.flag}: {details.option.help[:1].lower()}{details.option.help[1:]}")
 
-        if reading is None or is_evaluation(source):
+            return Answer({**result.as_json(), **extra.beside([result])}, show)
+
+        if reading is None or is_evaluation(sources):
             from qassay.evaluation import open_evaluation
 
             if reading is not None:
                 refuse("a folder", reading.given_options())
-            given = answer(open_evaluation(Path(source[0])), computed)
-            print_json(given.document) if as_json else given.show()
+            extra.check(chosen)
+            result = _computed(study, open_evaluation(Path(sources[0])), chosen)
+            if not extra.prints(result):
+                given = answer(result)
+                print_json(given.document) if as_json else given.show()
+            _end(extra.status([result]))
             return
-        of_evaluation = [offered for offered in study.options if offered.option.of_evaluation]
-        refuse("a table of scores", {o.flag: computed.pop(o.name) != o.default for o in of_evaluation})
-        chosen = {name: value for name, value in computed.items() if name != "missing"}
-        tables = reading.read_tables(source, values["missing"])
-        give_answers(tables, lambda matrix: answer(matrix, chosen), as_json=as_json, every_metric=reading.every_metric)
+        of_evaluation = [option for option in study.options if option.option.of_evaluation]
+        refuse("a table of scores", {o.flag: chosen.pop(o.name) != o.default for o in of_evaluation})
+        missing, pair = chosen.pop("missing"), chosen.get("a") and (chosen["a"], chosen["b"])
+        tables = reading.read_tables(sources, missing, pair)
+        if study.systems > 1:
+            for _, matrix in tables:
+                need_two_systems(matrix, sources)
+        extra.read(tables, sources, chosen)
+        extra.check(chosen)
+        together: dict[str, object] = {}
+        if study.together and reading.every_metric:
+            whole = _computed(study, tables, {**chosen, "metric": "all"})
+            results = dict(whole.metrics)
+            together["correction"] = whole.correction
+        else:
+            results = {name: _computed(study, matrix, chosen) for name, matrix in tables}
+        several = list(results.values())
+        together |= extra.beside(several)
+        give_answers(
+            tables,
+            lambda matrix: answer(results[matrix.measure]),
+            as_json=as_json,
+            every_metric=reading.every_metric,
+            together=together,
+            first=extra.first(several) if len(several) > 1 else "",
+        )
+        _end(extra.status(several))
 
     parameters = [_argument(study)]
-    for offered in (*study.options, *study.shown_options):
-        parameters.append(_parameter(offered.name, _annotation(offered), offered.default))
+    for option in offered.values():
+        if not option.option.positional:
+            parameters.append(_parameter(option.name, _annotation(option), option.default))
+    types = get_type_hints(own, include_extras=True)
+    parameters += [_parameter(field.name, types[field.name], field.default) for field in fields(own)]
     if study.source == "scores":
         parameters += inspect.signature(TableOptions, eval_str=True).parameters.values()
     parameters.append(_parameter("as_json", JsonOption, False))
@@ -57,11 +143,17 @@ def command_of(study: Study) -> Callable[..., None]:
     return command
 
 
+def _end(status: int) -> None:
+    if status:
+        raise typer.Exit(status)
+
+
 def print_page(page: Page) -> None:
     """The answer, and the tables that are open."""
     for sentence in page.answer:
         print(visible(headline(sentence)))
-    print()
+    if page.answer:
+        print()
     print_tables(page.tables)
 
 
@@ -77,6 +169,9 @@ def _reading(values: dict[str, Any]) -> TableOptions:
 
 
 def _argument(study: Study) -> inspect.Parameter:
+    if any(offered.option.positional for offered in study.options):
+        names = typer.Argument(metavar="SOURCE... [A B]", help=f"{SOURCES} Then two systems, or none.")
+        return _parameter("sources", Annotated[list[str], names], inspect.Parameter.empty)
     if study.source == "scores":
         return _parameter("sources", SourcesArgument, inspect.Parameter.empty)
     return _parameter("folder", FolderArgument, inspect.Parameter.empty)
@@ -94,7 +189,7 @@ def _annotation(offered: Offered) -> Any:
     elif _is_list(kind):
         kind = list[str] | None
     names = [offered.flag, *([option.short] if option.short else [])]
-    if kind is bool and offered.default is None:
+    if kind == bool | None:
         names = [f"{offered.flag}/--no-{offered.flag[2:]}"]
     flag = typer.Option(*names, help=option.help, metavar=option.metavar, min=option.least, max=option.most)
     return Annotated[kind, flag]

@@ -80,7 +80,7 @@ def schema(name: str) -> dict[str, Any]:
     if name not in NAMES:
         raise unknown("schema", name, NAMES)
     title, types = NAMES[name]
-    if name in COMMANDS:
+    if not types:
         chosen = study(name)
         types = tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
     parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")

@@ -1,6 +1,7 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    score   who is best?                             compare is it real?
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
@@ -21,7 +22,7 @@ from qassay.options import Offered, options_of
 from qassay.pages import Page
 
 # The studies that are commands.
-COMMANDS = ("describe", "facts", "reuse")
+COMMANDS = ("compare", "describe", "facts", "reuse", "score")
 
 # The questions of the tabs of results, in order.
 BEST, REAL, WHERE, JUDGES, MORE = (
@@ -47,6 +48,13 @@ class Study:
     documents: tuple[type, ...]
     source: Literal["evaluation", "scores"] = "evaluation"
     doing: str = "computing"
+    # How many systems scores from elsewhere need; whether one record is about all metrics of a table.
+    systems: int = 1
+    together: bool = False
+    # The same of a program's scores, corrected by the people who judged its sample: pages show it beside the record.
+    corrected: Callable[..., Any] | None = None
+    # The name of its page in addresses, where that is not its own.
+    page_name: str = ""
     # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
     heading: str = ""
     label: str = ""

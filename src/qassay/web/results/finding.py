@@ -23,6 +23,7 @@ from qassay.options import UNCHOSEN
 from qassay.pages import About, Exhibit
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
 from qassay.studies import study
+from qassay.studies.correcting import with_corrected
 from qassay.tables import Cell, Column, Table, no_formula, table
 from qassay.tally import block_of
 from qassay.tasks import Task
@@ -170,10 +171,17 @@ class StudyPage:
         how = {offered.name: getattr(choice, offered.name) for offered in chosen.options if offered.name in UNCHOSEN}
         reporting = {"progress": progress} if chosen.reports_progress else {}
         result = chosen.compute(evaluation, **how, **options, **reporting)
-        page = chosen.page(result)
+        page, document = chosen.page(result), result.as_json()
+        if chosen.corrected is not None:
+            corrected = chosen.corrected(evaluation, **how, **options)
+            page = with_corrected(page, corrected)
+            document |= {} if corrected is None or isinstance(corrected, str) else {"corrected": corrected.as_json()}
+        for name in page.left_out.keys if page.left_out is not None else ():
+            del document[name]
         parts = tuple(_part(exhibit) for exhibit in page.exhibits if exhibit.table is not None)
         drawn = pictures(*(exhibit.draw for exhibit in page.exhibits if exhibit.draw is not None))
-        return Finding(parts, result.as_json(), " ".join(page.answer), pictures=drawn)
+        where = None if page.left_out is None else page.left_out.where
+        return Finding(parts, document, " ".join(page.answer), where, pictures=drawn)
 
 
 def _part(exhibit: Exhibit) -> Part:

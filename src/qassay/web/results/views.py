@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import ConfigDict, Field, create_model, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from qassay.meta.sensitivity import PRESETS
 from qassay.options import Offered
 from qassay.scoring import Missing, Unjudged
-from qassay.studies import BEST, JUDGES, MORE, REAL, WHERE
+from qassay.studies import JUDGES, MORE, WHERE
 from qassay.studies import study as find_study
 from qassay.web.results import studies
 from qassay.web.results.answers import question, run
@@ -64,7 +64,7 @@ class Parameters(Input):
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
         changed = {
-            name: getattr(self, name)
+            name: "no" if getattr(self, name) is False else getattr(self, name)
             for name, field in type(self).model_fields.items()
             if name not in ONCE and getattr(self, name) != field.get_default(call_default_factory=True)
         }
@@ -101,7 +101,9 @@ class View:
     @property
     def name(self) -> str:
         """The name of the page, which is that of its study."""
-        return self.study.name if isinstance(self.study, StudyPage) else self.study.__name__
+        if isinstance(self.study, StudyPage):
+            return find_study(self.study.name).page_name or self.study.name
+        return self.study.__name__
 
     @property
     def path(self) -> str:
@@ -122,7 +124,7 @@ class View:
     def options(self) -> dict[str, Any]:
         """The options of the study with their types and defaults, as its signature names them."""
         if isinstance(self.study, StudyPage):
-            offered = (option for option in find_study(self.name).options if option.option.on_pages)
+            offered = (option for option in find_study(self.study.name).options if option.option.on_pages)
             return {option.name: (_of_address(option), option.default) for option in offered}
         types = get_type_hints(self.study, include_extras=True)
         options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
@@ -186,6 +188,8 @@ def _of_address(offered: Offered) -> Any:
         return Name | None
     if offered.kind == Sequence[str] | None:
         return Names
+    if offered.kind == bool | None:
+        return Annotated[bool | None, BeforeValidator(lambda value: None if value == "auto" else value)]
     option = offered.option
     limited = option.least is not None or option.most is not None
     return Annotated[offered.kind, Field(ge=option.least, le=option.most)] if limited else offered.kind
@@ -207,14 +211,7 @@ def view_of(name: str, *, about: str = "", template: str = "results.html") -> Vi
     )
 
 
-class LeaderboardParameters(Parameters):
-    """The leaderboard: with intervals where they are quick, or as asked; all runs, or the best of each organisation."""
-
-    intervals: Literal["auto", "yes", "no"] = "auto"
-    best: bool = False
-
-
-LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters, tab=BEST)
+LEADERBOARD = view_of("score")
 
 
 UNITS = View(
@@ -229,15 +226,7 @@ UNITS = View(
 SPREAD = view_of("describe")
 
 
-COMPARE = View(
-    studies.compare,
-    label="Compare",
-    heading="Compare runs",
-    about="Two runs, or all pairs.",
-    template="results_compare.html",
-    tab=REAL,
-    slow=True,
-)
+COMPARE = view_of("compare", about="Two runs, or all pairs.", template="results_compare.html")
 
 
 class SensitivityParameters(Parameters):
