@@ -19,6 +19,8 @@ from qassay.tables import Table
 
 # The metadata of a field that the document leaves out: tables and figures need it beside the numbers.
 UNREPORTED = {"reported": False}
+# That of a field with a record whose keys are keys of the document.
+INLINE = {"reported": False, "inline": True}
 Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 if TYPE_CHECKING:
@@ -103,6 +105,12 @@ def keys_of(record: type) -> dict[str, str]:
     return {name.rstrip("_"): name for name in names}
 
 
+@cache
+def inline_of(record: type) -> tuple[str, ...]:
+    """The fields with records whose keys are keys of this one's document."""
+    return tuple(part.name for part in fields(record) if part.metadata.get("inline"))
+
+
 def document(record: object, *names: str) -> dict[str, Any]:
     """These fields and properties of a record as JSON has them, or all of its keys; records within it likewise.
 
@@ -111,6 +119,8 @@ def document(record: object, *names: str) -> dict[str, Any]:
     kind: type = type(record)
     attributes = {name: name for name in names} or keys_of(kind)
     values = {key: _plain(getattr(record, name)) for key, name in attributes.items() if name != "direction"}
+    for name in () if names else inline_of(kind):
+        values |= document(getattr(record, name))
     direction: Direction = getattr(record, "direction", HIGHER)
     return values | direction.as_json() if "measure" in values else values
 

@@ -468,8 +468,8 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
         (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
         (["--correct-with", "ada"], "name the assessor whose scores ada corrects (--key)"),
         (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),
-        (["--key", JUDGE, "--target", "these"], "--target goes with --correct-with"),
-        (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --beta"),
+        (["--key", JUDGE, "--target", "these"], "target, sample and half-width go with correct-with"),
+        (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --correct-with"),
         (["--key", JUDGE, "--correct-with", "ada", "--sample", "nowhere"], "unknown sample 'nowhere'"),
     ],
 )
@@ -675,7 +675,7 @@ def test_the_same_from_python(evaluation: Path, world: World, call: Call) -> Non
         "runs": scores.as_json()["runs"]
     }
     pair = qassay.compare(opened, "new", "old", key=JUDGE, correct_with="ada")
-    assert pair.row()["difference"] == pytest.approx(
+    assert pair.difference == pytest.approx(
         call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["difference"]
     )
     every = qassay.compare_all(opened, key=JUDGE, correct_with="ada")

@@ -193,6 +193,8 @@ class Story:
 
     def as_json(self) -> dict[str, object]:
         """Each part as its own command gives it."""
+        from qassay.studies.score import leaderboard
+
         questions = self.evaluation.questions
         return {
             "evaluation": {
@@ -202,7 +204,7 @@ class Story:
                 "series": len(questions.series),
                 "sets": list(self.evaluation.sets),
             },
-            "score": self.scores.as_json(),
+            "score": leaderboard(self.scores).as_json(),
             "agree": self.agreement.as_json(),
             "stability": self.stability.as_json(),
             "sensitivity": self.curves.as_json(),

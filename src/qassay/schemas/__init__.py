@@ -41,16 +41,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
-    "compare": (
-        "qassay compare --json",
-        (
-            analyses.CompareTwo,
-            analyses.CompareAll,
-            outputs.ByMetric,
-            scores.CompareCorrected,
-            scores.CompareAllCorrected,
-        ),
-    ),
     "completion": ("qassay completion --json", (outputs.Completion,)),
     "demo": ("qassay demo --json", (analyses.Story, outputs.Written)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
@@ -66,7 +56,8 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "run": ("qassay run --json", (outputs.Run,)),
     "schema": ("qassay schema --json", (outputs.Names,)),
     "sample": ("qassay sample --json", (scores.Sample,)),
-    "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
+    # The scores are an output of their own beside the records of the study.
+    "score": ("qassay score --json", (scores.Score,)),
     "sensitivity": ("qassay sensitivity --json", (analyses.Sensitivity, outputs.ByMetric)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
@@ -80,9 +71,9 @@ def schema(name: str) -> dict[str, Any]:
     if name not in NAMES:
         raise unknown("schema", name, NAMES)
     title, types = NAMES[name]
-    if not types:
+    if name in COMMANDS:
         chosen = study(name)
-        types = tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
+        types += tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
     parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     body = parts[0] if len(parts) == 1 else {"anyOf": list(parts)}
     return {"$schema": DIALECT, "title": title, **body, "$defs": definitions}

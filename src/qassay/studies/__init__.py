@@ -39,13 +39,14 @@ class Study:
     """One study, as every door renders it.
 
     `compute` gives a record from its source; `page` shows the record, and its own options say how much of it. A study
-    of `scores` takes score tables too. `doing` is the work that takes long. `documents` are the types of its JSON.
+    of `scores` takes score tables too. `doing` is the work that takes long. `documents` are the types of its JSON, or
+    where they are, if they load what the study can do without.
     """
 
     name: str
     compute: Callable[..., Any]
     page: Callable[..., Page]
-    documents: tuple[type, ...]
+    documents: tuple[type | str, ...]
     source: Literal["evaluation", "scores"] = "evaluation"
     doing: str = "computing"
     # How many systems scores from elsewhere need; whether one record is about all metrics of a table.

@@ -425,7 +425,10 @@ STUDY = Study(
     compute=compare_any,
     page=page,
     corrected=corrected,
-    documents=(PairComparison, AllPairs),
+    documents=(
+        *(PairComparison, AllPairs),
+        *("qassay.meta.correction.CorrectedPair", "qassay.meta.correction.CorrectedPairs"),
+    ),
     source="scores",
     systems=2,
     together=True,

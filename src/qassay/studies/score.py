@@ -35,6 +35,8 @@ from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.frames import ends
 from qassay.matrix import ScoreMatrix
+from qassay.meta.correction.result import CorrectedScores
+from qassay.meta.fidelity import BetaSweep, beta_sweep
 from qassay.meta.intervals import WAYS, ScoreIntervals, score_intervals
 from qassay.options import CorrectWith, Option, Sample, Scoring, Target
 from qassay.pages import Exhibit, LeftOut, Links, Page
@@ -48,8 +50,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from qassay.figures import Figure
-    from qassay.meta.correction import CorrectedScores
-    from qassay.meta.fidelity import BetaSweep
     from qassay.meta.significance import AllPairs
 
 # Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
@@ -214,7 +214,7 @@ def page(result: Leaderboard | BetaSweep | CorrectedScores) -> Page:
     """Who is best, the leaderboard, and what was left out."""
     if not isinstance(result, Leaderboard):
         tables = result.tables()
-        answer = () if not hasattr(result, "half_width") else (f"{result.sentence()}.",)
+        answer = (f"{result.sentence()}.",) if isinstance(result, CorrectedScores) else ()
         return Page(answer, tuple(Exhibit(f"score-{place}", shown) for place, shown in enumerate(tables, 1)))
     scores, (board, *decisions) = result.scores, result.tables()
     runs = tuple(row.run for row in scores.runs)
@@ -240,7 +240,7 @@ STUDY = Study(
     compute=score,
     page=page,
     corrected=corrected,
-    documents=(),
+    documents=(BetaSweep, CorrectedScores),
     heading="Results",
     label="Leaderboard",
     tab=BEST,
@@ -274,8 +274,6 @@ def _with_intervals(scores: Scores, intervals: bool | None) -> Leaderboard:
 
 def _sweep(evaluation: Evaluation, beta: str, how: Scoring) -> BetaSweep:
     """The scores at every whole beta of a range such as 1-5."""
-    from qassay.meta.fidelity import beta_sweep
-
     first, _, last = beta.partition("-")
     try:
         betas = range(int(first), int(last or first) + 1)
@@ -283,7 +281,7 @@ def _sweep(evaluation: Evaluation, beta: str, how: Scoring) -> BetaSweep:
         betas = range(0)
     if not betas or betas[0] < 0 or len(betas) > 100:
         raise UsageError(f"--beta takes a range of whole numbers such as 1-5, not {beta!r}")
-    matrices = {}
+    matrices: dict[float, ScoreMatrix] = {}
     for value in betas:
         rules: Scoring = {**how, "measure": f"nugget_f(beta={value})"}
         matrices[value] = _means(evaluation.score(**rules))
