@@ -743,7 +743,14 @@ def test_runs_above_a_score(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert [row["run"] for row in document["runs"]] == [run for run, score in scores.items() if score > 0.5]
     assert set(document["matrix"]) == {row["run"] for row in document["runs"]}
-    # Groups and intervals are those among all runs, whatever is shown.
+    # Groups and intervals are those among all runs, whatever is shown, and the same as in Python.
+    board = qassay.leaderboard(qassay.open(folder))
+    assert board.intervals is not None
+    for row in document["runs"]:
+        assert (tuple(row["interval"]), row["letters"]) == (
+            board.intervals.interval(row["run"]),
+            board.letters[row["run"]],
+        )
     assert main(["score", folder]) == 0
     whole = capsys.readouterr().out
     assert main(["score", folder, "--above", "0.5"]) == 0
