@@ -240,7 +240,7 @@ PYTHON = {
 RESULTS = (
     "qassay.results.Result",
     "qassay.tables.Table",
-    "qassay.analysis.leaderboards.Leaderboard",
+    "qassay.studies.score.Leaderboard",
     "qassay.meta.significance.PairComparison",
     "qassay.meta.significance.AllPairs",
     "qassay.meta.sensitivity.SensitivityCurves",

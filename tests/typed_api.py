@@ -12,7 +12,6 @@ from typing import Any, assert_type
 import polars as pl
 
 import qassay
-from qassay.analysis.leaderboards import Leaderboard
 from qassay.meta.agreement import Agreement
 from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores
 from qassay.meta.planning import Plan
@@ -25,6 +24,7 @@ from qassay.studies.agree import AgreementStudy
 from qassay.studies.describe import Description
 from qassay.studies.facts import Facts
 from qassay.studies.sample import DrawnSample
+from qassay.studies.score import Leaderboard
 from qassay.tables import Table
 
 

@@ -39,11 +39,6 @@ from typing import TYPE_CHECKING, Any
 from qassay._version import __version__
 
 if TYPE_CHECKING:
-    from qassay.analysis import (
-        compare,
-        compare_all,
-        leaderboard,
-    )
     from qassay.assessors import judge
     from qassay.demo import demo_folder
     from qassay.errors import InputError, QassayError, UsageError
@@ -55,6 +50,7 @@ if TYPE_CHECKING:
     from qassay.measures import measure
     from qassay.scoring import Scores
     from qassay.studies.agree import agreement
+    from qassay.studies.compare import compare, compare_all
     from qassay.studies.describe import describe
     from qassay.studies.facts import facts
     from qassay.studies.people import people
@@ -62,6 +58,7 @@ if TYPE_CHECKING:
     from qassay.studies.reporting import report
     from qassay.studies.reuse import reuse
     from qassay.studies.sample import sample
+    from qassay.studies.score import leaderboard
     from qassay.studies.sensitivity import sensitivity
     from qassay.studies.stability import stability
     from qassay.studies.trust import trust
@@ -75,13 +72,13 @@ _HOMES = {
     "Scores": ("qassay.scoring", "Scores"),
     "UsageError": ("qassay.errors", "UsageError"),
     "agreement": ("qassay.studies.agree", "agreement"),
-    "compare": ("qassay.analysis", "compare"),
-    "compare_all": ("qassay.analysis", "compare_all"),
+    "compare": ("qassay.studies.compare", "compare"),
+    "compare_all": ("qassay.studies.compare", "compare_all"),
     "demo_folder": ("qassay.demo", "demo_folder"),
     "describe": ("qassay.studies.describe", "describe"),
     "facts": ("qassay.studies.facts", "facts"),
     "judge": ("qassay.assessors", "judge"),
-    "leaderboard": ("qassay.analysis", "leaderboard"),
+    "leaderboard": ("qassay.studies.score", "leaderboard"),
     "measure": ("qassay.measures", "measure"),
     "open": ("qassay.evaluation", "open_evaluation"),
     "people": ("qassay.studies.people", "people"),

@@ -41,6 +41,8 @@ class Option:
     of_evaluation: bool = False
     # Whether a flag is given once per value; else values are separated by commas.
     repeated: bool = False
+    # Whether the command line takes it as a name after the sources.
+    positional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,18 @@ ForMissing = Annotated[Missing, Option("What to do where a run has no score: sto
 Sets = Annotated[
     Sequence[str] | None,
     Option("Judgment sets to compare, separated by commas.", metavar="A,B,...", on_pages=True, of_evaluation=True),
+]
+CorrectWith = Annotated[
+    str | None,
+    Option("Correct the scores of --key with people's labels of a random sample.", metavar="SET", of_evaluation=True),
+]
+Target = Annotated[
+    Literal["new", "these"] | None,
+    Option("Corrected intervals are about new questions (default), or about these.", of_evaluation=True),
+]
+Sample = Annotated[
+    str | None,
+    Option("The sample that people labelled, if there are several.", metavar="NAME|FILE", of_evaluation=True),
 ]
 Resamples = Annotated[int, Option("Bootstrap resamples behind the intervals; 0: none.", least=0, most=100_000)]
 Seed = Annotated[int, Option("Seed of the random draws.", least=0)]

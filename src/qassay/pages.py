@@ -62,6 +62,14 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Keys of the document that are too large for a page of the application, and where they are."""
+
+    keys: tuple[str, ...]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """The answer in whole sentences, the first of them to the question of the study; and the exhibits in order.
 
@@ -75,6 +83,7 @@ class Page:
     name: str = ""
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
     @property
     def tables(self) -> list[Table]:

@@ -19,6 +19,8 @@ from qassay.tables import Table
 
 # The metadata of a field that the document leaves out: tables and figures need it beside the numbers.
 UNREPORTED = {"reported": False}
+# That of a field with a record whose keys are keys of the document.
+INLINE = {"reported": False, "inline": True}
 Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 if TYPE_CHECKING:
@@ -93,12 +95,20 @@ else:
 def keys_of(record: type) -> dict[str, str]:
     """The attribute behind each key of a record's document: its fields, then its reported properties, as defined.
 
-    An attribute whose name ends in an underscore is the key without it: the record has that name for something else.
+    An attribute whose name ends in an underscore is the key without it: the record has that name for something else. A
+    record that has much beside its document names its fields there as `KEYS`.
     """
-    names = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+    every = [part.name for part in fields(record) if part.metadata.get("reported", True)]
+    names = list(getattr(record, "KEYS", every))
     for base in reversed(record.__mro__):
         names += [name for name, value in vars(base).items() if isinstance(value, reported)]
     return {name.rstrip("_"): name for name in names}
+
+
+@cache
+def inline_of(record: type) -> tuple[str, ...]:
+    """The fields with records whose keys are keys of this one's document."""
+    return tuple(part.name for part in fields(record) if part.metadata.get("inline"))
 
 
 def document(record: object, *names: str) -> dict[str, Any]:
@@ -109,6 +119,8 @@ def document(record: object, *names: str) -> dict[str, Any]:
     kind: type = type(record)
     attributes = {name: name for name in names} or keys_of(kind)
     values = {key: _plain(getattr(record, name)) for key, name in attributes.items() if name != "direction"}
+    for name in () if names else inline_of(kind):
+        values |= document(getattr(record, name))
     direction: Direction = getattr(record, "direction", HIGHER)
     return values | direction.as_json() if "measure" in values else values
 
@@ -120,4 +132,4 @@ def _plain(value: Any) -> Any:
         return document(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, (tuple, list)) else value

@@ -18,7 +18,8 @@ from qassay.store.people import add_account
 from qassay.store.pool.uploads import describe_run, list_runs
 from qassay.web.results.finding import Choice
 from qassay.web.results.publishing import publish
-from qassay.web.results.studies import leaderboard, organisations
+from qassay.web.results.studies import organisations
+from qassay.web.results.views import LEADERBOARD
 
 Make = Callable[..., Any]
 OPEN = "deadline = 2099-12-01T23:59:00-12:00\nlimit = 2\npooled = 1\n"
@@ -137,7 +138,7 @@ def _publish(small: Any) -> None:
         open_evaluation(small.folder, store=small.store),
         Choice(unjudged="wrong", missing="zero"),
     )
-    board = leaderboard(evaluation, choice, lambda *_: None, intervals="no")
+    board = LEADERBOARD.study(evaluation, choice, lambda *_: None, intervals=False)
     pages = organisations(evaluation, choice, lambda *_: None).document["pages"]
     with small.store.write() as connection:
         olga = act(connection, who=Assessor(small.account["Olga"], "Olga"))

@@ -468,8 +468,8 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
         (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
         (["--correct-with", "ada"], "name the assessor whose scores ada corrects (--key)"),
         (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),
-        (["--key", JUDGE, "--target", "these"], "--target goes with --correct-with"),
-        (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --beta"),
+        (["--key", JUDGE, "--target", "these"], "target, sample and half-width go with correct-with"),
+        (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --correct-with"),
         (["--key", JUDGE, "--correct-with", "ada", "--sample", "nowhere"], "unknown sample 'nowhere'"),
     ],
 )
@@ -486,9 +486,12 @@ def test_comparisons_that_mean_nothing(
     draw(call, evaluation, world, 20)
     table = tmp_path / "scores.csv"
     table.write_text("id,A,B\nq1,1,0\nq2,0,1\n", encoding="utf-8")
-    assert "needs an evaluation" in refused("compare", table, "A", "B", "--correct-with", "ada", status=2)
+    assert "does not apply to a table of scores" in refused(
+        "compare", table, "A", "B", "--correct-with", "ada", status=2
+    )
     corrected = ("--key", JUDGE, "--correct-with", "ada")
-    assert "without other options" in refused("compare", evaluation, "new", "old", *corrected, "--details", status=2)
+    refusal = refused("compare", evaluation, "new", "old", *corrected, "--permutations", "9", status=2)
+    assert "options of the tests do not apply" in refusal
     assert "unknown run 'neu'" in refused("compare", evaluation, "neu", "old", *corrected, status=2)
     assert "with itself" in refused("compare", evaluation, "new", "new", *corrected, status=2)
     message = refused("sample", evaluation, "--size", 20, "--for", JUDGE, "--for-pair", "new", status=2)
@@ -675,7 +678,7 @@ def test_the_same_from_python(evaluation: Path, world: World, call: Call) -> Non
         "runs": scores.as_json()["runs"]
     }
     pair = qassay.compare(opened, "new", "old", key=JUDGE, correct_with="ada")
-    assert pair.row()["difference"] == pytest.approx(
+    assert pair.difference == pytest.approx(
         call("compare", evaluation, "new", "old", "--key", JUDGE, "--correct-with", "ada")["difference"]
     )
     every = qassay.compare_all(opened, key=JUDGE, correct_with="ada")
@@ -684,7 +687,7 @@ def test_the_same_from_python(evaluation: Path, world: World, call: Call) -> Non
         assert result.sentence()
         assert str(result)
         assert result.to_polars().height
-    with pytest.raises(qassay.UsageError, match="needs an evaluation"):
+    with pytest.raises(qassay.UsageError, match="takes an evaluation"):
         qassay.compare(opened.score(JUDGE), "new", "old", correct_with="ada")  # type: ignore[call-overload]
 
 

@@ -54,6 +54,8 @@ WHERE_JUDGED = {
     "nuggets": {"citation_precision", "citation_recall"},
 }
 EVERY_DOCUMENT = {
+    "level",
+    "notes",
     *("task", "key", "measure", "higher_is_better", "direction_assumed"),
     *("runs", "units", "matrix", "questions", "dropped"),
 }
@@ -141,7 +143,10 @@ def test_the_keys_of_the_document(task: str, tmp_path: Path, capsys: pytest.Capt
             absent = {"nil_precision", "nil_recall"} if "factoid" not in kinds else set()
             absent |= {"mean_length"} if not kinds & {"definition", "other"} else set()
             absent |= {"by_type"} if len(kinds) == 1 else set()
-            assert set(row) - {"organisation", "manual"} == {"run", "score", "components", *figures} - absent
+            assert (
+                set(row) - {"organisation", "manual", "interval", "letters"}
+                == {"run", "score", "components", *figures} - absent
+            )
             wanted = components & kinds if components <= {"factoid", "list", "definition", "other"} else components
             assert wanted <= set(row["components"]) <= allowed
             seen |= set(row["components"])
@@ -158,6 +163,9 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
     scored = document(capsys, "score", judged)
     # S of 1.2 is {x, y}: a found both, b and c one of them; NIL is right for 2.1.
     two_thirds = pytest.approx(2 / 3)
+    # Two series have no intervals, and so no groups.
+    assert [(row.pop("interval"), row.pop("letters")) for row in scored["runs"]] == [(None, None)] * 3
+    assert (scored.pop("level"), len(scored.pop("notes"))) == (None, 2)
     assert scored == {
         "task": "series2004",
         "key": "adjudicated",
@@ -737,7 +745,14 @@ def test_runs_above_a_score(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert [row["run"] for row in document["runs"]] == [run for run, score in scores.items() if score > 0.5]
     assert set(document["matrix"]) == {row["run"] for row in document["runs"]}
-    # Groups and intervals are those among all runs, whatever is shown.
+    # Groups and intervals are those among all runs, whatever is shown, and the same as in Python.
+    board = qassay.leaderboard(qassay.open(folder))
+    assert board.intervals is not None
+    for row in document["runs"]:
+        assert (tuple(row["interval"]), row["letters"]) == (
+            board.intervals.interval(row["run"]),
+            board.letters[row["run"]],
+        )
     assert main(["score", folder]) == 0
     whole = capsys.readouterr().out
     assert main(["score", folder, "--above", "0.5"]) == 0

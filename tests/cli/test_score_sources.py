@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import qassay
 from qassay.cli import main
 from qassay.cli.compare import split_arguments
 from qassay.errors import InputError, UsageError
@@ -120,6 +121,15 @@ def test_every_metric_is_corrected_over_all(call: Call) -> None:
         outside = not result["interval"][0] <= 0 <= result["interval"][1]
         assert outside == (result["p_adjusted"] <= 0.05) == (result["verdict"] != "cannot tell")
     assert both["metrics"]["f1"]["alpha"] == 0.025
+    in_python = qassay.compare(read_scores(["new.jsonl", "old.jsonl"], metric="all"), "new", "old", metric="all")
+    for name, pair in in_python.metrics.items():
+        assert (pair.p_adjusted, pair.verdict) == (
+            both["metrics"][name]["p_adjusted"],
+            both["metrics"][name]["verdict"],
+        )
+    assert {"metric", "p_randomisation"} <= set(in_python.to_polars().columns)
+    of_all = qassay.compare_all(read_scores(["new.jsonl", "old.jsonl"], metric="all"), metric="all")
+    assert [result.metrics for result in of_all.metrics.values()] == [2, 2]
     status, out, _ = call("compare", "new.jsonl", "old.jsonl", "--metric", "all", "--gate")
     assert (status, "Metric em" in out) == (4, True)
     assert out.splitlines()[2] == "INCONCLUSIVE: f1 ALLOW, em INCONCLUSIVE."

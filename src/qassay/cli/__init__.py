@@ -53,6 +53,9 @@ VERBS = {
 # Verbs whose function is not `command` in the file of their name, or not that of their study alone.
 _ELSEWHERE = {"import": ("import_", "command"), "restore": ("backup", "restore"), "sample": ("sample", "command")}
 
+# Studies whose command has options that no other door has, in the file of its name.
+_WITH_OPTIONS_OF_ITS_OWN = ("compare", "score")
+
 INTERRUPTED = 130
 LIMIT_REACHED = 5
 USE_DATABASE = "--use-database"
@@ -199,9 +202,10 @@ def load(verb: str) -> Callable[..., object]:
     from qassay.studies import COMMANDS, study
 
     if verb in COMMANDS and verb not in _ELSEWHERE:
-        from qassay.cli.studying import command_of
+        from qassay.cli.studying import Own, command_of
 
-        return command_of(study(verb))
+        own = importlib.import_module(f"qassay.cli.{verb}").OwnOptions if verb in _WITH_OPTIONS_OF_ITS_OWN else Own
+        return command_of(study(verb), own)
     file, name = _ELSEWHERE.get(verb, (verb, "command"))
     function: Callable[..., object] = getattr(importlib.import_module(f"qassay.cli.{file}"), name)
     return function

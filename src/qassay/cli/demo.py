@@ -189,8 +189,9 @@ def _prepare(folder: Path, report: Path, address: str, *, is_kept: bool) -> None
 
 def documents(evaluation: Evaluation) -> dict[str, object]:
     """Each part of the demonstration as its own command gives it."""
-    from qassay.analysis import compare
     from qassay.studies.agree import agreement
+    from qassay.studies.compare import compare
+    from qassay.studies.score import leaderboard
     from qassay.studies.sensitivity import sensitivity
     from qassay.studies.stability import stability
 
@@ -206,7 +207,7 @@ def documents(evaluation: Evaluation) -> dict[str, object]:
             "series": len(questions.series),
             "sets": list(evaluation.sets),
         },
-        "score": scores.as_json(),
+        "score": leaderboard(scores).as_json(),
         "agree": agreement(evaluation)[0].as_json(),
         "stability": stability(evaluation).as_json(),
         "sensitivity": sensitivity(scores, intervals=0).as_json(),

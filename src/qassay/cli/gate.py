@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from qassay.cli.output import visible
+from qassay.cli.studying import Own
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,34 +29,63 @@ GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
 # Where GitHub and the services that follow it show a job's summary.
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
-GateOption: TypeAlias = Annotated[
-    bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")
-]
-MarginOption: TypeAlias = Annotated[
-    float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")
-]
-SummaryOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--summary", metavar="FILE", help="Write the gate's decision as Markdown.")
-]
-JunitOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write the gate's decision as JUnit XML.")
-]
-InconclusiveOption: TypeAlias = Annotated[
-    Literal["pass", "fail"] | None,
-    typer.Option("--inconclusive", help="Let INCONCLUSIVE pass (exit 0) or fail (exit 3), for --gate."),
-]
-
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(Own):
     """The options of a gate; `report` carries them out."""
 
-    margin: float = 0.0
-    summary: Path | None = None
-    junit: Path | None = None
-    inconclusive: Literal["pass", "fail"] | None = None
+    gate: Annotated[bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")] = False
+    margin: Annotated[float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")] = 0.0
+    summary: Annotated[
+        Path | None, typer.Option("--summary", metavar="FILE", help="Write the gate's decision as Markdown.")
+    ] = None
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write the gate's decision as JUnit XML.")
+    ] = None
+    inconclusive: Annotated[
+        Literal["pass", "fail"] | None,
+        typer.Option("--inconclusive", help="Let INCONCLUSIVE pass (exit 0) or fail (exit 3), for --gate."),
+    ] = None
 
-    def status(self, decision: str) -> int:
+    def check(self, chosen: Mapping[str, Any]) -> None:
+        """Stop at options of a gate without a gate, at a gate without two systems, and at a method for them."""
+        values = {
+            "--margin": self.margin,
+            "--summary": self.summary,
+            "--junit": self.junit,
+            "--inconclusive": self.inconclusive,
+        }
+        names = [name for name, value in values.items() if value]
+        if names and not self.gate:
+            raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")
+        if self.summary is not None and self.summary == self.junit:
+            raise UsageError("--summary and --junit name the same file; give each its own")
+        if chosen["a"] is None and self.gate:
+            raise UsageError("--gate compares two systems: name them after the file or folder")
+        if chosen["a"] is not None and chosen["method"] is not None:
+            raise UsageError("--method is for all pairs; two systems are compared by the paired randomisation test")
+
+    def beside(self, results: Sequence[Compared]) -> dict[str, object]:
+        """The decision and the margin, in the document."""
+        if not self.gate:
+            return {}
+        return {"gate": together([result.gate(self.margin) for result in results]), "margin": self.margin}
+
+    def first(self, results: Sequence[Compared]) -> str:
+        """The decision, above the page; of several metrics all of theirs."""
+        if not self.gate:
+            return ""
+        decisions = {result.measure: result.gate(self.margin) for result in results}
+        if len(results) == 1:
+            return gate_line(results[0], results[0].gate(self.margin), self.margin)
+        each = ", ".join(f"{name} {decided}" for name, decided in decisions.items())
+        return f"{together(list(decisions.values()))}: {each}"
+
+    def status(self, results: Sequence[Compared]) -> int:
+        """The exit status, after the files that were asked for are written; 0 without a gate."""
+        return self.report(results) if self.gate else 0
+
+    def status_of(self, decision: str) -> int:
         """The exit status of a decision."""
         if decision == "INCONCLUSIVE" and self.inconclusive is not None:
             return GATE_STATUS["ALLOW" if self.inconclusive == "pass" else "REJECT"]
@@ -75,7 +105,7 @@ class Gate:
 
             write_all(contents)
         _add_to_step(summary)
-        return self.status(together(decisions))
+        return self.status_of(together(decisions))
 
     def markdown(self, results: Sequence[Compared]) -> str:
         """The decision and the figures behind it, as Markdown."""
@@ -109,7 +139,7 @@ class Gate:
             line = visible(gate_line(result, decision, self.margin))
             name = visible(f"{result.a} compared with {result.b}: {result.measure}, margin {self.margin:g}")
             case = ElementTree.Element("testcase", classname="qassay.compare", name=name)
-            if self.status(decision):
+            if self.status_of(decision):
                 ElementTree.SubElement(case, "failure", type=decision, message=line)
             elif decision == "INCONCLUSIVE":
                 ElementTree.SubElement(case, "skipped", message=line)
@@ -128,21 +158,6 @@ class Gate:
         ElementTree.indent(suites)
         written: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
         return written + b"\n"
-
-
-def check_gate(gate: bool, options: Gate) -> None:
-    """Stop at options of a gate without a gate."""
-    values = {
-        "--margin": options.margin,
-        "--summary": options.summary,
-        "--junit": options.junit,
-        "--inconclusive": options.inconclusive,
-    }
-    names = [name for name, value in values.items() if value]
-    if names and not gate:
-        raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")
-    if options.summary is not None and options.summary == options.junit:
-        raise UsageError("--summary and --junit name the same file; give each its own")
 
 
 def together(decisions: Sequence[str]) -> str:

@@ -22,8 +22,6 @@ from qassay.matrix import ScoreMatrix
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.formats.scores import ScoreTables
-    from qassay.meta.correction import Correction
-    from qassay.meta.correction.estimates import Target
     from qassay.scoring import HowScored, Scores
 
 SOURCES = "An evaluation, or scores: tables, logs, one file per system (NAME=FILE names the system)."
@@ -105,20 +103,6 @@ SetsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--sets", metavar="A,B,...", help="Judgment sets to compare, separated by commas."),
 ]
-CorrectWithOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--correct-with", metavar="SET", help="Correct the scores of --key with people's labels of a random sample."
-    ),
-]
-TargetOption: TypeAlias = Annotated[
-    Literal["new", "these"] | None,
-    typer.Option("--target", help="Corrected intervals are about new questions (default), or about these."),
-]
-SampleOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--sample", metavar="NAME|FILE", help="The sample that people labelled, if there are several."),
-]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
@@ -146,19 +130,6 @@ class EvaluationOptions:
     def scores(self, evaluation: Evaluation) -> Scores:
         """The scores of an evaluation."""
         return evaluation.score(self.key, **self.how)
-
-    def corrected(
-        self,
-        evaluation: Evaluation,
-        correct_with: str,
-        target: Target | None,
-        sample: str | None,
-        pair: tuple[str, str] | None = None,
-    ) -> Correction:
-        """The correction of the scores of an evaluation by people's labels; with `pair`, of two runs alone."""
-        return evaluation.correction(
-            self.key, correct_with, pair=pair, target=target or "new", sample=sample, **self.how
-        )
 
 
 @dataclass(frozen=True)
@@ -317,13 +288,6 @@ def takes_scoring(command: Callable[..., None]) -> Callable[..., None]:
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spelled_out]
     called.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
     return called
-
-
-def refuse_without_correction(correct_with: str | None, options: Mapping[str, object]) -> None:
-    """Stop at options that belong to --correct-with where it is not given."""
-    names = [name for name, value in options.items() if value is not None]
-    if names and correct_with is None:
-        raise UsageError(f"{names[0]} goes with --correct-with, which names the labels of people")
 
 
 def refuse_measure(measure: object) -> None:

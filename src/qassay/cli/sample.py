@@ -62,7 +62,7 @@ def _next_steps(folder: Path, drawn: DrawnSample, assessor: str) -> list[str]:
     return lines
 
 
-command = command_of(STUDY, handed_out, keep=False)
+command = command_of(STUDY, then=handed_out, keep=False)
 
 
 # ---- the sheet ------------------------------------------------------------------------------------------------------

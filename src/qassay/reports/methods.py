@@ -83,9 +83,9 @@ def _test(material: Material) -> str:
         if pairs.margin is None
         else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
     )
-    how = f"all pairs of runs, corrected for their number by {pairs.test_name}"
+    how = f"all pairs of runs, corrected for their number by {pairs.method_}"
     if pairs.pair is not None:
-        how = pairs.test_name
+        how = pairs.method_
     return (
         f"Significance (could chance alone explain a difference?): {how}{drawn}, level {pairs.alpha:g}. Groups and "
         f"letters follow this test.{line}"

@@ -40,16 +40,6 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "backup": ("qassay backup --json", (outputs.Backup,)),
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
-    "compare": (
-        "qassay compare --json",
-        (
-            analyses.CompareTwo,
-            analyses.CompareAll,
-            outputs.ByMetric,
-            scores.CompareCorrected,
-            scores.CompareAllCorrected,
-        ),
-    ),
     "completion": ("qassay completion --json", (outputs.Completion,)),
     "demo": ("qassay demo --json", (analyses.Story, outputs.Written)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
@@ -62,7 +52,8 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "restore": ("qassay restore --json", (outputs.Restore,)),
     "run": ("qassay run --json", (outputs.Run,)),
     "schema": ("qassay schema --json", (outputs.Names,)),
-    "score": ("qassay score --json", (scores.Score, scores.Sweep, scores.CorrectedScore)),
+    # The scores are an output of their own beside the records of the study.
+    "score": ("qassay score --json", (scores.Score,)),
     "sheet": ("qassay sheet --json", (outputs.Sheet,)),
     "submit": ("qassay submit --json", (outputs.Submit,)),
 }
@@ -76,7 +67,7 @@ def schema(name: str) -> dict[str, Any]:
     title, types = NAMES[name]
     if name in COMMANDS:
         chosen = study(name)
-        types = tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
+        types += tuple(map(document_of, chosen.documents)) + ((outputs.ByMetric,) if chosen.source == "scores" else ())
     parts, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     body = parts[0] if len(parts) == 1 else {"anyOf": list(parts)}
     return {"$schema": DIALECT, "title": title, **body, "$defs": definitions}

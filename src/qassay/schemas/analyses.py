@@ -1,93 +1,10 @@
-"""Documents of analyses: comparing, sensitivity, stability, planning, and all of `demo`."""
+"""The document of `demo`, which has those of several studies."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, TypedDict
 
-from qassay.schemas.outputs import Interval, Notes, Number
 from qassay.schemas.scores import Score
-
-
-class DecidingUnit(TypedDict):
-    """A unit that makes the difference."""
-
-    unit: str
-    a: Number
-    b: Number
-    part: Number
-
-
-class CompareTwo(TypedDict):
-    """Two runs compared; `gate` and `margin` with --gate."""
-
-    a: str
-    b: str
-    units: int
-    difference: float
-    interval: Interval
-    p_randomisation: float
-    p_t: Number
-    effect_size: Number
-    error_rate: None
-    units_needed: int | None
-    verdict: Literal["better", "worse", "cannot tell"]
-    measure: str
-    higher_is_better: bool
-    direction_assumed: bool
-    score_a: float
-    score_b: float
-    alpha: float
-    power: float
-    permutations: int | None
-    exact: bool
-    units_better: int
-    units_worse: int
-    deciding_units: list[DecidingUnit]
-    notes: Notes
-    reversal: Number
-    answer: str
-    repeats: NotRequired[Any]
-    gate: NotRequired[Literal["ALLOW", "REJECT", "INCONCLUSIVE"]]
-    margin: NotRequired[float]
-
-
-class Pair(TypedDict):
-    """One pair of all."""
-
-    a: str
-    b: str
-    difference: float
-    p: Number
-    p_adjusted: Number
-    different: bool
-    interval: NotRequired[Interval]
-
-
-class Ranked(TypedDict):
-    """One run, and the letters it shares with runs from which it is not shown to differ."""
-
-    run: str
-    score: Number
-    letters: str
-
-
-class CompareAll(TypedDict):
-    """All pairs compared, corrected for their number."""
-
-    runs: int
-    units: int
-    method: str
-    permutations: int | None
-    pairs: list[Pair]
-    different: int
-    groups: list[list[str]]
-    measure: str
-    higher_is_better: bool
-    direction_assumed: bool
-    alpha: float
-    margin: Number
-    ranking: list[Ranked]
-    notes: Notes
 
 
 class Story(TypedDict):
@@ -97,3 +14,5 @@ class Story(TypedDict):
     score: Score
     agree: dict[str, Any]
     stability: dict[str, Any]
+    sensitivity: dict[str, Any]
+    compare: dict[str, Any]

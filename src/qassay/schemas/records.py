@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,12 +14,16 @@ from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from qassay.results import keys_of
+from qassay.results import inline_of, keys_of
 
 
 @cache
-def document_of(record: type) -> type:
-    """The type of the document of a record: every key with the type that JSON has there."""
+def document_of(record: type | str) -> type:
+    """The type of the document of a record, or of the record of that name: every key with its type in JSON."""
+    if isinstance(record, str):
+        module, _, name = record.rpartition(".")
+        record = getattr(importlib.import_module(module), name)
+    assert isinstance(record, type)
     if "as_json" in vars(record):
         return dict[str, Any]
     hints: dict[str, Any] = {}
@@ -26,6 +31,8 @@ def document_of(record: type) -> type:
         if is_dataclass(base):
             hints |= get_type_hints(base)
     keys = {key: json_type(hints.get(name) or _returned(record, name)) for key, name in keys_of(record).items()}
+    for name in inline_of(record):
+        keys |= get_type_hints(document_of(hints[name]), include_extras=True)
     if "measure" in keys:
         keys = {name: kind for name, kind in keys.items() if name != "direction"}
         keys |= {"higher_is_better": bool, "direction_assumed": bool}
@@ -44,6 +51,8 @@ def json_type(kind: Any) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return document_of(kind) if isinstance(kind, type) else kind
+    if kind is object:
+        return Any
     if kind is np.ndarray or origin is np.ndarray:
         return list[float | None]
     if origin in (Union, UnionType):

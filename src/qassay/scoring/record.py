@@ -266,8 +266,11 @@ class Scores(Result):
         return replace(self, runs=tuple(best.values()), notes=(*self.notes, "The best run of each organisation."))
 
     def above(self, limit: float) -> Scores:
-        """The same with the runs that score above a limit only."""
+        """The same with the runs that score above a limit only; an error where there are none, with the best score."""
         rows = tuple(row for row in self.runs if row.score is not None and row.score > limit + TIE)
+        if not rows:
+            best = next((f"{row.run} with {row.score:.3f}" for row in self.runs if row.score is not None), "none")
+            raise UsageError(f"no run scores above {limit:g}; the best is {best}")
         note = f"Runs that score above {limit:g}: {len(rows):,} of {len(self.runs):,}."
         return replace(self, runs=rows, notes=(*self.notes, note))
 

@@ -1,6 +1,7 @@
 """The studies: one file for each question that people ask of scores and judgments.
 
     facts   the test set and its key in numbers      reuse   are the judgments fair to new systems?
+    score   who is best?                             compare is it real?
     agree   how far judgment sets agree              people  who is out of line
     plan    how many questions does it take?         sample  which questions should people judge?
     trust   does a program judge like people?        reporting  all of them in one document
@@ -29,7 +30,19 @@ from qassay.pages import BEST, JUDGES, MORE, REAL, WHERE, Page
 __all__ = ["BEST", "COMMANDS", "JUDGES", "MORE", "REAL", "WHERE", "Study", "study"]
 
 # The studies that are commands.
-COMMANDS = ("agree", "describe", "facts", "plan", "reuse", "sample", "sensitivity", "stability", "trust")
+COMMANDS = (
+    "agree",
+    "compare",
+    "describe",
+    "facts",
+    "plan",
+    "reuse",
+    "sample",
+    "score",
+    "sensitivity",
+    "stability",
+    "trust",
+)
 
 
 class NothingYetError(InputError):
@@ -42,17 +55,23 @@ class Study:
 
     `compute` gives a record from its source; `page` shows the record, and its own options say how much of it. A study
     of `scores` takes score tables too, and one of `judges` the tables of two judges or more, by name. `doing` is the
-    work that takes long. `documents` are the types of its JSON.
+    work that takes long. `documents` are the types of its JSON, or where they are, if they load what the study can do
+    without.
     """
 
     name: str
     compute: Callable[..., Any]
     page: Callable[..., Page]
-    documents: tuple[type, ...]
+    documents: tuple[type | str, ...]
     source: Literal["evaluation", "scores", "judges"] = "evaluation"
     doing: str = "computing"
-    # How many systems scores from elsewhere need.
+    # How many systems scores from elsewhere need; whether one record is about all metrics of a table.
     systems: int = 1
+    together: bool = False
+    # The same of a program's scores, corrected by the people who judged its sample: pages show it beside the record.
+    corrected: Callable[..., Any] | None = None
+    # The name of its page in addresses, where that is not its own.
+    page_name: str = ""
     # Its page of results: the heading, the name of its tab, the question of the tab (None: the study has no page).
     heading: str = ""
     label: str = ""

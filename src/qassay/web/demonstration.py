@@ -28,7 +28,7 @@ from qassay.store.settings import put_setting
 from qassay.web.pooling import pool
 from qassay.web.results import publishing
 from qassay.web.results.finding import Choice
-from qassay.web.results.studies import leaderboard
+from qassay.web.results.views import LEADERBOARD
 
 # Judged by both assessors; of the other series nothing is judged yet.
 JUDGED = frozenset(str(number) for number in range(1, 15))
@@ -107,7 +107,7 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
 def _publish(folder: Folder, store: Store, organiser: Assessor) -> None:
     """Publish the leaderboard of the finished series, and say that results may be looked at before the rest is."""
     choice = Choice(unjudged="drop")
-    finding = leaderboard(open_evaluation(folder.path, store=store), choice, lambda done, total: None)
+    finding = LEADERBOARD.study(open_evaluation(folder.path, store=store), choice, lambda done, total: None)
     with store.write() as connection:
         publishing.publish(
             Act(connection, read_configuration(folder).task, organiser),

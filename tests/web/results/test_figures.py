@@ -15,7 +15,7 @@ from qassay.evaluation import open_evaluation
 from qassay.web.errors import Refusal
 from qassay.web.results import finding, saving
 from qassay.web.results.finding import Choice, pictures
-from qassay.web.results.studies import leaderboard
+from qassay.web.results.views import LEADERBOARD
 
 PAGES = {
     "/results": ["leaderboard"],
@@ -71,13 +71,13 @@ def test_pictures_are_static_and_coloured_by_the_page(demos) -> None:
 
 def test_the_picture_is_that_of_the_result() -> None:
     evaluation = open_evaluation(demo_folder())
-    finding = leaderboard(evaluation, Choice(), lambda done, total: None)
+    finding = LEADERBOARD.study(evaluation, Choice(), lambda done, total: None)
     assert finding.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
 
 
 def test_pages_work_without_the_packages_of_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    finding = leaderboard(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
+    finding = LEADERBOARD.study(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
     assert finding.pictures == ()
     assert finding.answer
     assert finding.parts

@@ -65,7 +65,7 @@ def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
     assert page["document"] == command(
         capsys, "score", folder, "--component", "list", "--key", "third", "--unjudged", "wrong"
     )
-    page = demos["series"].page("/results", best=1)
+    page = demos["series"].page("/results", best_per_organisation=1)
     assert page["document"] == command(capsys, "score", folder, "--best-per-organisation")
     page = demos["series"].page("/results/agree", sets=["first", "adjudicated"])
     assert page["document"] == command(capsys, "agree", folder, "--sets", "first,adjudicated")

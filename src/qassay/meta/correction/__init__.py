@@ -95,7 +95,7 @@ class Correction:
             is_difference=True,
             level=level,
         )
-        return CorrectedPair(self.about, a, b, estimate, level, self._notes())
+        return CorrectedPair(a, b, estimate, level, self._notes(), about=self.about)
 
     def pairs(self) -> CorrectedPairs:
         """All differences at once, each at the level that Bonferroni's correction gives it."""

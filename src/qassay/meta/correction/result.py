@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from qassay.arrays import TIE
 from qassay.frames import ends, frame
@@ -12,7 +11,7 @@ from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEV
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance import percent, signed
 from qassay.meta.trust.bias import Bias
-from qassay.results import Result, document
+from qassay.results import INLINE, UNREPORTED, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, counted, plural, starred, table
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ class About:
     by_unit: bool = False
     pair: tuple[str, str] | None = None
     manual: frozenset[str] = frozenset()
+    KEYS: ClassVar = ("task", "key", "correct_with", "sample", "target", "measure", "units", "labelled", "drawn")
 
     def starred(self, run: str) -> str:
         """The tag of a run as tables have it."""
@@ -83,20 +83,6 @@ class About:
             about += f" They are narrower for these {self.unit_name[1]} alone (--target these)."
         return [source, about]
 
-    def as_json(self) -> dict[str, Any]:
-        """The keys that every corrected result has."""
-        return {
-            "task": self.task,
-            "key": self.key,
-            "correct_with": self.correct_with,
-            "sample": self.sample,
-            "target": self.target,
-            **document(self, "measure"),
-            "units": self.units,
-            "labelled": self.labelled,
-            "drawn": self.drawn,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class CorrectedRun:
@@ -108,41 +94,37 @@ class CorrectedRun:
     judge_score: float
     labels: int
     bias: Bias | None = None
-    estimate: Estimate | None = None
+    estimate: Estimate | None = field(default=None, metadata=UNREPORTED)
     # What a wanted half-width takes: labels, or units where each has several decisions.
-    needed: LabelsNeeded | None = None
+    needed: LabelsNeeded | None = field(default=None, metadata=UNREPORTED)
     units_needed: int | None = None
     # Answers in the sample that people did not judge: they block the correction of this run.
     skipped: int = 0
 
-    def as_json(self) -> dict[str, Any]:
-        """The row of `score --correct-with --json`."""
-        row: dict[str, Any] = {
-            "run": self.run,
-            "score": self.score,
-            "interval": self.interval,
-            "judge_score": self.judge_score,
-            "labels": self.labels,
-            "bias": None if self.bias is None else {"bias": self.bias.bias, "interval": self.bias.interval},
-        }
-        if self.skipped:
-            row["skipped"] = self.skipped
-        if self.needed is not None:
-            row["labels_needed"] = self.needed.labels
-            row["best_half_width"] = self.needed.best
-        if self.units_needed is not None:
-            row["units_needed"] = self.units_needed
-        return row
+    @reported
+    def labels_needed(self) -> int | None:
+        """The labels that a wanted half-width takes; None where none is asked for, or no number of labels gives it."""
+        return None if self.needed is None else self.needed.labels
+
+    @reported
+    def best_half_width(self) -> float | None:
+        """The half-width with labels of all questions, where one is asked for."""
+        return None if self.needed is None else self.needed.best
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CorrectedScores(Result):
     """Runs by decreasing corrected score."""
 
-    about: About
+    about: About = field(metadata=INLINE)
     runs: tuple[CorrectedRun, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
     half_width: float | None = None
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The notes of the table."""
+        return self.table().notes
 
     def sentence(self) -> str:
         """Which run scores best after correction, and its score by the judge alone."""
@@ -204,7 +186,7 @@ class CorrectedScores(Result):
             if run.needed is not None and run.needed.labels is None:
                 best = f"the best is ±{run.needed.best:.3f}"
                 notes.append(f"{run.run}: not with {counted(self.about.units, self.about.unit_name)}; {best}.")
-        most = self.labels_needed()
+        most = self.labels_needed
         if most is not None:
             notes.insert(
                 0, f"For all runs: label the first {most:,} of the order; qassay sample draws them (--size {most})."
@@ -233,10 +215,12 @@ class CorrectedScores(Result):
         title = f"{nouns[:1].upper()}{nouns[1:]} for intervals of ±{half_width:g}"
         return table(title, columns, rows, [*notes, *self._star()])
 
+    @reported
     def units_needed(self) -> int | None:
         """The units with which every run has the wanted half-width; None where units are single questions."""
         return max((run.units_needed for run in self.runs if run.units_needed is not None), default=None)
 
+    @reported
     def labels_needed(self) -> int | None:
         """The labels with which every run has the wanted half-width; None where one cannot."""
         needed = [run.needed.labels if run.needed is not None else None for run in self.runs if run.score is not None]
@@ -259,46 +243,60 @@ class CorrectedScores(Result):
         ]
         return frame({**columns, "labels": int}, rows)
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of `score --correct-with --json`."""
-        result = self.about.as_json() | {
-            "runs": [run.as_json() for run in self.runs],
-            "notes": list(self.table().notes),
-        }
-        if self.half_width is not None:
-            result |= {"half_width": self.half_width, "labels_needed": self.labels_needed()}
-            if self.about.by_unit:
-                result["units_needed"] = self.units_needed()
-        return result
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CorrectedPair(Result):
-    """The corrected difference of two runs."""
+class CorrectedDifference:
+    """The corrected difference of two runs, and what the judge says alone."""
 
-    about: About
     a: str
     b: str
-    estimate: Estimate
+    estimate: Estimate = field(metadata=UNREPORTED)
     level: float = LEVEL
-    notes: tuple[str, ...] = ()
 
-    @property
+    @reported
     def difference(self) -> float:
         """The corrected difference a - b."""
         return self.estimate.value
 
-    @property
+    @reported
     def interval(self) -> tuple[float, float] | None:
         """Its interval."""
         return self.estimate.interval
 
-    @property
+    @reported
+    def judge_difference(self) -> float:
+        """The difference by the judge alone."""
+        return self.estimate.judge
+
+    @reported
+    def labels(self) -> int:
+        """The labels behind it."""
+        return self.estimate.labels
+
+    @reported
     def verdict(self) -> Verdict:
         """Better or worse where the interval excludes 0."""
         if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
             return "cannot tell"
         return "better" if self.interval[0] > 0 else "worse"
+
+    @reported
+    def different(self) -> bool:
+        """Whether chance alone does not explain it."""
+        return self.verdict != "cannot tell"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectedPair(CorrectedDifference, Result):
+    """The comparison of two runs on corrected scores."""
+
+    about: About = field(kw_only=True, metadata=INLINE)
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The notes of the table."""
+        return self.table().notes
 
     @property
     def alpha(self) -> float:
@@ -353,36 +351,31 @@ class CorrectedPair(Result):
         row = (self.a, self.b, self.difference, *ends(self.interval), self.estimate.judge)
         return frame({**columns, "labels": int, "verdict": str}, [(*row, self.estimate.labels, self.verdict)])
 
-    def row(self) -> dict[str, Any]:
-        """The part of this pair only."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "difference": self.difference,
-            "interval": self.interval,
-            "judge_difference": self.estimate.judge,
-            "labels": self.estimate.labels,
-            "verdict": self.verdict,
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `compare A B --correct-with --json`."""
-        return self.row() | self.about.as_json() | {"notes": list(self.table().notes)}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CorrectedPairs(Result):
     """All differences, the run that is ahead first, at one level for all of them."""
 
-    about: About
-    pairs: tuple[CorrectedPair, ...]
+    about: About = field(metadata=INLINE)
+    pairs: tuple[CorrectedPair, ...] = field(metadata=UNREPORTED)
     level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
+    method: Literal["Bonferroni"] = "Bonferroni"
 
-    @property
+    @reported
+    def pairs_(self) -> tuple[CorrectedDifference, ...]:
+        """All differences, the run that is ahead first."""
+        return tuple(CorrectedDifference(pair.a, pair.b, pair.estimate, pair.level) for pair in self.pairs)
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """The notes of the table."""
+        return self.table().notes
+
+    @reported
     def different(self) -> int:
         """The number of pairs that chance alone does not explain."""
-        return sum(pair.verdict != "cannot tell" for pair in self.pairs)
+        return sum(pair.different for pair in self.pairs)
 
     def sentence(self) -> str:
         """How many pairs differ."""
@@ -401,7 +394,7 @@ class CorrectedPairs(Result):
                 pair.difference,
                 _signed(pair.interval),
                 pair.estimate.judge,
-                "yes" if pair.verdict != "cannot tell" else "chance could explain it",
+                "yes" if pair.different else "chance could explain it",
             ]
             for pair in self.pairs[:PAIRS_SHOWN]
         ]
@@ -415,14 +408,6 @@ class CorrectedPairs(Result):
         import polars as pl
 
         return pl.concat([pair.to_polars() for pair in self.pairs])
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `compare --correct-with --json`."""
-        rows: list[Mapping[str, Any]] = [
-            pair.row() | {"different": pair.verdict != "cannot tell"} for pair in self.pairs
-        ]
-        more = {"method": "Bonferroni", "level": self.level, "pairs": rows, "different": self.different}
-        return self.about.as_json() | more | {"notes": list(self.table().notes)}
 
 
 def _range(interval: tuple[float, float] | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from qassay.meta.repeats import pair_p_values
 from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
 from qassay.meta.significance.pair import PairComparison
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN, compare
-from qassay.results import Result, document
+from qassay.results import Result, reported
 from qassay.tables import (
     MANUAL_RUN,
     PROBABILITY,
@@ -63,6 +63,15 @@ class Pair:
     interval: tuple[float, float] | None
 
 
+@dataclass(frozen=True, slots=True)
+class RankedRun:
+    """One run, its score, and the letters that it shares with runs from which it is not shown to differ."""
+
+    run: str
+    score: float
+    letters: str
+
+
 @dataclass(frozen=True, repr=False)
 class AllPairs(Result):
     """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
@@ -96,6 +105,17 @@ class AllPairs(Result):
     corrected_pairs: int = 0
     direction: Direction = HIGHER
     pair: PairComparison | None = None
+    KEYS: ClassVar = ("units", "permutations", "groups", "measure", "alpha", "margin", "repeats", "notes")
+
+    @reported
+    def runs_(self) -> int:
+        """The number of runs."""
+        return len(self.runs)
+
+    @reported
+    def ranking(self) -> tuple[RankedRun, ...]:
+        """The runs, the best first."""
+        return tuple(map(RankedRun, self.runs, self.scores, self.letters))
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -109,14 +129,14 @@ class AllPairs(Result):
         """The rank of every run; ties share the mean of the ranks they cover."""
         return mean_ranks(self.direction.oriented(np.array(self.scores)))
 
-    @property
-    def test_name(self) -> str:
+    @reported
+    def method_(self) -> str:
         """The correction by name; of two runs alone, their test."""
         if self.pair is None:
             return NAMES[self.method]
         return "paired randomisation test" if self.pair.p_repeats is None else "t test with running again"
 
-    @property
+    @reported
     def different(self) -> int:
         """Number of pairs that differ."""
         return int(self.is_different.sum()) // 2
@@ -134,6 +154,11 @@ class AllPairs(Result):
                 bool(self.is_different[i, j]),
                 self._interval(difference),
             )
+
+    @reported
+    def pairs_(self) -> tuple[Pair, ...]:
+        """All pairs, in the order of the ranking."""
+        return tuple(self.pairs())
 
     def _interval(self, difference: float) -> tuple[float, float] | None:
         if self.margin is not None:
@@ -190,7 +215,7 @@ class AllPairs(Result):
         metrics = f" under {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
         pairs = plural(self.corrected_pairs or self._total, "pair")
         corrected = f" over {pairs} of runs{metrics}, corrected by" if self.pair is None else ","
-        reading = f"{SHARED_LETTER} Level {self.alpha:g}{corrected} {self.test_name}"
+        reading = f"{SHARED_LETTER} Level {self.alpha:g}{corrected} {self.method_}"
         if self.permutations is not None:
             reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
         reading += "."
@@ -231,22 +256,6 @@ class AllPairs(Result):
 
     def _star(self) -> list[str]:
         return [MANUAL_RUN] if self.manual else []
-
-    def as_json(self) -> dict[str, object]:
-        """The document of `compare X --json`."""
-        names = ("a", "b", "difference", "p", "p_adjusted", "different", "interval")
-        ranking = zip(self.runs, self.scores, self.letters, strict=True)
-        return {
-            "runs": len(self.runs),
-            "units": self.units,
-            "method": self.test_name,
-            "permutations": self.permutations,
-            "pairs": [document(pair, *names) for pair in self.pairs()],
-            **document(self, "different", "groups", "measure", "alpha", "margin"),
-            "ranking": [{"run": run, "score": score, "letters": shown} for run, score, shown in ranking],
-            **(document(self, "repeats") if self.repeats else {}),
-            **document(self, "notes"),
-        }
 
 
 def compare_all(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from qassay.arrays import TIE
 from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.significance.reversal import Reversal
-from qassay.results import Result, document
+from qassay.results import Result, reported
 from qassay.tables import (
     MANUAL_RUN,
     PROBABILITY,
@@ -84,6 +84,13 @@ class PairComparison(Result):
     p_adjusted: float | None = None
     manual: frozenset[str] = frozenset()
     direction: Direction = HIGHER
+    # How many of `deciding` the document and the tables list; the figure draws all of them.
+    top: int | None = None
+    KEYS: ClassVar = (
+        *("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "units_needed"),
+        *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact", "units_better"),
+        *("units_worse", "p_repeats", "repeats", "p_adjusted"),
+    )
 
     @property
     def ahead(self) -> tuple[str, str]:
@@ -94,6 +101,31 @@ class PairComparison(Result):
     def p(self) -> float:
         """The p-value that goes with the interval and the verdict."""
         return self.p_randomisation if self.p_repeats is None else self.p_repeats
+
+    @reported
+    def reversal_(self) -> float | None:
+        """The chance that as many new units would put the other run ahead."""
+        return None if self.reversal is None else self.reversal.chance
+
+    @reported
+    def error_rate(self) -> None:
+        """Null: the error rate of all runs together is the answer of `sensitivity`; that of this pair is `reversal`."""
+        return
+
+    @reported
+    def deciding_units(self) -> tuple[UnitDifference, ...]:
+        """The units that make the difference, as many as are listed."""
+        return self.deciding[: self.top]
+
+    @reported
+    def notes_(self) -> tuple[str, ...]:
+        """Notes for a reader of the answer and of the tests."""
+        return (*self.notes, *self.remarks)
+
+    @reported
+    def answer(self) -> str:
+        """Which of the two is ahead, and whether chance alone could explain it."""
+        return self.sentence()
 
     @property
     def basis(self) -> str:
@@ -137,7 +169,7 @@ class PairComparison(Result):
 
     def tables(self) -> list[Table]:
         """The answer, the tests behind it, and the units that make the difference where there are some."""
-        deciding = [self.deciding_table()] if self.deciding else []
+        deciding = [self.deciding_table()] if self.deciding_units else []
         return [self.table(), self.test_table(), *deciding]
 
     def table(self) -> Table:
@@ -226,32 +258,18 @@ class PairComparison(Result):
             f"The {self.unit_name[1]} that make the difference: {self.a} ahead on {self.units_better}, "
             f"behind on {self.units_worse}, level on {equal}"
         )
-        rows = [astuple(unit) for unit in self.deciding]
-        is_whole = all(score.is_integer() for unit in self.deciding for score in (unit.a, unit.b))
+        listed = self.deciding_units
+        rows = [astuple(unit) for unit in listed]
+        is_whole = all(score.is_integer() for unit in listed for score in (unit.a, unit.b))
         columns: list[Column | str] = [
             self.unit_name[0],
             *(Column(starred(run, self.manual), "g" if is_whole else ".3f") for run in (self.a, self.b)),
-            Column("part", f"+.{decimals(unit.part for unit in self.deciding)}f"),
+            Column("part", f"+.{decimals(unit.part for unit in listed)}f"),
         ]
         more = self.units_better + self.units_worse - len(rows)
         verb = "differs" if more == 1 else "differ"
         notes = [f"{more:,} more {self.unit_name[more != 1]} {verb}."] if more else []
         return table(title, columns, rows, [*notes, *self._star()])
-
-    def as_json(self) -> dict[str, object]:
-        """The document of `compare X A B --json`."""
-        names = ("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size")
-        more = ("units_needed", "verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact")
-        chance = None if self.reversal is None else self.reversal.chance
-        # The error rate of all runs together is the answer of `sensitivity`; that of this pair is `reversal`.
-        rates = {"reversal": chance, "error_rate": None}
-        counts = {**document(self, *names), **rates, **document(self, *more, "units_better", "units_worse")}
-        if self.p_repeats is not None:
-            counts |= document(self, "p_repeats", "repeats")
-        if self.p_adjusted is not None:
-            counts |= document(self, "p_adjusted")
-        units = [document(unit) for unit in self.deciding]
-        return {**counts, "deciding_units": units, "notes": [*self.notes, *self.remarks], "answer": self.sentence()}
 
 
 def percent(level: float) -> str:

@@ -35,7 +35,7 @@ from qassay.web.results.present import (
 from qassay.web.results.publishing import Publication, Published, visible_to
 from qassay.web.results.saving import saved_figure
 from qassay.web.results.studies import organisations
-from qassay.web.results.views import LEADERBOARD, VIEWS, LeaderboardParameters, Parameters, View, query
+from qassay.web.results.views import LEADERBOARD, VIEWS, Parameters, View, query
 from qassay.web.routing import ORGANISERS, READERS, Context, Router, ThePerson, TheSite
 from qassay.web.site import Site
 
@@ -51,7 +51,9 @@ CSV = "text/csv; charset=utf-8"
 
 @router.page(LEADERBOARD.path, template=LEADERBOARD.template, roles=READERS)
 async def leaderboard(
-    person: ThePerson, site: TheSite, parameters: Annotated[LeaderboardParameters, Query()]
+    person: ThePerson,
+    site: TheSite,
+    parameters: Annotated[LEADERBOARD.parameters, Query()],  # type: ignore[name-defined]
 ) -> ResultsPage:
     """The leaderboard for organisers; for all others, what is published."""
     published = await run_in_threadpool(visible_to, site.store, person.role)
@@ -216,7 +218,7 @@ def hide_early(person: ThePerson, site: TheSite) -> Early:
 # ---- publishing ------------------------------------------------------------------------------------------------------
 
 
-class Publishing(LeaderboardParameters):
+class Publishing(LEADERBOARD.parameters):  # type: ignore[name-defined,misc]
     """The leaderboard to publish, under a choice; provisional only where the organiser says so."""
 
     title: str = Field(default="", max_length=200)

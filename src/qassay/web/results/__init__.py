@@ -1,7 +1,7 @@
 """Results: what the pages show, computed from the evaluation by the calls that the commands make.
 
     finding       what may be asked of a study, and what it finds; tables as CSV
-    studies       leaderboard, agreement, people, trust, stability, compare
+    studies       pages of organisations
     units         every run on every unit or question
     answers       one run or one question, answer by answer, with what judgment sets say
     jobs          the process that computes, its queue, and the results so far

@@ -23,6 +23,7 @@ from qassay.measures.weighted_types import FinalScore, SeriesScore
 from qassay.pages import About, Exhibit
 from qassay.scoring import HowScored, Missing, Scores, Unjudged
 from qassay.studies import NothingYetError, study
+from qassay.studies.correcting import with_corrected
 from qassay.tables import Cell, Column, Table, no_formula, table
 from qassay.tally import block_of
 from qassay.tasks import Task
@@ -180,10 +181,17 @@ class StudyPage:
             result = chosen.compute(evaluation, **how, **options, **reporting)
         except NothingYetError as error:
             return Finding((), answer=as_sentence(error.problems[0].message))
-        page = chosen.page(result)
+        page, document = chosen.page(result), result.as_json()
+        if chosen.corrected is not None:
+            corrected = chosen.corrected(evaluation, **how, **options)
+            page = with_corrected(page, corrected)
+            document |= {} if corrected is None or isinstance(corrected, str) else {"corrected": corrected.as_json()}
+        for name in page.left_out.keys if page.left_out is not None else ():
+            del document[name]
         parts = tuple(_part(exhibit) for exhibit in page.exhibits if exhibit.table is not None)
         drawn = pictures(*(exhibit.draw for exhibit in page.exhibits if exhibit.draw is not None))
-        return Finding(parts, result.as_json(), " ".join((*page.answer, *page.notes)), pictures=drawn)
+        where = None if page.left_out is None else page.left_out.where
+        return Finding(parts, document, " ".join((*page.answer, *page.notes)), where, pictures=drawn)
 
 
 def _part(exhibit: Exhibit) -> Part:

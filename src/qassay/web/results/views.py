@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from inspect import signature
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 from urllib.parse import urlencode
 
-from pydantic import AfterValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
 from qassay.options import Offered
 from qassay.pages import QUESTIONS
 from qassay.scoring import Missing, Unjudged
-from qassay.studies import BEST, REAL, WHERE
+from qassay.studies import WHERE
 from qassay.studies import study as find_study
-from qassay.web.results import studies
 from qassay.web.results.answers import question, run
 from qassay.web.results.finding import Choice, Form, Name, Names, Study, StudyPage, StudyRequest
 from qassay.web.results.units import units
@@ -62,7 +61,7 @@ class Parameters(Input):
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
         changed = {
-            name: getattr(self, name)
+            name: "no" if getattr(self, name) is False else getattr(self, name)
             for name, field in type(self).model_fields.items()
             if name not in ONCE and getattr(self, name) != field.get_default(call_default_factory=True)
         }
@@ -99,7 +98,9 @@ class View:
     @property
     def name(self) -> str:
         """The name of the page, which is that of its study."""
-        return self.study.name if isinstance(self.study, StudyPage) else self.study.__name__
+        if isinstance(self.study, StudyPage):
+            return find_study(self.study.name).page_name or self.study.name
+        return self.study.__name__
 
     @property
     def path(self) -> str:
@@ -120,7 +121,7 @@ class View:
     def options(self) -> dict[str, Any]:
         """The options of the study with their types and defaults, as its signature names them."""
         if isinstance(self.study, StudyPage):
-            offered = (option for option in find_study(self.name).options if option.option.on_pages)
+            offered = (option for option in find_study(self.study.name).options if option.option.on_pages)
             return {option.name: (_of_address(option), option.default) for option in offered}
         types = get_type_hints(self.study, include_extras=True)
         options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
@@ -184,6 +185,8 @@ def _of_address(offered: Offered) -> Any:
         return Name | None
     if offered.kind == Sequence[str] | None:
         return Names
+    if offered.kind == bool | None:
+        return Annotated[bool | None, BeforeValidator(lambda value: None if value == "auto" else value)]
     option = offered.option
     if option.choices:
         return Annotated[offered.kind, AfterValidator(partial(_chosen, option.choices))]
@@ -213,14 +216,7 @@ def view_of(name: str, *, about: str = "", template: str = "results.html") -> Vi
     )
 
 
-class LeaderboardParameters(Parameters):
-    """The leaderboard: with intervals where they are quick, or as asked; all runs, or the best of each organisation."""
-
-    intervals: Literal["auto", "yes", "no"] = "auto"
-    best: bool = False
-
-
-LEADERBOARD = View(studies.leaderboard, "Leaderboard", "Results", checked=LeaderboardParameters, tab=BEST)
+LEADERBOARD = view_of("score")
 
 
 UNITS = View(
@@ -235,15 +231,7 @@ UNITS = View(
 SPREAD = view_of("describe")
 
 
-COMPARE = View(
-    studies.compare,
-    label="Compare",
-    heading="Compare runs",
-    about="Two runs, or all pairs.",
-    template="results_compare.html",
-    tab=REAL,
-    slow=True,
-)
+COMPARE = view_of("compare", about="Two runs, or all pairs.", template="results_compare.html")
 
 
 SENSITIVITY = view_of("sensitivity", template="results_sensitivity.html")

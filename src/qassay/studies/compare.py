@@ -1,0 +1,482 @@
+"""Is one system better than another?
+
+The first sentence is the answer. If you name two systems, the table
+shows their difference with its interval, the chance that the same
+number of new questions would reverse it, and the number of questions
+that would show it. --details adds the tests, and the questions that
+make the difference. If you name none, all pairs of systems are
+compared, corrected for their number; systems that share a group differ
+by no more than chance alone could explain. Two files with one system
+each are two systems.
+
+--gate turns the answer into an exit status: ALLOW (0) if the interval
+of A - B lies above -M, REJECT (3) if it lies below, else INCONCLUSIVE
+(4); --inconclusive lets this pass (0) or fail (3). --summary and
+--junit write the decision for the pages of a pipeline; the summary is
+also added to $GITHUB_STEP_SUMMARY if that is set.
+
+--correct-with compares the scores of an automatic assessor (--key)
+after they are corrected with people's labels of a random sample (qassay
+sample). With --gate the corrected interval decides.
+
+Examples
+
+  qassay compare my-eval new old
+  qassay compare scores.csv new old --gate --margin 0.01
+  qassay compare scores.csv new old --gate --summary gate.md --junit gate.xml
+  qassay compare new.jsonl old.jsonl
+  qassay compare new=a.jsonl old=b.jsonl --metric f1
+  qassay compare scores.csv
+  qassay compare scores.csv --method holm --json
+  qassay compare factoids.csv --series-from '^([^.]+)'
+  qassay compare my-eval new old --key gpt-4 --correct-with ada
+  qassay compare my-eval new old --key gpt-4 --correct-with ada --gate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, Unpack, overload
+
+from qassay.analysis import as_matrix, only_pair, refuse_options
+from qassay.errors import UsageError, few
+from qassay.formats.scores import ScoreTables, read_scores
+from qassay.matrix import ScoreMatrix
+from qassay.meta.significance import (
+    AllPairs,
+    Method,
+    PairComparison,
+    flips_for,
+    holm_levels,
+    holm_over,
+    of_pair,
+    refuse_itself,
+)
+from qassay.meta.significance import compare as compare_two
+from qassay.meta.significance import compare_all as compare_pairs
+from qassay.meta.significance.methods import PairTest
+from qassay.options import CorrectWith, HowScored, Option, Sample, Scoring, Seed, Target
+from qassay.pages import Exhibit, LeftOut, Links, Page
+from qassay.results import Result
+from qassay.studies import REAL, Study
+from qassay.studies.correcting import AboutTarget, correction, correction_of_page
+from qassay.tables import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from qassay.analysis import ScoresLike
+    from qassay.evaluation import Evaluation
+    from qassay.meta.correction import CorrectedPair, CorrectedPairs
+
+ALPHA = 0.05
+# The units that make the difference: how many are listed unless somebody says otherwise, and drawn at most.
+LISTED = 10
+DRAWN = 5_000
+# A page has no more pairs than this.
+PAIRS_SHOWN = 5_000
+Progress: TypeAlias = Callable[[int, int], None]
+TopOfTwo = Annotated[
+    int | None, Option("Show the N questions that make the difference of A and B.", metavar="N", least=0)
+]
+Compared = TypeVar("Compared", PairComparison, AllPairs)
+
+
+@dataclass(frozen=True, repr=False)
+class ByMetric(Result, Generic[Compared]):
+    """The comparison under every metric of a table; the level of the tests is corrected over all of them (Holm)."""
+
+    metrics: Mapping[str, Compared]
+    correction: str = "holm"
+
+    def sentence(self) -> str:
+        """The answer under every metric."""
+        return "; ".join(f"{name}: {result.sentence()}" for name, result in self.metrics.items())
+
+    def table(self) -> Table:
+        """The main table under the first metric."""
+        return self.tables()[0]
+
+    def tables(self) -> list[Table]:
+        """The tables of every metric, one after the other."""
+        return [
+            replace(shown, title=f"{name}: {shown.title}")
+            for name, result in self.metrics.items()
+            for shown in result.tables()
+        ]
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows of every metric, which is the last column."""
+        import polars as pl
+
+        frames = [(name, result.to_polars()) for name, result in self.metrics.items()]
+        return pl.concat([frame.with_columns(pl.lit(name).alias("metric")) for name, frame in frames])
+
+
+class _Testing(Scoring, total=False):
+    """Options of every comparison."""
+
+    alpha: float
+    permutations: int | None
+    seed: int
+    lower_is_better: Collection[str]
+
+
+class _TestingTwo(_Testing, total=False):
+    power: float
+    top: int
+
+
+class _TestingAll(_Testing, total=False):
+    method: Method | None
+    test: PairTest
+    progress: Progress | None
+
+
+@overload
+def compare(
+    scores: ScoresLike | Evaluation,
+    a: str | None = None,
+    b: str | None = None,
+    *,
+    metric: None = None,
+    correct_with: None = None,
+    **how: Unpack[_TestingTwo],
+) -> PairComparison: ...
+
+
+@overload
+def compare(
+    scores: ScoresLike,
+    a: str | None = None,
+    b: str | None = None,
+    *,
+    metric: Literal["all"],
+    correct_with: None = None,
+    **how: Unpack[_TestingTwo],
+) -> ByMetric[PairComparison]: ...
+
+
+@overload
+def compare(
+    scores: Evaluation,
+    a: str,
+    b: str,
+    *,
+    key: str,
+    correct_with: str,
+    target: AboutTarget = "new",
+    sample: str | Path | None = None,
+    **how: Unpack[HowScored],
+) -> CorrectedPair: ...
+
+
+def compare(
+    scores: ScoresLike | Evaluation,
+    a: str | None = None,
+    b: str | None = None,
+    *,
+    alpha: float = ALPHA,
+    power: float = 0.8,
+    permutations: int | None = None,
+    top: int = LISTED,
+    seed: int = 0,
+    metric: Literal["all"] | None = None,
+    lower_is_better: Collection[str] = (),
+    correct_with: str | None = None,
+    target: AboutTarget = "new",
+    sample: str | Path | None = None,
+    **how: Unpack[Scoring],
+) -> PairComparison | ByMetric[PairComparison] | CorrectedPair:
+    """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
+
+    Where there are only two runs, their names may be left out: `a` is then the one with the better score.
+
+    The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
+    (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
+    as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
+    and the `top` units that make the difference.
+
+    `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. With `metric="all"` each
+    metric of a table has its result, and the level is corrected over all of them. `key` and the options of
+    `Evaluation.score` say how an evaluation is scored. `correct_with` compares the scores of an automatic assessor
+    (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
+    `target`, "new" questions or "these".
+
+    >>> import qassay
+    >>> scores = qassay.open(qassay.demo_folder()).score()
+    >>> qassay.compare(scores, "hobby", "ibis")
+    PairComparison: hobby is better than ibis on these 16 series: chance alone does not explain the difference
+    >>> qassay.compare(scores, "badger", "crane").verdict
+    'cannot tell'
+    """
+    if correct_with is not None:
+        if a is None or b is None:
+            raise UsageError("correct_with compares two runs: name both")
+        return correction(scores, correct_with, pair=(a, b), target=target, sample=sample, **how).pair(a, b)
+    named = (a, b) if a is not None and b is not None else None
+    matrices = _matrices(scores, named, metric, lower_is_better, how)
+    pair = named or (_only_two(matrices) if a is b is None else None)
+    if pair is None:
+        names = few(next(iter(matrices.values())).runs, 20)
+        raise UsageError(f"name two of the runs: {names}. To compare all of them: qassay.compare_all(scores)")
+    results = _two_systems(
+        matrices,
+        pair,
+        alpha,
+        every_metric=metric is not None,
+        power=power,
+        permutations=permutations,
+        top=top,
+        seed=seed,
+    )
+    return next(iter(results.values())) if metric is None else ByMetric(results)
+
+
+@overload
+def compare_all(
+    scores: ScoresLike | Evaluation,
+    *,
+    metric: None = None,
+    correct_with: None = None,
+    **how: Unpack[_TestingAll],
+) -> AllPairs: ...
+
+
+@overload
+def compare_all(
+    scores: ScoresLike, *, metric: Literal["all"], correct_with: None = None, **how: Unpack[_TestingAll]
+) -> ByMetric[AllPairs]: ...
+
+
+@overload
+def compare_all(
+    scores: Evaluation,
+    *,
+    key: str,
+    correct_with: str,
+    target: AboutTarget = "new",
+    sample: str | Path | None = None,
+    **how: Unpack[HowScored],
+) -> CorrectedPairs: ...
+
+
+def compare_all(
+    scores: ScoresLike | Evaluation,
+    *,
+    method: Method | None = None,
+    alpha: float = ALPHA,
+    permutations: int | None = None,
+    test: PairTest = "randomisation",
+    seed: int = 0,
+    progress: Progress | None = None,
+    metric: Literal["all"] | None = None,
+    lower_is_better: Collection[str] = (),
+    correct_with: str | None = None,
+    target: AboutTarget = "new",
+    sample: str | Path | None = None,
+    **how: Unpack[Scoring],
+) -> AllPairs | ByMetric[AllPairs] | CorrectedPairs:
+    """Which runs differ, corrected for the number of pairs?
+
+    `method` is the correction: "randomised-tukey" (the default; "holm" where systems were run several times), "tukey",
+    "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by "randomisation" or by "t".
+    `permutations=None` draws as many as the method needs.
+
+    With `metric="all"` each metric of a table has its result, and Holm's correction is over the pairs of all of them.
+    `key` and the options of `Evaluation.score` say how an evaluation is scored. `correct_with` compares the scores of
+    an automatic assessor (`key`) after correction by people's labels, as in `compare`; the correction for the number
+    of pairs is then Bonferroni's.
+
+    >>> import qassay
+    >>> pairs = qassay.compare_all(qassay.open(qassay.demo_folder()), method="holm")
+    >>> pairs.different, pairs.runs[:3]
+    (26, ('hobby', 'egret', 'badger'))
+    """
+    if correct_with is not None:
+        return correction(scores, correct_with, target=target, sample=sample, **how).pairs()
+    matrices = _matrices(scores, None, metric, lower_is_better, how)
+    if metric is not None:
+        if method not in (None, "holm"):
+            raise UsageError("all metrics together are corrected by the method holm")
+        method = "holm"
+        permutations = permutations or flips_for(sum(matrix.pairs for matrix in matrices.values()), alpha)
+    results = [
+        compare_pairs(
+            matrix,
+            method=method,
+            alpha=alpha,
+            permutations=permutations,
+            test=test,
+            seed=seed,
+            progress=progress,
+        )
+        for matrix in matrices.values()
+    ]
+    return results[0] if metric is None else ByMetric(dict(zip(matrices, holm_over(results), strict=True)))
+
+
+def compare_any(
+    scores: ScoresLike | Evaluation,
+    a: Annotated[str | None, Option("The system.", positional=True, on_pages=True)] = None,
+    b: Annotated[str | None, Option("The system that it is compared with.", positional=True, on_pages=True)] = None,
+    *,
+    method: Annotated[
+        Method | None, Option("Correction for all pairs (default: randomised-tukey).", on_pages=True)
+    ] = None,
+    permutations: Annotated[
+        int | None, Option("Random permutations (default: enough for the method).", metavar="N", least=1)
+    ] = None,
+    alpha: Annotated[float, Option("Level of the tests, and 1 - level of intervals.")] = ALPHA,
+    top: TopOfTwo = None,
+    correct_with: CorrectWith = None,
+    target: Target = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    metric: Literal["all"] | None = None,
+    progress: Progress | None = None,
+    **how: Unpack[Scoring],
+) -> Result:
+    """Two systems, or all pairs; under each metric where all are asked for."""
+    if bool(a) != bool(b):
+        raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
+    pair = (a, b) if a and b else None
+    if pair is not None:
+        refuse_itself(*pair)
+    elif top is not None:
+        raise UsageError("top shows questions of two systems: name them")
+    if correct_with is None and (target or sample):
+        raise UsageError("target and sample go with correct_with, which names the labels of people")
+    if correct_with is not None:
+        if method or permutations or top is not None or alpha != ALPHA:
+            raise UsageError("corrected scores are compared at 95%; the options of the tests do not apply to them")
+        corrected = correction(scores, correct_with, pair=pair, target=target or "new", sample=sample, **how)
+        return corrected.pairs() if pair is None else corrected.pair(*pair)
+    matrices = _matrices(scores, pair, metric, (), how)
+    two = pair or (_only_two(matrices) if method is None else None)
+    if two is None:
+        tests = _TestingAll(method=method, alpha=alpha, permutations=permutations, seed=seed, progress=progress)
+        if metric is not None:
+            return compare_all(ScoreTables(matrices), metric=metric, **tests)
+        return compare_all(next(iter(matrices.values())), **tests)
+    results = _two_systems(
+        matrices, two, alpha, every_metric=metric is not None, permutations=permutations, top=DRAWN, seed=seed
+    )
+    listed = {name: replace(result, top=LISTED if top is None else top) for name, result in results.items()}
+    if pair is not None:
+        return ByMetric(listed) if metric is not None else next(iter(listed.values()))
+    # Two systems that nobody named are what several are: all pairs.
+    unnamed = {name: of_pair(result) for name, result in listed.items()}
+    return ByMetric(unnamed) if metric is not None else next(iter(unnamed.values()))
+
+
+def page(
+    result: PairComparison | AllPairs | CorrectedPair | CorrectedPairs,
+    *,
+    details: Annotated[bool, Option("Show the tests too, and the questions that make the difference.")] = False,
+    top: TopOfTwo = None,
+) -> Page:
+    """Which of the two is ahead, or who leads; of two systems alone it is their comparison."""
+    answer = (f"{result.sentence()}.",)
+    if isinstance(result, AllPairs) and result.pair is not None:
+        result = result.pair
+        answer = (f"{result.sentence()}.",)
+    if isinstance(result, AllPairs):
+        return _all_pairs(result, answer)
+    if not isinstance(result, PairComparison):
+        return Page(answer, (Exhibit("compare-1", replace(result.table(), title="Corrected by people")),))
+    first, tests, *units = result.tables()
+    shown = Exhibit("compare-1", replace(first, title=f"{result.a} and {result.b} in numbers"))
+    if result.deciding:
+        shown = replace(shown, draw=result.figure)
+    exhibits = [shown, Exhibit("compare-2", tests, folded=not details)]
+    exhibits += [Exhibit("compare-3", table, folded=not (details if top is None else top)) for table in units]
+    return Page(answer, tuple(exhibits))
+
+
+def _all_pairs(pairs: AllPairs, answer: tuple[str, ...]) -> Page:
+    total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
+    ranking = Exhibit(
+        "ranking",
+        replace(pairs.table(), title="Scores and groups"),
+        pairs.figure if total else None,
+        links=Links("run", pairs.runs, 1),
+    )
+    if not total:
+        return Page(answer, (ranking,))
+    too_many = LeftOut(("pairs",), f"{total:,} pairs of runs; the command `qassay compare --json` lists them")
+    listed = Exhibit("pairs", pairs.pair_table())
+    return Page(answer, (ranking, listed), left_out=too_many if total > PAIRS_SHOWN else None)
+
+
+def corrected(
+    evaluation: Evaluation, *, a: str | None = None, b: str | None = None, **options: Any
+) -> CorrectedPair | CorrectedPairs | str | None:
+    """The comparison of a program's scores, corrected by the people who judged its sample; or why there is none yet."""
+    if a and b:
+        return correction_of_page(evaluation, lambda result: result.pair(a, b), pair=(a, b), **options)
+    return correction_of_page(evaluation, lambda result: result.pairs(), **options)
+
+
+STUDY = Study(
+    name="compare",
+    compute=compare_any,
+    page=page,
+    corrected=corrected,
+    documents=(
+        *(PairComparison, AllPairs),
+        *("qassay.meta.correction.CorrectedPair", "qassay.meta.correction.CorrectedPairs"),
+    ),
+    source="scores",
+    systems=2,
+    together=True,
+    doing="permutations",
+    heading="Compare runs",
+    label="Compare",
+    tab=REAL,
+    slow=True,
+)
+
+
+def _matrices(
+    scores: ScoresLike | Evaluation,
+    pair: tuple[str, str] | None,
+    metric: Literal["all"] | None,
+    lower_is_better: Collection[str],
+    how: Scoring,
+) -> Mapping[str, ScoreMatrix]:
+    """The score matrices by metric; with `pair`, those of two systems alone."""
+    if metric is None:
+        matrix = as_matrix(scores, runs=pair, lower_is_better=lower_is_better, **how)
+        return {matrix.measure: matrix}
+    refuse_options(**how)
+    if isinstance(scores, ScoreTables):
+        return scores.matrices
+    return read_scores(scores, metric=metric, systems=pair, lower_is_better=lower_is_better).matrices
+
+
+def _only_two(matrices: Mapping[str, ScoreMatrix]) -> tuple[str, str] | None:
+    """The only two systems there are, the better one first."""
+    systems = {frozenset(matrix.runs) for matrix in matrices.values()}
+    return only_pair(next(iter(matrices.values()))) if len(systems) == 1 else None
+
+
+def _two_systems(
+    matrices: Mapping[str, ScoreMatrix],
+    pair: tuple[str, str],
+    alpha: float,
+    *,
+    every_metric: bool,
+    **testing: Any,
+) -> dict[str, PairComparison]:
+    """The two systems under each metric; where all were asked for, at the levels of Holm's correction."""
+    if not every_metric:
+        return {name: compare_two(matrix, *pair, alpha=alpha, **testing) for name, matrix in matrices.items()}
+    alone = {name: compare_two(matrix, *pair, **{**testing, "top": 0}) for name, matrix in matrices.items()}
+    levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
+    return {
+        name: compare_two(matrix, *pair, alpha=levels[name], **testing).corrected(adjusted[name])
+        for name, matrix in matrices.items()
+    }
