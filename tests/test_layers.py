@@ -36,7 +36,7 @@ ADAPTERS = (
         "store",
         "evaluation",
         "checking",
-        "analysis",
+        "sources",
     ),
     *("systems", "client", "assessors", "studies", "schemas", "web", "cli"),
 )
@@ -149,7 +149,7 @@ def test_the_map_names_every_floor() -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        *("analysis", "assessors", "assessors/llm", "evaluation", "figures", "formats", "formats/importing"),
+        *("assessors", "assessors/llm", "evaluation", "figures", "formats", "formats/importing"),
         *("judging", "meta", "reports", "schemas", "scoring", "systems/harness", "tally"),
     ],
 )
@@ -230,7 +230,7 @@ def test_only_acts_are_recorded() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-HANDLING = ("formats", "store", "evaluation", "analysis", "client", "assessors", "web")
+HANDLING = ("formats", "store", "evaluation", "studies", "client", "assessors", "web")
 
 
 def test_the_scales_of_opinions_are_named_by_their_kind_alone() -> None:
@@ -238,7 +238,7 @@ def test_the_scales_of_opinions_are_named_by_their_kind_alone() -> None:
     from qassay.judging import OPINIONS
 
     wrong = []
-    for path in _modules("store", "evaluation", "analysis", "assessors"):
+    for path in _modules("store", "evaluation", "studies", "assessors"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [getattr(node, part, None) for part in ("value", "attr", "id", "arg")]
             wrong += [f"{_name(path)}:{node.lineno} names {name}" for name in names if name in tuple(OPINIONS.fields)]
@@ -347,7 +347,7 @@ def test_nobody_asks_which_kind_a_summary_or_a_measure_is() -> None:
     summaries = {"Mean", "ConfidenceWeighted", "TypeWeighted"}
     measures = {kind.__name__ for kind in MEASURES.values()}
     forbidden = {path: summaries for path in MODULES if _floor(path) != "summaries"}
-    forbidden |= dict.fromkeys(_modules("scoring", "meta", "analysis"), summaries | measures)
+    forbidden |= dict.fromkeys(_modules("scoring", "meta", "studies"), summaries | measures)
     wrong = [
         f"{_name(path)}:{node.lineno}: {ast.unparse(node)}"
         for path, kinds in forbidden.items()

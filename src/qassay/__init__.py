@@ -22,7 +22,7 @@ The map, in the order data flows; a module imports only modules above it:
     cluster       parts on the nodes of Ray        formats/    files read, recognised, imported, exported
     collections/  documents, index and search      demo/       the built-in evaluation
     store/        the database of a served evaluation  evaluation/  an opened folder, and its keys
-    checking      all errors of an evaluation      analysis/   meta on an opened evaluation
+    checking      all errors of an evaluation      sources     evaluations, or scores in any form
     systems/      reference systems, the harness   client      to use a served evaluation
     assessors/    automatic assessors              studies/    one file per question that people ask
     schemas/      rows and outputs as JSON Schema  web/        the assessors' application

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from on_disk import write
-from qassay.analysis.rankings import component_noise
 from qassay.cli import main
 from qassay.demo import copy_demo
 from qassay.evaluation import open_evaluation
 from qassay.meta.noise import judging_noise
+from qassay.studies.noise import component_noise
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from qassay import figures
-from qassay.analysis import only_pair
 from qassay.directions import Direction
 from qassay.errors import UsageError
 from qassay.matrix import Repeats, ScoreMatrix
@@ -19,6 +18,7 @@ from qassay.meta.sensitivity import sensitivity
 from qassay.meta.significance import compare, compare_all
 from qassay.meta.significance.methods import Method
 from qassay.meta.stability import MeasureStability, stability
+from qassay.sources import only_pair
 from qassay.studies.plan import plan_from_pilot
 
 LOWER = Direction(higher_is_better=False)

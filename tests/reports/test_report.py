@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import qassay
-from qassay.analysis.judged_answers import answers_by_run
 from qassay.errors import InputError
 from qassay.matrix import ScoreMatrix
 from qassay.reports import Material, Report, build_report
@@ -25,6 +24,7 @@ from qassay.reports.answers import p_value
 from qassay.reports.latex import escape
 from qassay.reports.organisations import organisation_page, organisations
 from qassay.runs import RunInformation
+from qassay.studies.judged_answers import answers_by_run
 from qassay.studies.reporting import of_evaluation, of_matrix
 
 

@@ -29,7 +29,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from qassay.analysis import need_evaluation
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, Opinion
 from qassay.assessors.embeddings import Embedder, embedder
 from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_answers, known_classes
@@ -52,6 +51,7 @@ from qassay.judging import STRINGS, kind_of_type
 from qassay.judging.items import pool_items
 from qassay.judging.sets import JudgmentSet
 from qassay.plugins import broken, load_plugin, plugins
+from qassay.sources import need_evaluation
 from qassay.spelling import Spelled, arguments, parse
 
 if TYPE_CHECKING:

@@ -238,9 +238,9 @@ def _result_pages(
     as_json: bool,
 ) -> None:
     """One page per organisation."""
-    from qassay.analysis.judged_answers import answers_by_run
     from qassay.evaluation import open_evaluation
     from qassay.reports.organisations import organisation_page, organisations
+    from qassay.studies.judged_answers import answers_by_run
 
     if to is None:
         raise UsageError("--by organisation writes a folder of pages: name it with --to")

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.display import as_sentence, enumerated
 from qassay.errors import InputError, Problem
 from qassay.evaluation import Evaluation
@@ -49,6 +48,7 @@ from qassay.meta.ratings import ScaleRatings, rate
 from qassay.options import Option, Resamples, Seed, Sets
 from qassay.pages import Exhibit, Page
 from qassay.results import document
+from qassay.sources import need_evaluation
 from qassay.studies import JUDGES, Study
 from qassay.studies.people import ByKind, PeopleStudy, moment, people
 from qassay.studies.people import page as page_of_people

@@ -40,7 +40,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, Unpack, overload
 
-from qassay.analysis import as_matrix, only_pair, refuse_options
 from qassay.errors import UsageError, few
 from qassay.formats.scores import ScoreTables, read_scores
 from qassay.matrix import ScoreMatrix
@@ -60,6 +59,7 @@ from qassay.meta.significance.methods import PairTest
 from qassay.options import CorrectWith, HowScored, Option, Sample, Scoring, Seed, Target
 from qassay.pages import Exhibit, LeftOut, Links, Page
 from qassay.results import Result
+from qassay.sources import as_matrix, only_pair, refuse_options
 from qassay.studies import REAL, Study
 from qassay.studies.correcting import AboutTarget, correction, correction_of_page
 from qassay.tables import Table
@@ -67,9 +67,9 @@ from qassay.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
     from qassay.meta.correction import CorrectedPair, CorrectedPairs
+    from qassay.sources import ScoresLike
 
 ALPHA = 0.05
 # The units that make the difference: how many are listed unless somebody says otherwise, and drawn at most.

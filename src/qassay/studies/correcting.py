@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
-from qassay.analysis import need_evaluation
 from qassay.errors import InputError, QassayError
 from qassay.options import HowScored, Missing, Unjudged
 from qassay.pages import Exhibit, Links, Page
 from qassay.results import Result
+from qassay.sources import need_evaluation
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
-from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.arrays import Floats
 from qassay.display import as_sentence
 from qassay.errors import UsageError
@@ -35,6 +34,7 @@ from qassay.meta.fidelity import MovedWeights, TwoRankings, moved_weights, two_r
 from qassay.options import Option, Scoring, Top
 from qassay.pages import About, Exhibit, Links, Page
 from qassay.results import UNREPORTED, Result
+from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import WHERE, Study
 from qassay.studies.one_question import OneQuestion, one_question
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
@@ -42,10 +42,10 @@ from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 if TYPE_CHECKING:
     import polars as pl
 
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
     from qassay.scoring import Scores
+    from qassay.sources import ScoresLike
 
 
 @dataclass(frozen=True, repr=False)

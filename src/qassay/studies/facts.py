@@ -23,7 +23,6 @@ from typing import TypedDict
 
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.evaluation import Evaluation
 from qassay.judging import ADJUDICATED, kind_of_type
 from qassay.judging.keys import Key, no_nuggets
@@ -32,6 +31,7 @@ from qassay.options import Key as KeyOption
 from qassay.pages import Exhibit, Page
 from qassay.questions import Question
 from qassay.results import UNREPORTED, Result, reported
+from qassay.sources import need_evaluation
 from qassay.studies import BEST, Study
 from qassay.tables import Cell, Column, Table, plural, table
 

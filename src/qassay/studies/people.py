@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.display import as_sentence
 from qassay.errors import Problem
 from qassay.evaluation import Evaluation
@@ -19,6 +18,7 @@ from qassay.meta.agreement import Agreement, scheme_of
 from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
 from qassay.pages import Exhibit, Page
 from qassay.results import Result
+from qassay.sources import need_evaluation
 from qassay.studies import JUDGES, NothingYetError, Study
 from qassay.tables import Table
 

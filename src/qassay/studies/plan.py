@@ -29,7 +29,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError, UsageError, unknown
 from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability
@@ -46,13 +45,14 @@ from qassay.meta.planning import plan as plan_from_matrix
 from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on
 from qassay.options import Option, Scoring
 from qassay.pages import Exhibit, Page
+from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import Study
 from qassay.summaries import Mean
 from qassay.tables import counted
 
 if TYPE_CHECKING:
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
+    from qassay.sources import ScoresLike
 
 # Fewer runs make a single pair, whose curve says nothing of another one.
 FEWEST_RUNS = 3

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from qassay._version import __version__
-from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import QassayError, Remedy
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
@@ -21,14 +20,15 @@ from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
 from qassay.pages import Page
 from qassay.reports.document import Material
+from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import describe, stability
 
 if TYPE_CHECKING:
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
     from qassay.meta.stability import Stability
     from qassay.reports import Report
     from qassay.scoring import HowScored, Missing, Unjudged
+    from qassay.sources import ScoresLike
 
 Study = TypeVar("Study")
 

@@ -24,7 +24,6 @@ from typing import Annotated, Any
 
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, documents_at
 from qassay.assessors.judging import close, shown_nuggets
 from qassay.assessors.own import as_assessor
@@ -41,6 +40,7 @@ from qassay.meta.reuse import reuse as leave_out
 from qassay.options import Component, ForMissing, Measure, Option
 from qassay.options import Key as KeyOption
 from qassay.pages import Exhibit, Page
+from qassay.sources import need_evaluation
 from qassay.studies import Study
 
 # Anything that `qassay.judge` takes as an assessor.

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import numpy as np
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.arrays import TIE, Floats
 from qassay.display import as_sentence
 from qassay.errors import UsageError, unknown
@@ -48,6 +47,7 @@ from qassay.pages import Exhibit, Page
 from qassay.questions import TestSet
 from qassay.results import UNREPORTED, Result, reported
 from qassay.runs import Runs
+from qassay.sources import need_evaluation
 from qassay.studies import Study
 from qassay.tables import Column, Table, counted, plural, table
 

@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import numpy as np
 
-from qassay.analysis import need_evaluation
 from qassay.errors import UsageError
 from qassay.evaluation import Evaluation
 from qassay.frames import ends
@@ -42,6 +41,7 @@ from qassay.options import CorrectWith, Option, Sample, Scoring, Target
 from qassay.pages import Exhibit, LeftOut, Links, Page
 from qassay.results import Result
 from qassay.scoring import Scores
+from qassay.sources import need_evaluation
 from qassay.studies import BEST, Study
 from qassay.studies.correcting import correction, correction_of_page
 from qassay.tables import Table, table

@@ -29,18 +29,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from qassay import figures
-from qassay.analysis import as_evaluation, as_matrix, refuse_options
 from qassay.errors import UsageError
 from qassay.meta.sensitivity import PRESETS, SensitivityCurves, find_preset
 from qassay.meta.sensitivity import sensitivity as error_rates
 from qassay.meta.sensitivity.counting import Ties
 from qassay.options import Option, Scoring, Seed
 from qassay.pages import Exhibit, Page
+from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import MORE, Study
 
 if TYPE_CHECKING:
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
+    from qassay.sources import ScoresLike
 
 
 def sizes_between(text: str) -> range:
@@ -141,7 +141,7 @@ def _noise_floor(evaluation: Evaluation, how: Scoring) -> float | None:
     For one component, or for an evaluation that asks one type of question only: the noise of a part is not that of
     a score put together from several, nor of another measure.
     """
-    from qassay.analysis.rankings import component_noise
+    from qassay.studies.noise import component_noise
 
     component = how.get("component")
     kinds = {question.type for question in evaluation.questions} if component is None else {component}

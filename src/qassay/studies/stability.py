@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import polars as pl
 
-from qassay.analysis import as_evaluation, as_matrix, refuse_options
-from qassay.analysis.rankings import component_noise
 from qassay.display import as_sentence
 from qassay.errors import InputError, Problem, UsageError, unknown
 from qassay.judging import OPINIONS, SETTLED_SETS
@@ -37,13 +35,15 @@ from qassay.meta.stability import stability as compare_rankings
 from qassay.options import Component, ForMissing, ForUnjudged, Option, Sets
 from qassay.pages import Exhibit, Page
 from qassay.scoring import Missing, Unjudged
+from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import JUDGES, Study
+from qassay.studies.noise import component_noise
 from qassay.tables import plural
 
 if TYPE_CHECKING:
-    from qassay.analysis import ScoresLike
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
+    from qassay.sources import ScoresLike
 
 Measures = Annotated[
     Sequence[str],

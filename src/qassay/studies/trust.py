@@ -21,7 +21,6 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from qassay.analysis import need_evaluation
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.evaluation import Evaluation
@@ -36,6 +35,7 @@ from qassay.meta.trust.annotator import LEAST_PEOPLE, AlternativeAnnotator, alte
 from qassay.options import Component, Measure, Option, Resamples, Seed
 from qassay.pages import Exhibit, Page
 from qassay.scoring import Scores, score
+from qassay.sources import need_evaluation
 from qassay.studies import JUDGES, NothingYetError, Study
 from qassay.studies.agree import label_tables, nugget_lists
 from qassay.tally import Tally, restricted, tally

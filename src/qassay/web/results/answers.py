@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from qassay.analysis.judged_answers import (
+from qassay.arrays import TIE, defined
+from qassay.display import called, listed, one_line
+from qassay.errors import QassayError, UsageError, unknown
+from qassay.evaluation import Evaluation
+from qassay.matrix import ScoreMatrix
+from qassay.questions import Question
+from qassay.scoring import Scores
+from qassay.studies.judged_answers import (
     JudgmentLookup,
     answer_of,
     documents_of,
@@ -19,13 +26,6 @@ from qassay.analysis.judged_answers import (
     response_rows,
     verdict,
 )
-from qassay.arrays import TIE, defined
-from qassay.display import called, listed, one_line
-from qassay.errors import QassayError, UsageError, unknown
-from qassay.evaluation import Evaluation
-from qassay.matrix import ScoreMatrix
-from qassay.questions import Question
-from qassay.scoring import Scores
 from qassay.tables import Cell, Column, Table, plural, table
 from qassay.web.results.finding import (
     Choice,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from qassay.analysis.judged_answers import answers_by_run
 from qassay.evaluation import Evaluation
+from qassay.studies.judged_answers import answers_by_run
 from qassay.web.results.finding import Choice, Finding, Progress, pictures, scored
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from qassay import figures
-from qassay.analysis.judged_answers import asked_text
 from qassay.arrays import Floats, Integers, none_for_nan
 from qassay.display import as_sentence, called, titled
 from qassay.errors import UsageError
@@ -18,6 +17,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.distributions import hardest_and_easiest
 from qassay.pages import About
 from qassay.scoring import Scores
+from qassay.studies.judged_answers import asked_text
 from qassay.tables import Cell, Column, table
 from qassay.web.results.finding import (
     Choice,

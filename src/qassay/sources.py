@@ -1,13 +1,4 @@
-"""The analyses as people call them: on an opened evaluation, on its scores, or on a score matrix from elsewhere.
-
-The work is done by the pure functions of `qassay.meta`; here they get what they need from the evaluation. Each gives
-a record that shows itself in a notebook, and has `tables()`, `as_json()`, `to_polars()` and `to_pandas()`.
-
-    judged_answers   responses with their verdicts, run by run
-    rankings         noise of identical responses
-
-Functions that also take scores from elsewhere are here: such scores load no module of evaluations.
-"""
+"""The sources that an analysis takes: an opened evaluation, or scores in any form. The latter load no evaluations."""
 
 from __future__ import annotations
 
@@ -20,7 +11,6 @@ from qassay.display import enumerated
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 
-# A table of scores from elsewhere needs none of these: they load when an evaluation is analysed.
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.formats.scores import ScoreTables
