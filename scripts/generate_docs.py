@@ -245,6 +245,7 @@ RESULTS = (
     "qassay.meta.significance.AllPairs",
     "qassay.meta.sensitivity.SensitivityCurves",
     "qassay.meta.planning.Plan",
+    "qassay.studies.compare.ByMetric",
     "qassay.studies.describe.Description",
     "qassay.studies.agree.AgreementStudy",
     "qassay.meta.agreement.Agreement",

@@ -109,6 +109,8 @@ def test_a_decision_on_another_screen_is_undone_there(
         page.keyboard.press("4")
     page.keyboard.press("z")  # while the page waits for the last decision to be saved before it goes on
     expect(page.locator("#notified")).to_contain_text("Undone: Correct")
+    for _ in range(100):
+        page.wait_for_timeout(0 if waiting else 20)
     waiting[0].continue_()
     saved(page)
     expect(page.locator("#question-id")).to_have_text("1.1")

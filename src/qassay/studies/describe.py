@@ -147,7 +147,7 @@ def page(result: Description | OneQuestion, *, top: Top = 20) -> Page:
     about: About = "series" if result.units.unit_name[0] == "series" else "question"
     exhibits.append(Exhibit("boxes", boxes, figure, links=Links(about, names)))
     answer = filter(None, (result.sentence(), result.units.furthest_apart()))
-    return Page(tuple(map(as_sentence, answer)), tuple(exhibits))
+    return Page((" ".join(map(as_sentence, answer)),), tuple(exhibits))
 
 
 STUDY = Study(

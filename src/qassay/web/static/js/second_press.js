@@ -4,11 +4,12 @@ import { notify } from "./dom.js";
 
 // Nobody has seen an item that has been there for so short a time (milliseconds).
 const TOO_SOON = 150;
-// The second click of a double click comes within this time of the first.
+// The second click of a double click comes within this time of the first, and this near to it (pixels).
 const DOUBLE = 500;
+const NEAR = 10;
 
 let shown = -Infinity;
-let clicked = -Infinity;
+let clicked = { at: -Infinity, x: 0, y: 0 };
 
 /** Another item came into view. */
 export function cameIntoView() {
@@ -19,9 +20,10 @@ export function cameIntoView() {
 export function ignoreSecondPresses(stage) {
   addEventListener("click", (event) => {
     if (event.detail === 0 || !(event.target instanceof Node) || !stage.contains(event.target)) return; // a key's, or a program's
-    const isSecond = event.timeStamp - clicked < DOUBLE;
-    clicked = event.timeStamp;
-    if (isSecond) ignore(event, "Ignored: the second click of a double click.");
+    const before = clicked;
+    clicked = { at: event.timeStamp, x: event.clientX, y: event.clientY };
+    const isNear = Math.hypot(clicked.x - before.x, clicked.y - before.y) <= NEAR;
+    if (isNear && clicked.at - before.at < DOUBLE) ignore(event, "Ignored: the second click of a double click.");
   }, true);
   addEventListener("keydown", (event) => {
     if (event.repeat && event.target instanceof Node && stage.contains(event.target)) ignore(event, "Ignored: the key was held down.");
