@@ -616,4 +616,4 @@ def test_the_runs_are_furthest_apart_where_the_best_and_the_worst_are() -> None:
     values = np.array([[1.0, 0.9, 0.5], [0.0, 0.8, 0.5], [0.5, 0.1, 0.5], [0.5, 0.1, 0.5], [0.5, 0.5, 0.5]])
     matrix = ScoreMatrix(tuple("abcde"), ("q1", "q2", "q3"), values, measure="accuracy")
     (where,) = (part for part in qassay.report(matrix).sections if part.name == "where")
-    assert "The best and the worst run are furthest apart on q1 (1.000)." in where.answer
+    assert "The best and the worst run are furthest apart on q1 (1.000)." in " ".join(where.answer)
