@@ -182,7 +182,7 @@ def test_nothing_is_read_through_a_link_out_of_the_folder(
 ) -> None:
     """The attack: a folder whose parts are links to other files of the server, which its errors and pages quote."""
     monkeypatch.setattr(building, "SMALL", 0)
-    # It is an evaluation too: a link into one leads out of this one all the same.
+    # It is an evaluation too: a link into one leads out of this one too.
     outside, link = tmp_path / "outside", small / place
     (outside / "hidden").mkdir(parents=True)
     (outside / "qassay.toml").write_text('task = "series2004"\n')

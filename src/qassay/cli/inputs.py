@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from qassay.cli.output import visible
-from qassay.errors import InputError, Problem, Remedy, UsageError, unknown
+from qassay.errors import InputError, Problem, Remedy, UsageError
 from qassay.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -98,10 +98,6 @@ SeriesFromOption: TypeAlias = Annotated[
         metavar="REGEX",
         help="Average questions into series, named by the first brackets of REGEX in their ids; for 141.2 '^([^.]+)'.",
     ),
-]
-SetsOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--sets", metavar="A,B,...", help="Judgment sets to compare, separated by commas."),
 ]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random draws.")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -216,10 +212,6 @@ class ScoringOptions(TableOptions, EvaluationOptions):
         refuse("a table of scores", options | {"--unjudged": self.unjudged != "stop"})
         return self.read_tables(sources, self.missing, pair)
 
-    def matrix(self, source: Path) -> ScoreMatrix:
-        """The score matrix of an evaluation (a folder) or of a file."""
-        return self.read([source]).matrix
-
 
 def is_evaluation(sources: Sequence[str | Path]) -> bool:
     """Whether the source is an evaluation; an error where it is one among others."""
@@ -302,20 +294,6 @@ def refuse(kind: str, options: Mapping[str, object]) -> None:
     if names:
         instead = ". A metric of a table is chosen with --metric NAME" if "--measure" in names else ""
         raise UsageError(f"{' and '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to {kind}{instead}")
-
-
-def named_sets(texts: Sequence[str] | None, all_sets: Iterable[str]) -> list[str] | None:
-    """The sets that the option names, in its order, each once; None where it was not given."""
-    if not texts:
-        return None
-    names = names_in(texts)
-    everything = list(all_sets)
-    for name in names:
-        if name not in everything:
-            raise unknown("judgment set", name, everything)
-    if len(names) < 2:
-        raise UsageError("--sets takes two judgment sets or more, such as --sets first,second")
-    return names
 
 
 def names_in(texts: Sequence[str]) -> list[str]:

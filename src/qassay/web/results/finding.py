@@ -261,20 +261,6 @@ def restricted(evaluation: Evaluation, unfinished: Iterable[str]) -> Evaluation:
     return replace(evaluation, configuration=replace(configuration, drop={**drop, **configuration.drop}))
 
 
-def with_full_stop(text: str) -> str:
-    """A result's answer as a sentence; it may begin with a run's name, whose first letter stays as it is.
-
-    >>> with_full_stop("a leads"), with_full_stop("It is so."), with_full_stop("")
-    ('a leads.', 'It is so.', '')
-    """
-    return text if not text or text.endswith(".") else f"{text}."
-
-
-def parts_of(tables: Sequence[Table], name: str) -> tuple[Part, ...]:
-    """Tables as parts that are named by their order."""
-    return tuple(Part(f"{name}-{number}", table) for number, table in enumerate(tables, start=1))
-
-
 def cut(part: Part, first: int = 0, most: int | None = ROWS_SHOWN) -> Part:
     """The part with some of its rows; all of them without `most`."""
     total = len(part.table.rows)
