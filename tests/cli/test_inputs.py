@@ -19,29 +19,29 @@ def scores(tmp_path: Path) -> Path:
 
 def test_a_file_is_a_score_matrix(scores: Path) -> None:
     with pytest.raises(InputError, match=r"row 1\.2, column B"):
-        ScoringOptions().matrix(scores)
-    matrix = ScoringOptions(missing="zero", series_from=r"^(\d+)").matrix(scores)
+        ScoringOptions().read([scores])
+    matrix = ScoringOptions(missing="zero", series_from=r"^(\d+)").read([scores]).matrix
     assert (matrix.units, matrix.unit_name) == (("1", "2"), ("series", "series"))
     assert len(matrix.notes) == 2
     with pytest.raises(UsageError, match="chosen with --metric NAME"):
-        ScoringOptions(measure="accuracy").matrix(scores)
+        ScoringOptions(measure="accuracy").read([scores])
 
 
 def test_options_of_a_folder_do_not_apply_to_a_file(scores: Path) -> None:
     with pytest.raises(UsageError, match="--key and --unjudged do not apply to a table of scores"):
-        ScoringOptions(key="first", unjudged="wrong").matrix(scores)
+        ScoringOptions(key="first", unjudged="wrong").read([scores])
     with pytest.raises(UsageError, match="--component does not apply"):
-        ScoringOptions(component="list").matrix(scores)
+        ScoringOptions(component="list").read([scores])
 
 
 def test_options_of_a_file_do_not_apply_to_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--runs-as-rows and --series-from do not apply to a folder"):
-        ScoringOptions(runs_as_rows=True, series_from="(x)").matrix(tmp_path)
+        ScoringOptions(runs_as_rows=True, series_from="(x)").read([tmp_path])
 
 
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        ScoringOptions().matrix(tmp_path / "none.csv")
+        ScoringOptions().read([tmp_path / "none.csv"])
 
 
 def entailment(folder: Path) -> Path:
@@ -60,6 +60,6 @@ def entailment(folder: Path) -> Path:
 
 
 def test_a_folder_is_scored(tmp_path: Path) -> None:
-    matrix = ScoringOptions().matrix(entailment(tmp_path / "evaluation"))
+    matrix = ScoringOptions().read([entailment(tmp_path / "evaluation")]).matrix
     assert dict(zip(matrix.runs, matrix.scores().tolist(), strict=True)) == {"good": 1.0, "bad": pytest.approx(1 / 3)}
     assert matrix.units == ("1", "2", "3")
