@@ -4,6 +4,7 @@ two_runs    paired randomisation test and the interval that inverts it, paired t
 pair        its answer, as people read it
 reversal    the chance that a repetition reverses a difference
 power       the power of the paired t test, and the units that it needs; with repeats too
+families    many differences at once: flips, and the largest of all pairs
 many_runs   all pairs, with groups of runs that are not shown to differ and their letters
 methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
 ranges      the range of many runs under chance

@@ -1,0 +1,338 @@
+"""Many differences at once: flips of whole blocks, and the largest difference of each flip over a family of pairs.
+
+Every pair is measured by R = |D| / sqrt(Q + q0), D and Q being the sum and the sum of squares of its differences per
+block. The variance of a pair with few or rare differences is too small, so a share q0 of the typical pair's is added.
+The same flips serve all pairs: what the largest R of a flip reaches by chance is the line for each of them, and the
+interval of a difference contains what this line does not reject.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qassay.arrays import Floats
+from qassay.meta.blocks import Blocks
+from qassay.meta.flips import every_flip_fits, flip_chunks, hits_needed
+from qassay.meta.repeats import Uncertainty
+
+# Nothing differs on fewer blocks than these.
+FEWEST_BLOCKS = 6
+# Pairs and flips that are compared at most, unless these are fewer flips than the least.
+_WORK, _LEAST, _MOST = 4e9, 2_000, 20_000
+_ROWS = 1_024
+# Sums of whole numbers below this are exact in single precision.
+_SINGLE = 2.0**24
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Over the blocks, for every pair: of differences, of their squares, and of both with the weights of the blocks.
+
+    D = sum d, Q = sum d^2, W = sum w, V = sum w^2, U = sum d*w.
+    """
+
+    d: Floats
+    q: Floats
+    w: Floats
+    v: Floats
+    u: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Systems:
+    """Systems x blocks, whole numbers: all pairs of them, or with `control` every other one against this one.
+
+    `first[i]` and `second[i]` are the systems of pair i, whose difference is that of the first minus the second.
+    """
+
+    parts: Floats
+    weights: Floats
+    scale: float
+    tolerance: float = 0.5
+    control: int | None = None
+    first: NDArray[np.intp] = field(init=False)
+    second: NDArray[np.intp] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.control is None:
+            first, second = np.triu_indices(len(self.parts), 1)
+        else:
+            first = np.delete(np.arange(len(self.parts)), self.control)
+            second = np.full(len(first), self.control)
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "second", second)
+
+    @classmethod
+    def of(cls, parts: Blocks, control: int | None = None) -> Systems:
+        """The systems whose scores these are."""
+        return cls(parts.parts, parts.weights, parts.scale, parts.tolerance, control)
+
+    @property
+    def work(self) -> int:
+        """What a flip costs: a comparison for each pair."""
+        return len(self.first)
+
+    def sums(self) -> Sums:
+        """The sums of every pair."""
+        weights = self.weights
+        totals, weighted = self.parts.sum(axis=1), self.parts @ weights
+        one = np.ones(len(self.first))
+        return Sums(
+            d=totals[self.first] - totals[self.second],
+            q=self._squares(),
+            w=weights.sum() * one,
+            v=float(weights @ weights) * one,
+            u=weighted[self.first] - weighted[self.second],
+        )
+
+    def _squares(self) -> Floats:
+        near = self._centred()
+        if float((near**2).sum(axis=1).max(initial=0.0)) < 2.0**51:
+            products = near @ near.T
+            own = np.diag(products)
+            return np.asarray(own[self.first] + own[self.second] - 2 * products[self.first, self.second])
+        # Products of larger numbers are rounded, and would hide small differences.
+        squares = np.empty(len(self.first))
+        for start in range(0, len(squares), _ROWS):
+            rows = slice(start, start + _ROWS)
+            apart = near[self.first[rows]] - near[self.second[rows]]
+            squares[rows] = np.einsum("ij,ij->i", apart, apart)
+        return squares
+
+    def _centred(self) -> Floats:
+        """The parts around the mean of each block, which changes no difference and keeps sums small."""
+        return np.asarray(self.parts - np.rint(self.parts.mean(axis=0)))
+
+    def flipper(self, deviations: Floats) -> tuple[Callable[[NDArray[np.uint8]], Floats], float]:
+        """A function that gives the largest R of each flip, and its relative error."""
+        near = self._centred()
+        single = bool(2 * np.abs(near).sum(axis=1).max(initial=0.0) < _SINGLE)
+        kind: type[np.float32 | np.float64] = np.float32 if single else np.float64
+        if self.control is not None:
+            near = np.roll(near, -self.control, axis=0)
+            near[1:] = np.roll(near[1:], self.control, axis=0)
+        signed: NDArray[Any] = near.astype(kind)
+        factors: NDArray[Any] = (1 / deviations).astype(kind)[:, None]
+        runs = len(signed)
+
+        def largest(chosen: NDArray[np.uint8]) -> Floats:
+            signs: NDArray[Any] = 1 - 2 * chosen.astype(kind)
+            flipped = np.ascontiguousarray(signed @ signs.T)
+            most = np.zeros(len(chosen), dtype=kind)
+            buffer = np.empty((runs - 1, len(chosen)), dtype=kind)
+            at = 0
+            for i in range(runs - 1 if self.control is None else 1):
+                count = runs - 1 - i
+                apart = np.subtract(flipped[i + 1 :], flipped[i], out=buffer[:count])
+                np.abs(apart, out=apart)
+                np.multiply(apart, factors[at : at + count], out=apart)
+                np.maximum(most, apart.max(axis=0), out=most)
+                at += count
+            return most.astype(np.float64)
+
+        return largest, 2e-7 if single else 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """Pairs x blocks: differences as whole numbers, and weights; both 0 where a block misses one of the pair."""
+
+    differences: Floats
+    weights: Floats
+    scale: float
+    tolerance: float = 0.5
+
+    @property
+    def work(self) -> int:
+        """What a flip costs: a sum over the blocks of each pair."""
+        return self.differences.size
+
+    def sums(self) -> Sums:
+        """The sums of every pair."""
+        d, w = self.differences, self.weights
+        return Sums(d.sum(axis=1), (d**2).sum(axis=1), w.sum(axis=1), (w**2).sum(axis=1), (d * w).sum(axis=1))
+
+    def flipper(self, deviations: Floats) -> tuple[Callable[[NDArray[np.uint8]], Floats], float]:
+        """A function that gives the largest R of each flip, and its relative error."""
+        scaled = self.differences / deviations[:, None]
+
+        def largest(chosen: NDArray[np.uint8]) -> Floats:
+            signs = 1 - 2 * chosen.astype(np.float64)
+            return np.asarray(np.abs(scaled @ signs.T).max(axis=0, initial=0.0))
+
+        return largest, 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """The decision on every pair of a family, as arrays: two differ exactly where `p` is at most `alpha`.
+
+    `line` is what R must exceed. Limits are NaN where no difference is ruled out: nothing can differ then. `flips` is
+    0 where nothing was tested. `near` is the number of pairs so near the line that other random flips could decide
+    otherwise.
+    """
+
+    differences: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    different: NDArray[np.bool_]
+    line: float
+    flips: int
+    exact: bool
+    alpha: float
+    near: int
+    # The largest R of each flip, in order, and the relative error of them.
+    largest: Floats
+    error: float
+
+    @property
+    def half_widths(self) -> Floats:
+        """Half the width of every interval there is."""
+        halves = (self.high - self.low) / 2
+        return np.asarray(halves[~np.isnan(halves)])
+
+    def p_of(self, measured: Floats) -> Floats:
+        """How often the largest R of a flip is at least this."""
+        hits = len(self.largest) - np.searchsorted(self.largest, measured * (1 - self.error))
+        return np.asarray(hits / self.flips if self.exact else (1 + hits) / (1 + self.flips))
+
+
+def family(
+    pairs: Systems | Differences,
+    *,
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Family:
+    """Which pairs differ, and their intervals, corrected for all of them."""
+    return families([pairs], alpha=alpha, permutations=permutations, seed=seed, progress=progress)[0]
+
+
+def families(
+    several: Sequence[Systems | Differences],
+    *,
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Family]:
+    """The same for families over the same blocks, such as several metrics, corrected for the pairs of all together."""
+    sums = [pairs.sums() for pairs in several]
+    count = several[0].weights.shape[-1]
+    shares = [share(each.q, count) for each in sums]
+    if count < FEWEST_BLOCKS or not any(shares):
+        return [_undecided(each, pairs.scale, alpha, count) for each, pairs in zip(sums, several, strict=True)]
+    flips = flips_of(sum(pairs.work for pairs in several)) if permutations is None else permutations
+    # A family without differences adds nothing to what a flip reaches.
+    deviations = [np.sqrt(each.q + q0) for each, q0 in zip(sums, shares, strict=True)]
+    flippers = [pairs.flipper(s) for pairs, s, q0 in zip(several, deviations, shares, strict=True) if q0 > 0]
+    exact = every_flip_fits(count, flips)
+    flips = 2**count if exact else flips
+    parts = []
+    done = 0
+    for chosen in flip_chunks(count, flips, seed, rows=_ROWS):
+        parts.append(np.maximum.reduce([largest(chosen) for largest, _ in flippers]))
+        done += len(chosen)
+        if progress is not None:
+            progress(done, flips)
+    largest = np.sort(np.concatenate(parts))
+    error = max(error for _, error in flippers)
+    needed = hits_needed(flips, alpha, exact=exact)
+    line = float(largest[-needed]) if needed >= 1 else math.inf
+    empty: Floats = np.empty(0)
+    blank = Family(empty, empty, empty, empty, empty > 0, line, flips, exact, alpha, 0, largest, error)
+    return [_decided(blank, *parts) for parts in zip(several, sums, shares, strict=True)]
+
+
+def flips_of(work: int) -> int:
+    """How many random flips are drawn for this many pairs, unless the caller says otherwise.
+
+    >>> flips_of(66), flips_of(499_500), flips_of(12_497_500)
+    (20000, 8008, 2000)
+    """
+    return int(min(_MOST, max(_LEAST, _WORK / max(work, 1))))
+
+
+def share(squares: Floats, count: int) -> float:
+    """What is added to the squares of every pair of a family: a part of the typical pair's."""
+    return max(5.0, 800 / count) * float(squares.mean()) / count if len(squares) else 0.0
+
+
+def _decided(blank: Family, pairs: Systems | Differences, sums: Sums, q0: float) -> Family:
+    deviations = np.sqrt(sums.q + q0)
+    lead = np.where(np.abs(sums.d) < pairs.tolerance, 0.0, np.abs(sums.d))
+    measured = np.divide(lead, deviations, out=np.zeros(len(lead)), where=deviations > 0)
+    p = blank.p_of(measured)
+    low, high = _limits(sums, q0, blank.line / (1 - blank.error))
+    to_scores = sums.w / pairs.scale
+    # Where blocks weigh so unevenly that no difference is ruled out, nothing is said.
+    p[np.isnan(low) & (p <= blank.alpha)] = np.nan
+    return replace(
+        blank,
+        differences=sums.d / pairs.scale,
+        p=p,
+        low=low * to_scores,
+        high=high * to_scores,
+        different=p <= blank.alpha,
+        near=0 if blank.exact else int((np.abs(p - blank.alpha) <= _sampling_error(blank)).sum()),
+    )
+
+
+def _sampling_error(result: Family) -> float:
+    """Twice the standard deviation of a p-value near the level over other random flips."""
+    return 2 * math.sqrt(result.alpha * (1 - result.alpha) / (result.flips + 1))
+
+
+def _limits(sums: Sums, q0: float, line: float) -> tuple[Floats, Floats]:
+    """The differences per weight that the line does not reject: the roots of a quadratic; NaN where they are all."""
+    if not math.isfinite(line):
+        return np.full_like(sums.d, np.nan), np.full_like(sums.d, np.nan)
+    a = sums.w**2 - line**2 * sums.v
+    b = sums.d * sums.w - line**2 * sums.u
+    root = np.sqrt(np.maximum(b**2 - a * (sums.d**2 - line**2 * (sums.q + q0)), 0.0))
+    a = np.where(a > 0, a, np.nan)
+    return np.asarray((b - root) / a), np.asarray((b + root) / a)
+
+
+def _undecided(sums: Sums, scale: float, alpha: float, count: int) -> Family:
+    """No differences: too few blocks, or the same scores everywhere."""
+    unknown = np.full(len(sums.d), np.nan)
+    p = unknown if count < FEWEST_BLOCKS else np.ones(len(sums.d))
+    none = np.zeros(len(sums.d), np.bool_)
+    return Family(sums.d / scale, p, unknown, unknown, none, math.inf, 0, False, alpha, 0, np.empty(0), 0.0)
+
+
+def with_repeats(tested: Family, uncertainties: Sequence[Uncertainty], count: int) -> Family:
+    """The same family with running again included: `uncertainties` has the variance of each pair's difference.
+
+    The level of one pair is that of a t test which crosses the line of the flips, those of the means of the `count`
+    questions.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    variance = np.array([each.variance for each in uncertainties])
+    freedom = np.array([each.freedom for each in uncertainties])
+    v0 = share(variance, count)
+    line = tested.line / (1 - tested.error)
+    if v0 == 0.0 or not line**2 < count:
+        return tested
+    deviations = np.sqrt(variance + v0)
+    t = np.abs(tested.differences) / deviations
+    point = -stdtrit(count - 1, stdtr(freedom, -t))
+    with np.errstate(invalid="ignore"):
+        measured = np.where(np.isfinite(point), point * np.sqrt(count / (count - 1 + point**2)), math.sqrt(count))
+    p = tested.p_of(measured)
+    one_sided = stdtr(count - 1, -math.sqrt((count - 1) * line**2 / (count - line**2)))
+    margin = -stdtrit(freedom, one_sided) * deviations
+    low, high = tested.differences - margin, tested.differences + margin
+    near = 0 if tested.exact else int((np.abs(p - tested.alpha) <= _sampling_error(tested)).sum())
+    return replace(tested, p=p, low=low, high=high, different=p <= tested.alpha, near=near)
