@@ -39,6 +39,12 @@ def golden() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def truth() -> dict[str, Any]:
+    """Figures of the method, computed apart from this package."""
+    return json.loads((ROOT / "tests" / "golden" / "truth.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
 def data() -> Callable[[str], Path]:
     """A file of the real data, or a skip that says what is missing."""
 

@@ -97,25 +97,6 @@ def test_units_that_show_everything_are_enough() -> None:
     assert best.units < 400
 
 
-def mean_difference(variances: Variances, units: int, repeats: int, rng: np.random.Generator) -> float:
-    """The difference of two systems' means in one simulated evaluation, with no true difference."""
-    questions = rng.normal(0, math.sqrt(variances.question), units).mean()
-    shift = rng.normal(0, math.sqrt(variances.repeat), repeats).mean()
-    return float(questions + shift + rng.normal(0, math.sqrt(variances.rest), (units, repeats)).mean())
-
-
-def test_questions_needed_with_repeats_have_the_variance_of_the_formula() -> None:
-    rng = np.random.default_rng(0)
-    for given in (Variances(0.02, 0.0, 0.08), Variances(0.02, 0.0004, 0.08)):
-        units = given.units_for(0.05, 3, power=0.8, alpha=0.05)
-        assert units is not None
-        expected = given.question / units + given.repeat / 3 + given.rest / (3 * units)
-        seen = np.var([mean_difference(given, units, 3, rng) for _ in range(4000)])
-        assert seen == pytest.approx(expected, rel=0.1)
-        assert math.sqrt(expected) * (1.96 + 0.8416) == pytest.approx(0.05, rel=0.03)
-    assert Variances(0.02, 0.01, 0.08).units_for(0.05, 3, power=0.8, alpha=0.05) is None
-
-
 def test_the_best_number_of_repeats_is_the_cheapest() -> None:
     for question, answer in ((10.0, 1.0), (1.0, 1.0), (100.0, 0.5), (0.1, 5.0)):
         given, costs = Variances(0.02, 0.0, 0.08), Costs(question, answer)

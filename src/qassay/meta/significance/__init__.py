@@ -3,7 +3,8 @@
 two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed
 pair        its answer, as people read it
 reversal    the chance that a repetition reverses a difference
-power       the power of the paired t test, and the units that it needs; with repeats too
+power       the power of the paired t test, the units that it needs, and the variance to plan with
+with_repeats  the same where systems ran several times
 families    many differences at once: flips, and the largest of all pairs
 many_runs   all pairs, with groups of runs that are not shown to differ and their letters
 methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
@@ -13,9 +14,10 @@ ranges      the range of many runs under chance
 from qassay.meta.significance.many_runs import SHARED_LETTER, AllPairs, compare_all, holm_over, of_pair
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
 from qassay.meta.significance.pair import PairComparison, limit, percent, signed
-from qassay.meta.significance.power import Variances, detectable, fewest_units, power, units_for_power, variances
+from qassay.meta.significance.power import assured_variance, detectable, fewest_units, power, units_for_power
 from qassay.meta.significance.ranges import residual_variance
 from qassay.meta.significance.two_runs import compare, refuse_itself
+from qassay.meta.significance.with_repeats import Variances, variances
 
 __all__ = [
     "SHARED_LETTER",
@@ -23,6 +25,7 @@ __all__ = [
     "Method",
     "PairComparison",
     "Variances",
+    "assured_variance",
     "compare",
     "compare_all",
     "detectable",

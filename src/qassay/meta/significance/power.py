@@ -1,8 +1,6 @@
 """How large a comparison has to be: the power of the paired t test, by the noncentral t distribution.
 
-Where systems answered every question several times, the difference of two of them on Q questions with R repeats each
-varies by s_q^2/Q + s_r^2/R + s_e^2/(Q*R): questions, what a repeat shifts on all questions at once, and the noise of
-single answers. (METHOD 6, Repeats)
+A pilot shows only roughly how far differences vary: its variance is replaced by an upper limit (assurance).
 """
 
 from __future__ import annotations
@@ -10,18 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 
-from qassay.arrays import TIE
+from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
-from qassay.matrix import Repeats
 from qassay.meta.normal_and_t import ndtr, ndtri, t_power, two_sided_t_line
-from qassay.meta.repeats import mean_squares
 
 # Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
+# The share of pilots whose number of units is large enough, and the fewest blocks that show how differences vary.
+ASSURANCE = 0.8
+FEWEST_BLOCKS = 6
 
 
 def check_test(alpha: float, permutations: int | None = None) -> None:
@@ -89,66 +87,35 @@ def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float 
 
 
 @dataclass(frozen=True, slots=True)
-class Variances:
-    """s_q^2, s_r^2 and s_e^2 of the difference of a typical pair, as means over all pairs.
+class AssuredVariance:
+    """The variance of per-block differences in a pilot, and its upper limit, above the true one in four of five pilots.
 
-    A repeat that shifts all questions at once leaves few degrees of freedom: there the normal distribution is used.
+    The measured variance is too small in about every second pilot, and so is a number of units planned from it.
     """
 
-    question: float
-    repeat: float
-    rest: float
-
-    def units_for(self, difference: float, repeats: int, *, power: float, alpha: float) -> int | None:
-        """The questions with which a test finds a difference; None where no number of them is enough."""
-        per_question = self._per_question(repeats)
-        if per_question <= 0:
-            return None
-        if self.repeat <= 0:
-            return units_for_power(difference / math.sqrt(per_question), power=power, alpha=alpha)
-        within = (difference / (ndtri(1 - alpha / 2) + ndtri(power))) ** 2 - self.repeat / repeats
-        return max(2, math.ceil(per_question / within)) if within > 0 else None
-
-    def detectable(self, units: int, repeats: int, *, power: float, alpha: float) -> float | None:
-        """The difference that a test on this many questions finds with this power."""
-        if self.repeat <= 0:
-            smallest = detectable(units, power=power, alpha=alpha)
-            return None if smallest is None else smallest * math.sqrt(self._per_question(repeats))
-        return (ndtri(1 - alpha / 2) + ndtri(power)) * math.sqrt(self._variance(units, repeats))
-
-    def power(self, difference: float, units: int, repeats: int, *, alpha: float) -> float | None:
-        """The probability that a test on this many questions finds a difference; None where nothing varies."""
-        if self._variance(units, repeats) <= 0:
-            return None
-        if self.repeat <= 0:
-            return power(difference / math.sqrt(self._per_question(repeats)), units, alpha=alpha)
-        distance, line = abs(difference) / math.sqrt(self._variance(units, repeats)), ndtri(1 - alpha / 2)
-        return float(ndtr(np.array([distance - line, -distance - line])).sum())
-
-    def _per_question(self, repeats: int) -> float:
-        return self.question + self.rest / repeats
-
-    def _variance(self, units: int, repeats: int) -> float:
-        return self._per_question(repeats) / units + self.repeat / repeats
+    measured: float
+    upper: float
 
 
-def variances(repeats: Repeats) -> Variances | None:
-    """The variances of a typical pair of systems; None where no system has two repeats, or there is one system."""
-    squares = [mean_squares(scores) for scores in repeats.values]
-    several = [parts for parts in squares if parts.repeat_count > 1]
-    if not several or len(squares) < 2:
+def assured_variance(values: Floats) -> AssuredVariance | None:
+    """sigma^2 of the differences of a typical pair, and sigma^2 * nu / chi2, the 20% point at nu degrees of freedom.
+
+    `values` are runs x blocks (`Blocks.values`); of two runs it is the variance of their differences. Per block
+    v = 2 n/(n-1) * sum over runs of e^2/(k-1), e the residual of runs and blocks; sigma^2 = mean v and
+    nu = 2 n sigma^4/var(v), at least 1, 2n where v is constant. None below six blocks, and where nothing varies.
+    """
+    runs, count = values.shape
+    if runs < 2 or count < FEWEST_BLOCKS:
         return None
-    mean_rest = float(np.mean([parts.rest_variance for parts in several]))
-    mean_repeat = float(np.mean([parts.repeat_variance for parts in several]))
-    rest = [parts.rest_variance if parts.repeat_count > 1 else mean_rest for parts in squares]
-    repeat = [parts.repeat_variance if parts.repeat_count > 1 else mean_repeat for parts in squares]
-    means = [scores.mean(axis=1) for scores in repeats.values]
-    pairs = list(combinations(range(len(squares)), 2))
-    noise = [value / parts.repeat_count for value, parts in zip(rest, squares, strict=True)]
-    question = [max(float((means[i] - means[j]).var(ddof=1)) - noise[i] - noise[j], 0.0) for i, j in pairs]
-    of_pairs = (question, [repeat[i] + repeat[j] for i, j in pairs], [rest[i] + rest[j] for i, j in pairs])
-    # Scores that do not vary have no variance, but for rounding.
-    return Variances(*(mean if (mean := float(np.mean(values))) > TIE**2 else 0.0 for values in of_pairs))
+    left = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+    by_block = 2 * count / (count - 1) * (left**2).sum(axis=0) / (runs - 1)
+    variance, spread = float(by_block.mean()), float(by_block.var(ddof=1))
+    if variance < TIE**2:
+        return None
+    freedom = max(1.0, 2 * count * variance**2 / spread) if spread > 0 else 2.0 * count
+    from scipy.special import chdtri
+
+    return AssuredVariance(variance, variance * freedom / float(chdtri(freedom, ASSURANCE)))
 
 
 @lru_cache(maxsize=256)

@@ -18,8 +18,9 @@ from qassay.meta.flips import FlipTest, flip_test
 from qassay.meta.normal_and_t import two_sided_t
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
-from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
+from qassay.meta.significance.power import check_test, fewest_units, units_for_power
 from qassay.meta.significance.reversal import chance_of_reversal
+from qassay.meta.significance.with_repeats import variances
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
 from qassay.tables import counted
 
