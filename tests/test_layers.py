@@ -50,6 +50,7 @@ META = (
     "repeats",
     "blocks",
     "flips",
+    "redrawing",
     "intervals",
     "agreement",
     "ratings",

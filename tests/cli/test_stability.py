@@ -115,7 +115,7 @@ def test_tables_for_people(matrices: list[Path], capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().out
     for words in (
         "Stability under human, model",
-        "By custom",
+        "tau (Kendall)",
         "Scores and ranks under each set",
         "Swaps against human",
     ):

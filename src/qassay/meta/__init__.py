@@ -16,7 +16,7 @@ How good are the judgments, and what would more of them show?
     noise          identical responses, judged apart    stability         the ranking under other judgments
     reuse          a run that was not in the pool       progress          judgments over time
     generalizability  run, question, assessor, chance   planning/         how many questions
-    simulate       runs with known means
+    simulate       runs with known means                redrawing         how rankings agree on new questions
 
 Can a program judge?
 

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.coefficients import ticks
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
+from qassay.meta.redrawing import Redrawn, drawn_scores, redrawn
 from qassay.results import UNREPORTED, Figured, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, decimals, plural, starred, table
 
@@ -42,11 +43,14 @@ SETS_NAMED = 3
 BOUND = "bound of that change"
 # What two rankings are compared by, for every set with every set.
 SQUARES = ("tau", "tau_ap", "tau_ap_a", "tau_ap_b", "swaps", "tied", "concordant")
+# What becomes of them with new questions.
+REDRAWN = ("tau_sd", "tau_ap_sd", "swaps_sd", "tau_next")
 
 Progress = Callable[[int, int], None]
 # A number for every set with every set.
 Square: TypeAlias = tuple[tuple[float | None, ...], ...]
 Counts: TypeAlias = tuple[tuple[int, ...], ...]
+Ranges: TypeAlias = tuple[tuple[tuple[float, float] | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,10 @@ class MeasureStability(Figured):
     """The rankings of the same runs under several judgment sets, by one measure.
 
     `tau[i][j]`, like the other squares and `comparisons`, takes set i as the truth. `unit_tau[i][j]` is the mean tau
-    over the units that both matrices have and that rank the runs at all (`unit_tau_units[i][j]` of them). `swapped`
-    lists the swaps of each set with the reference, `scores` those of every run under each set, and `bound` is the most
-    that a score can change: disagreements / questions.
+    over the units that both matrices have and that rank the runs at all (`unit_tau_units[i][j]` of them). `tau_sd`,
+    `tau_ap_sd` and `swaps_sd` are deviations between draws of questions, `tau_next` is the range for new ones.
+    `swapped` lists the swaps of each set with the reference, `scores` those of every run under each set, and `bound`
+    is the most that a score can change: disagreements / questions.
     """
 
     measure: str
@@ -90,6 +95,10 @@ class MeasureStability(Figured):
     swaps: Counts
     tied: Counts
     concordant: Counts
+    tau_sd: Square
+    tau_ap_sd: Square
+    swaps_sd: Square
+    tau_next: Ranges
     unit_tau: Square
     unit_tau_units: Counts
     swapped: tuple[SwapUnder, ...]
@@ -99,6 +108,7 @@ class MeasureStability(Figured):
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = field(default=("question", "questions"), metadata=UNREPORTED)
     direction: Direction = HIGHER
+    redrawn: tuple[tuple[Redrawn | None, ...], ...] = field(default=(), metadata=UNREPORTED)
 
     @reported
     def runs_(self) -> int:
@@ -154,6 +164,19 @@ class MeasureStability(Figured):
         row = self.comparisons[self.sets.index(self.reference)]
         return ((name, comparison) for name, comparison in zip(self.sets, row, strict=True) if name != self.reference)
 
+    def with_new_units(self, called: Callable[[str], str] = str) -> str:
+        """Where tau with the reference would lie with new questions; of several sets, the one that ranks least alike.
+
+        Empty where no range can be given.
+        """
+        row = zip(self.sets, self.redrawn[self.sets.index(self.reference)], strict=True)
+        ranges = [(spread, name) for name, spread in row if spread is not None and name != self.reference]
+        if not ranges:
+            return ""
+        least, name = min(ranges, key=lambda entry: entry[0].tau)
+        lead = "" if len(ranges) == 1 else f"lowest under {called(name)}: "
+        return f"{lead}{least.sentence(self.unit_name)}"
+
     def changes(self, called: Callable[[str], str] = str) -> str:
         """Which sets put runs in another order than the reference, in plain words; `called` writes their names."""
         pairs, than = self.comparisons[0][0].pairs, f"compared with {called(self.reference)}"
@@ -188,9 +211,10 @@ class MeasureStability(Figured):
     def table(self) -> Table:
         """All pairs of sets: correlations and counts."""
         columns = [Column("set (truth)", left=True), Column("other set", left=True), Column("tau", ".3f")]
+        columns += [Column("tau, new " + self.unit_name[1])] if self._has_ranges() else []
         columns += [Column("tau_AP", ".3f"), Column("concordant"), Column("swaps"), Column("tied")]
         columns += [Column(f"mean tau per {self.unit_name[0]}", ".3f"), Column(self.unit_name[1])]
-        rows = list(self.pair_rows())
+        rows = [self._with_range(row) for row in self.pair_rows()]
         size = f"{plural(len(self.runs), 'run')}, {plural(self.comparisons[0][0].pairs, 'pair')}"
         title = f"Rankings by {self.measure} ({size})"
         return table(title, columns, rows, [*self.notes, *self._reading_notes()])
@@ -205,11 +229,26 @@ class MeasureStability(Figured):
             unit = (self.unit_tau[i][j], self.unit_tau_units[i][j])
             yield (self.sets[i], self.sets[j], ranks.tau, ranks.tau_ap, *counts, *unit)
 
+    def _has_ranges(self) -> bool:
+        return any(spread is not None for row in self.redrawn for spread in row)
+
+    def _with_range(self, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        """The row of a pair of sets, with the range of tau for new questions after it where any pair has one."""
+        if not self._has_ranges():
+            return row
+        spread = self.redrawn[self.sets.index(str(row[0]))][self.sets.index(str(row[1]))]
+        between = None if spread is None else "{:.2f} to {:.2f}".format(*spread.tau_next)
+        return (*row[:3], between, *row[3:])
+
     def _reading_notes(self) -> Iterator[str]:
         comparisons = [self.comparisons[i][j] for i, j in itertools.combinations(range(len(self.sets)), 2)]
         if any(comparison.tau is not None for comparison in comparisons):
             yield TAU
-            yield "By custom a ranking with tau of 0.9 or more is called stable; it is a custom, not a guarantee."
+        if self._has_ranges():
+            yield (
+                f"tau, new {self.unit_name[1]}: where tau would lie with as many new {self.unit_name[1]}, in 19 of 20 "
+                "cases. By custom a ranking with tau of 0.9 or more is called stable: read the range, not tau alone."
+            )
         if any(comparison.tied and comparison.tau is not None for comparison in comparisons):
             yield "With ties: tau-b, and tau_AP in the form b, which takes neither ranking as the truth."
 
@@ -322,15 +361,17 @@ def stability(
     *,
     reference: str,
     disagreements: int | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Stability:
     """Compare the rankings of the same runs under several judgment sets [EVAL02, QA03, RTE08].
 
     `matrices[measure][name]` has the scores under set `name`; every measure has the same sets. Runs that some set
     lacks are left out, and the notes say so. For each pair of sets: tau, tau_AP, swaps and ties between the rankings,
-    and the mean of the taus within units. Against the reference: every swap with its difference there, and the
-    largest change of a score. `disagreements`, the number of questions on which the sets differ, gives the bound of
-    that change where scores are shares of right decisions. One set alone is not compared, and the notes say so.
+    how far they vary with the questions (`seed`), and the mean of the taus within units. Against the reference: every
+    swap with its difference there, and the largest change of a score. `disagreements`, the number of questions on which
+    the sets differ, gives the bound of that change where scores are shares of right decisions. One set alone is not
+    compared, and the notes say so.
     """
     if not matrices or not all(matrices.values()):
         raise UsageError("stability needs the scores of at least one measure")
@@ -341,7 +382,9 @@ def stability(
         raise unknown("reference", reference, names)
     tick = ticks(len(matrices) * len(names) * (len(names) - 1) // 2, progress)
     measured = {
-        measure: _measure(measure, scored, names, reference=reference, disagreements=disagreements, tick=tick)
+        measure: _measure(
+            measure, scored, names, reference=reference, disagreements=disagreements, seed=seed, tick=tick
+        )
         for measure, scored in matrices.items()
     }
     return Stability(reference, names, measured)
@@ -354,6 +397,7 @@ def _measure(
     *,
     reference: str,
     disagreements: int | None,
+    seed: int,
     tick: Callable[[], None],
 ) -> MeasureStability:
     """The stability of the ranking by one measure, over the runs that all sets have."""
@@ -366,6 +410,10 @@ def _measure(
     oriented = {name: direction.oriented(values) for name, values in scores.items()}
     comparisons = tuple(tuple(compare_rankings(oriented[a], oriented[b]) for b in names) for a in names)
     taus = _unit_taus(chosen, names, tick)
+    spreads = _redrawn(chosen, names, comparisons, seed)
+    again: dict[str, Any] = {
+        name: tuple(tuple(getattr(spread, name, None) for spread in row) for row in spreads) for name in REDRAWN
+    }
     if len(names) == 1:
         notes.append(f"There is one judgment set, {names[0]}: nothing to compare it with.")
     on_rankings = dict.fromkeys(note for row in comparisons for comparison in row for note in comparison.notes)
@@ -377,6 +425,7 @@ def _measure(
         scores={name: dict(zip(runs, values.tolist(), strict=True)) for name, values in scores.items()},
         comparisons=comparisons,
         **{name: tuple(tuple(getattr(ranks, name) for ranks in row) for row in comparisons) for name in SQUARES},
+        **again,
         unit_tau=tuple(tuple(tau for tau, _ in row) for row in taus),
         unit_tau_units=tuple(tuple(units for _, units in row) for row in taus),
         swapped=tuple(
@@ -391,6 +440,25 @@ def _measure(
         notes=(*notes, *on_rankings, *_unit_notes(chosen, names), *_matrix_notes(chosen)),
         unit_name=chosen[reference].unit_name,
         direction=direction,
+        redrawn=spreads,
+    )
+
+
+def _redrawn(
+    matrices: Mapping[str, ScoreMatrix],
+    names: Sequence[str],
+    comparisons: Sequence[Sequence[RankComparison]],
+    seed: int,
+) -> tuple[tuple[Redrawn | None, ...], ...]:
+    """For every set with every other: how far the comparison varies with the questions."""
+    scores = drawn_scores([matrices[name] for name in names], seed) if len(names) > 1 else None
+    size = range(len(names))
+    if scores is None:
+        return tuple(tuple(None for _ in size) for _ in size)
+    units = len({unit for name in names for unit in matrices[name].units})
+    return tuple(
+        tuple(None if i == j else redrawn(comparisons[i][j].tau, scores[i], scores[j], units) for j in size)
+        for i in size
     )
 
 

@@ -32,7 +32,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
 from qassay.meta.stability import MeasureStability, Stability
 from qassay.meta.stability import stability as compare_rankings
-from qassay.options import Component, ForMissing, ForUnjudged, Option, Sets
+from qassay.options import Component, ForMissing, ForUnjudged, Option, Seed, Sets
 from qassay.pages import Exhibit, Page
 from qassay.scoring import Missing, Unjudged
 from qassay.sources import as_evaluation, as_matrix, refuse_options
@@ -67,6 +67,7 @@ def stability(
     component: Component = None,
     unjudged: ForUnjudged = "stop",
     missing: ForMissing = "stop",
+    seed: Seed = 0,
     progress: Callable[[int, int], None] | None = None,
     lower_is_better: Collection[str] = (),
 ) -> Stability:
@@ -74,7 +75,8 @@ def stability(
 
     An evaluation is scored under each of its judgment sets, or under those named in `sets`. A mapping names the scores
     of the same runs from different judges, such as `{"people": ..., "model": ...}`. Swaps and changes are measured
-    from `reference`: by default the settled judgments, or the first entry of a mapping.
+    from `reference`: by default the settled judgments, or the first entry of a mapping. Questions are drawn again (with
+    this `seed`) to say where tau would lie with new ones.
 
     >>> import qassay
     >>> evaluation = qassay.open(qassay.demo_folder())
@@ -85,14 +87,16 @@ def stability(
     evaluation = as_evaluation(scores)
     if evaluation is not None:
         scoring = ScoringUnder(evaluation, component, unjudged, missing)
-        return _of_evaluation(scoring, sets or None, measures, reference, progress)
+        return _of_evaluation(scoring, sets or None, measures, reference, seed, progress)
     refuse_options(sets=sets, measures=measures, component=component, unjudged=unjudged, missing=missing)
     if not isinstance(scores, Mapping) or len(scores) < 2:
         message = "stability compares the scores of two judges or more, one table or file of each, or an evaluation"
         raise UsageError(message)
     matrices = {name: as_matrix(source, lower_is_better=lower_is_better) for name, source in scores.items()}
     first = next(iter(matrices))
-    return compare_rankings({matrices[first].measure: matrices}, reference=reference or first, progress=progress)
+    return compare_rankings(
+        {matrices[first].measure: matrices}, reference=reference or first, seed=seed, progress=progress
+    )
 
 
 def page(result: Stability) -> Page:
@@ -101,7 +105,8 @@ def page(result: Stability) -> Page:
     first = next(iter(result.measures.values()))
     figures = [Exhibit("ranks-by-set", draw=result.figure)] if len(result.sets) > 1 < len(first.runs) else []
     figures += [Exhibit("tau", draw=partial(_taus, first))] if len(result.sets) > 2 else []
-    return Page((as_sentence(result.sentence()),), (*exhibits[:1], *figures, *exhibits[1:]))
+    answer = tuple(as_sentence(text) for text in (result.sentence(), first.with_new_units()) if text)
+    return Page(answer, (*exhibits[:1], *figures, *exhibits[1:]))
 
 
 STUDY = Study(
@@ -167,6 +172,7 @@ def _of_evaluation(
     sets: Sequence[str] | None,
     measures: Sequence[str],
     reference: str | None,
+    seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> Stability:
     """The rankings of an evaluation's runs under its judgment sets; with the noise where runs are identical."""
@@ -176,7 +182,7 @@ def _of_evaluation(
     scored, notes = _scored(scoring, names, measures, base, keep=sets or [base])
     names = list(next(iter(scored.values())))
     disagreements = _disagreements(evaluation, names)
-    result = compare_rankings(scored, reference=base, disagreements=disagreements, progress=progress)
+    result = compare_rankings(scored, reference=base, disagreements=disagreements, seed=seed, progress=progress)
     if any(measure.bound is not None for measure in result.measures.values()):
         notes += _beyond_the_bound(evaluation, names)
     notes += _further_rules(evaluation, names, sets)

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.arrays import Floats, defined
+from qassay.arrays import Floats, Integers, defined
 from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
 from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
+from qassay.meta.redrawing import FEWEST_BLOCKS, FEWEST_RUNS, Redrawn, drawn_times, redrawn
 from qassay.meta.trust.annotator import AlternativeAnnotator, alternative_annotator
 from qassay.meta.trust.bias import Bias, bias_of
 from qassay.meta.trust.result import LabelAgreement, PairBias, QuestionTrust, RunTrust, Trust
@@ -102,7 +103,7 @@ def trust(
         sensitivity=values.get("sensitivity"),
         specificity=values.get("specificity"),
         labels={part.about: _unfolded(part) for part in compared},
-        runs=_runs(scored, twice) if scored is not None and twice is not None else RunTrust(),
+        runs=_runs(scored, twice, seed) if scored is not None and twice is not None else RunTrust(),
         questions=_questions(scored) if scored is not None else QuestionTrust(),
         bias=_by_run(scored, twice) if scored is not None and twice is not None else {},
         pairs=_by_pair(scored, twice) if scored is not None and twice is not None else (),
@@ -194,12 +195,26 @@ def _unfolded(part: Compared) -> LabelAgreement:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One run scored twice: its units, its two scores, and what each unit adds to their difference."""
+    """One run scored twice: its units, and what each of them adds to its two scores and to their difference."""
 
-    units: np.ndarray
-    program: float
-    people: float
-    differences: Floats
+    units: Integers
+    by_program: Floats
+    by_people: Floats
+
+    @property
+    def program(self) -> float:
+        """Its score by the program."""
+        return float(self.by_program.mean())
+
+    @property
+    def people(self) -> float:
+        """Its score by people."""
+        return float(self.by_people.mean())
+
+    @property
+    def differences(self) -> Floats:
+        """What each unit adds to the difference of the two scores."""
+        return self.by_program - self.by_people
 
 
 def _paired(scored: ScoredTwice) -> list[_Run | None]:
@@ -214,11 +229,11 @@ def _paired(scored: ScoredTwice) -> list[_Run | None]:
         program, people = (
             summary.contributions(values[[row]][:, units])[0] for values in (scored.program, scored.people)
         )
-        runs.append(_Run(units, float(program.mean()), float(people.mean()), program - people))
+        runs.append(_Run(units, program, people))
     return runs
 
 
-def _runs(scored: ScoredTwice, twice: Sequence[_Run | None]) -> RunTrust:
+def _runs(scored: ScoredTwice, twice: Sequence[_Run | None], seed: int) -> RunTrust:
     tags = [tag for tag, run in zip(scored.runs, twice, strict=True) if run is not None]
     compared = [run for run in twice if run is not None]
     program, people = np.array([run.program for run in compared]), np.array([run.people for run in compared])
@@ -226,11 +241,14 @@ def _runs(scored: ScoredTwice, twice: Sequence[_Run | None]) -> RunTrust:
         return RunTrust(runs=len(compared))
     ranking = compare_rankings(people, program)
     swaps = swapped_pairs(tags, people, program)
+    again = _redrawn(compared, len(scored.units), ranking.tau, seed)
     best = np.argsort(-people, kind="stable")[: -(-len(compared) // BEST_SHARE)]
     return RunTrust(
         runs=len(compared),
         tau=ranking.tau,
         tau_ap=ranking.tau_ap,
+        tau_sd=None if again is None else again.tau_sd,
+        tau_next=None if again is None else again.tau_next,
         swaps=ranking.swaps,
         pairs=ranking.pairs,
         tied=ranking.tied,
@@ -242,6 +260,24 @@ def _runs(scored: ScoredTwice, twice: Sequence[_Run | None]) -> RunTrust:
             tag: (float(person), float(machine)) for tag, person, machine in zip(tags, people, program, strict=True)
         },
     )
+
+
+def _redrawn(runs: Sequence[_Run], units: int, tau: float | None, seed: int) -> Redrawn | None:
+    """How far tau varies with the units that runs were scored on by both; None where there are too few."""
+    shared = len(set().union(*(run.units.tolist() for run in runs)))
+    if len(runs) < FEWEST_RUNS or shared < FEWEST_BLOCKS:
+        return None
+    parts, counted = np.zeros((2, len(runs), units)), np.zeros((len(runs), units))
+    for row, run in enumerate(runs):
+        parts[:, row, run.units] = run.by_people, run.by_program
+        counted[row, run.units] = 1
+    drawn = []
+    for times in drawn_times(units, units, seed):
+        # A run whose units were not drawn has no score: the draw has no tau.
+        with np.errstate(invalid="ignore"):
+            drawn.append([times @ judged.T / (times @ counted.T) for judged in parts])
+    people, program = (np.concatenate(scores) for scores in zip(*drawn, strict=True))
+    return redrawn(tau, people, program, shared)
 
 
 def _questions(scored: ScoredTwice) -> QuestionTrust:

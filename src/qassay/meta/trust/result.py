@@ -30,11 +30,16 @@ class LabelAgreement:
 
 @dataclass(frozen=True, slots=True)
 class RunTrust:
-    """The runs ranked by the program beside the ranking by people; `scores` has people's score first."""
+    """The runs ranked by the program beside the ranking by people; `scores` has people's score first.
+
+    `tau_sd` is the deviation of tau between draws of questions, `tau_next` where it lies for as many new ones.
+    """
 
     runs: int = 0
     tau: float | None = None
     tau_ap: float | None = None
+    tau_sd: float | None = None
+    tau_next: tuple[float, float] | None = None
     swaps: int | None = None
     pairs: int = 0
     tied: int = 0
@@ -201,6 +206,11 @@ class Trust(Result):
         notes = [
             f"{self.measure}, {self.runs.runs} runs; only questions on which both judged all that the run returned."
         ]
+        if self.runs.tau_next is not None:
+            low, high = self.runs.tau_next
+            notes.append(
+                f"With as many new questions, tau would lie between {low:.2f} and {high:.2f} in 19 of 20 cases."
+            )
         if self.left_out:
             gaps_in_words = ", ".join(f"{tag} {number}" for tag, number in list(self.left_out.items())[:6])
             more = f" and {len(self.left_out) - 6} more runs" if len(self.left_out) > 6 else ""
