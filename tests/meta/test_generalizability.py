@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from nq301 import judged_alike
 from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
@@ -34,6 +37,34 @@ def test_golden_coefficients(golden: dict[str, Any]) -> None:
     assert study.units_for("e_rho2", 0.95) == anchor["n_for_e_rho2_0.95"]
     assert study.units_for("phi", 0.95) == anchor["n_for_phi_0.95"]
     assert study.e_rho2() is None  # no size was studied
+
+
+def test_one_more_assessor_against_more_questions(data: Callable[[str], Path], truth: dict[str, Any]) -> None:
+    # Two annotators of twelve systems on NQ-301.
+    study = generalizability(list(judged_alike(data, "first", "second").values()))
+    known = truth["g study nq301 (12 x questions x 2)"]
+    assert study.variances == pytest.approx(known, abs=5e-8)
+    worth = truth["second and third assessor against questions"]
+    v = study.variances
+
+    def varies(units: int, assessors: int) -> float:
+        return 2 * (v["run x unit"] / units + v["run x assessor"] / assessors + v["residual"] / units / assessors)
+
+    assert (varies(232, 2), varies(232, 3)) == pytest.approx((worth["now"], worth["third"]), abs=5e-9)
+    more = study.units_for_assessor
+    assert more == worth["questions_for_the_same"]
+    assert varies(232 + more, 2) <= varies(232, 3) < varies(232 + more - 1, 2)
+    assert study.worth_of_assessor() == "A third assessor narrows the interval as much as 25 more questions."
+    assert document(study)["units_for_assessor"] == 25
+
+
+def test_where_no_number_of_questions_does_as_much_as_an_assessor() -> None:
+    lenient = np.tile(np.array([[[0.0, 1.0]], [[1.0, 0.0]], [[0.5, 0.5]]]), (1, 6, 1))
+    study = variance_components(lenient + np.linspace(0, 0.01, 6)[None, :, None])
+    assert study.units_for_assessor is None
+    assert study.worth_of_assessor() == "No number of questions does as much as a third assessor."
+    assert variance_components(np.ones((3, 4, 2))).worth_of_assessor() == ""
+    assert variance_components(lenient[:, :, 0]).worth_of_assessor() == ""
 
 
 def test_two_way_components_by_hand() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +17,6 @@ from qassay.meta.redrawing import DRAWS, drawn_scores, redrawn
 from qassay.meta.stability import MeasureStability, stability
 from qassay.meta.trust import ScoredTwice, trust
 from qassay.summaries import Mean
-
-TRUTH = json.loads((Path(__file__).parent.parent / "golden" / "truth.json").read_text(encoding="utf-8"))
 
 
 def matrix(values: Any, **more: Any) -> ScoreMatrix:
@@ -40,8 +37,10 @@ def under(**matrices: ScoreMatrix) -> MeasureStability:
         ("a1 beside a2", "first", "second"),
     ],
 )
-def test_judges_of_nq301(entry: str, judge: str, people: str, data: Callable[[str], Path]) -> None:
-    known = TRUTH[entry]
+def test_judges_of_nq301(
+    entry: str, judge: str, people: str, data: Callable[[str], Path], truth: dict[str, Any]
+) -> None:
+    known = truth[entry]
     matrices = judged_alike(data, people, judge)
     measured = under(**matrices)
     assert len(matrices[judge].units) == known["questions"]

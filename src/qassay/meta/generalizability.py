@@ -97,6 +97,32 @@ class Generalizability:
         return max(1, math.ceil(by_unit / room - 1e-9))
 
     @reported
+    def units_for_assessor(self) -> int | None:
+        """The units more that narrow the interval of a difference as much as one more assessor does.
+
+        A difference varies by v(Q, A) = 2 (s_pq/Q + s_pa/A + s_e/(QA)); with A assessors they reach v(Q, A + 1). None
+        where no number of units does, and without assessors.
+        """
+        if self.units is None or self.assessors is None:
+            return None
+        by_unit, fixed = self._error("e_rho2", self.assessors)
+        by_unit_more, fixed_more = self._error("e_rho2", self.assessors + 1)
+        room = by_unit_more / self.units + fixed_more - fixed
+        # The small term keeps a whole number whole.
+        return max(0, math.ceil(by_unit / room - self.units - 1e-9)) if room > 0 else None
+
+    def worth_of_assessor(self) -> str:
+        """One more assessor against more units, in a sentence; empty without assessors, or where nothing varies."""
+        if self.assessors is None or max(self._error("e_rho2", self.assessors)) <= 0:
+            return ""
+        places = ("second", "third", "fourth", "fifth")
+        more = f"A {places[self.assessors - 1]}" if self.assessors <= len(places) else "One more"
+        if self.units_for_assessor is None:
+            return f"No number of {self.unit_name[1]} does as much as {more[0].lower()}{more[1:]} assessor."
+        new = counted(self.units_for_assessor, (f"more {self.unit_name[0]}", f"more {self.unit_name[1]}"))
+        return f"{more} assessor narrows the interval as much as {new}."
+
+    @reported
     def e_rho2_(self) -> float | None:
         """E-rho-squared at the size studied."""
         return self.e_rho2()

@@ -165,6 +165,8 @@ class Plan(Result):
             sentences.append(f"This rests on {counted(best.at_hand, self.unit_name)} only and can be far off.")
         if best.at_hand is not None and (self.detectable is not None or self._too_few(best.at_hand)):
             sentences.append(f"The present {self._at_hand('differences of {} or more')} in this way.")
+        if self.generalizability is not None and (assessors := self.generalizability.worth_of_assessor()):
+            sentences.append(assessors)
         return " ".join(sentences)
 
     def at_hand(self) -> str:
