@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import glossary
 import notebooks
@@ -41,6 +41,7 @@ from sessions import Session, SessionError, play
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
+OBSERVED = ROOT / "benchmarks" / "truth" / "observed.json"
 LOGS = ROOT / "tests" / "formats" / "foreign" / "samples"
 GENERATED = re.compile(r"(<!-- generated: (?P<name>[^\n]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -192,6 +193,24 @@ def presets() -> str:
     return _rows(headers, [(*row, result) for row, result in zip(rows, results, strict=True)])
 
 
+def promises() -> str:
+    """What is promised and what was observed: one row per promise and population, its numbers of questions in order."""
+    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in json.loads(OBSERVED.read_text(encoding="utf-8")):
+        promised = f"{row['kind']} {row['rate']:g}"
+        rows.setdefault((row["promise"], promised, row["population"]), []).append(row)
+    shown = []
+    for (promise, promised, population), cases in rows.items():
+        sizes = ", ".join(f"{case['questions']:,}" for case in cases)
+        shares = ", ".join(DASH if case["now"] is None else f"{case['now']:.3f}" for case in cases)
+        errors = [case["error"] for case in cases if case["now"] is not None]
+        numbers = sorted({case["repetitions"] for case in cases})
+        every = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        shown.append((promise, promised, population, sizes, shares, f"{max(errors, default=0):.3f}", every))
+    headers = ("what is said", "promised", "population", "questions", "observed", "± by chance", "evaluations")
+    return _rows(headers, shown)
+
+
 def json_example(command: str) -> str:
     """The JSON of a command on the built-in evaluation, shortened."""
     printed = _run(command)
@@ -312,6 +331,7 @@ MAKERS: Mapping[str, Callable[[], str]] = {
     "run-forms": run_forms,
     "kinds": kinds,
     "presets": presets,
+    "promises": promises,
     "other-tools": other_tools,
     "other-logs": other_logs,
     "python": python_names,

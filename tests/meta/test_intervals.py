@@ -1,4 +1,4 @@
-"""Intervals against scipy and plain Python, and how often they hold the truth."""
+"""Intervals against scipy and plain Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qassay.meta import blocks as independent_parts
 from qassay.meta.blocks import blocks, scores_without
 from qassay.meta.flips import FLIPS, FlipTest, flip_chunks, flip_test, flipped_sums
 from qassay.meta.intervals import bca_limits, bootstrap_scores, score_intervals, wilson
-from qassay.summaries import ConfidenceWeighted, Summary, TypeWeighted
+from qassay.summaries import ConfidenceWeighted, TypeWeighted
 
 
 def difference_interval(matrix: ScoreMatrix, a: str, b: str, *, flips: int = FLIPS) -> FlipTest:
@@ -291,106 +291,6 @@ def test_sums_over_flipped_units_are_those_of_plain_addition(units: int) -> None
     sums, sizes = (np.concatenate(column) for column in zip(*flipped_sums(values, weights, 1001, 3), strict=True))
     assert (sums == chosen @ values).all()
     assert (sizes == chosen.sum(axis=1)).all()
-
-
-# --- coverage: how often the interval holds the truth -------------------------------------------------------------
-
-SIMULATIONS = 1000
-
-
-def population(kind: str, rng: np.random.Generator, units: int) -> tuple[Floats, float]:
-    """Scores of many simulated test sets (test sets x units) and the true mean."""
-    shape = (SIMULATIONS, units)
-    if kind == "nugget F":
-        return np.where(rng.random(shape) < 0.3, 0.0, rng.beta(1.5, 2.5, shape)), 0.7 * 1.5 / 4
-    if kind == "average precision":
-        return rng.beta(0.5, 1.5, shape), 0.25
-    ranks = rng.choice([0, 1, 1 / 2, 1 / 3, 1 / 4, 1 / 5], p=[0.5, 0.25, 0.1, 0.05, 0.05, 0.05], size=shape)
-    return ranks, 0.25 + 0.05 + 0.05 * (1 / 3 + 1 / 4 + 1 / 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["nugget F", "average precision", "reciprocal rank"])
-@pytest.mark.parametrize("units", [25, 50, 200])
-def test_coverage_of_bca(kind: str, units: int) -> None:
-    # Runs stand for simulated test sets: each row is resampled with the same draws, which changes no coverage.
-    values, truth = population(kind, np.random.default_rng(units), units)
-    intervals = score_intervals(matrix_of(values), seed=1)
-    covered = [low <= truth <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("units", "share"), [(30, 0.4), (60, 0.2), (150, 0.7), (300, 0.3), (500, 0.02)])
-def test_coverage_of_proportions(units: int, share: float) -> None:
-    values = (np.random.default_rng(units).random((4 * SIMULATIONS, units)) < share).astype(float)
-    intervals = score_intervals(matrix_of(values), seed=1)
-    covered = [low <= share <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(6,) * 40, (2, 10) * 25])
-def test_coverage_in_series(sizes: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(9)
-    clusters = tuple(str(s) for s, size in enumerate(sizes) for _ in range(size))
-    which = np.array([int(name) for name in clusters])
-    centres = rng.beta(1, 2, size=(SIMULATIONS, len(sizes)))
-    values = centres[:, which] * 0.8 + 0.2 * rng.random((SIMULATIONS, len(which)))
-    truth = 0.8 / 3 + 0.1
-    intervals = score_intervals(matrix_of(values, clusters=clusters), seed=1)
-    covered = [low <= truth <= high for low, high in zip(intervals.low, intervals.high, strict=True)]  # type: ignore[operator]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
-
-
-def true_score(draw: Callable[[int], tuple[Floats, Summary]]) -> float:
-    values, large = draw(200_000)
-    return float(large(values, np.arange(values.shape[1]))[0])
-
-
-@pytest.mark.slow
-def test_coverage_of_the_confidence_weighted_score() -> None:
-    rng = np.random.default_rng(10)
-
-    def draw(units: int) -> tuple[Floats, Summary]:
-        values = (rng.random((1, units)) < 0.6).astype(float)
-        return values, ConfidenceWeighted(np.argsort(-(values + rng.normal(size=values.shape)), axis=1))
-
-    truth = true_score(draw)
-    covered = 0
-    for seed in range(SIMULATIONS):
-        values, summary = draw(100)
-        interval = score_intervals(matrix_of(values, summary=summary), resamples=1000, seed=seed).interval("r0")
-        assert interval is not None
-        covered += interval[0] <= truth <= interval[1]
-    assert covered / SIMULATIONS == pytest.approx(0.95, abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["nugget F", "average precision", "reciprocal rank"])
-@pytest.mark.parametrize("units", [20, 50, 200])
-def test_coverage_of_differences(kind: str, units: int) -> None:
-    rng = np.random.default_rng(units)
-    first, mean = population(kind, rng, units)
-    # The second run is the first one on other units half of the time, and loses a tenth everywhere.
-    other, _ = population(kind, rng, units)
-    other = 0.9 * np.where(rng.random(first.shape) < 0.5, first, other)
-    covered = 0
-    for seed in range(SIMULATIONS):
-        interval = flip_test(blocks(matrix_of(np.stack([first[seed], other[seed]]))), flips=2000, seed=seed)
-        assert interval.low is not None
-        assert interval.high is not None
-        covered += interval.low <= 0.1 * mean <= interval.high
-    assert covered / SIMULATIONS == pytest.approx(0.95, abs=0.02)
-
-
-@pytest.mark.slow
-def test_randomisation_test_of_confidence_weighted_scores_keeps_its_level() -> None:
-    rng = np.random.default_rng(12)
-    rejected = 0
-    for seed in range(SIMULATIONS):
-        rejected += flip_test(blocks(confidence_matrix(rng, 2, 100)), flips=999, seed=seed).p <= 0.05
-    assert rejected / SIMULATIONS == pytest.approx(0.05, abs=0.02)
 
 
 def test_number_of_flips_grows_as_two_to_the_blocks() -> None:

@@ -121,16 +121,6 @@ def test_intervals_contain_the_truth_and_questions_alone_do_not() -> None:
     assert alone < 0.85
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("questions", "repeats"), [(50, 2), (60, 3), (100, 5), (300, 5)])
-@pytest.mark.parametrize("shift", [0.0, 0.02, 0.05])
-def test_intervals_contain_the_truth_at_every_size(questions: int, repeats: int, shift: float) -> None:
-    inside, alone = coverage(4000, questions=questions, repeats=repeats, shift=shift)
-    assert 0.93 < inside < 0.99
-    if shift == 0:
-        assert 0.93 < alone < 0.97
-
-
 def matrix(*tables: Floats) -> ScoreMatrix:
     values = np.stack([table.mean(axis=1) for table in tables])
     units = tuple(f"q{i}" for i in range(values.shape[1]))

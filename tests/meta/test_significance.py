@@ -586,33 +586,6 @@ def test_139_runs_with_every_method(data: Callable[[str], Path]) -> None:
         assert result.different > 4000
 
 
-@pytest.mark.slow
-def test_family_of_tests_keeps_its_level() -> None:
-    # 1000 simulated evaluations without a difference: any pair called different is an error.
-    wrong = dict.fromkeys(METHODS, 0)
-    for seed in range(1000):
-        matrix = some_runs(seed, runs=8, units=30, spread=0.0)
-        for method in METHODS:
-            wrong[method] += compare_all(matrix, method=method, permutations=2000, seed=seed).different > 0
-    assert wrong["randomised-tukey"] / 1000 == pytest.approx(0.05, abs=0.02)
-    assert wrong["tukey"] / 1000 == pytest.approx(0.05, abs=0.02)
-    assert wrong["holm"] / 1000 <= 0.07  # conservative by construction
-    assert wrong["bh"] / 1000 <= 0.07
-
-
-@pytest.mark.slow
-def test_simultaneous_intervals_hold_all_differences_at_once() -> None:
-    truth = np.linspace(0, 0.3, 6)
-    covered = 0
-    for seed in range(1000):
-        matrix = some_runs(seed, runs=6, units=40, spread=0.0)
-        shifted = matrix_of(matrix.values + truth[:, None])
-        result = compare_all(shifted, method="tukey")
-        gaps = {run: float(t) for run, t in zip(shifted.runs, truth, strict=True)}
-        covered += all(p.interval and p.interval[0] <= gaps[p.a] - gaps[p.b] <= p.interval[1] for p in result.pairs())
-    assert covered / 1000 == pytest.approx(0.95, abs=0.02)
-
-
 def test_a_difference_that_is_the_same_on_every_question_is_clear_whatever_their_types_weigh() -> None:
     base = np.random.default_rng(0).integers(0, 8, 30) / 10
     types = ("factoid",) * 20 + ("list",) * 6 + ("definition",) * 4

@@ -27,11 +27,10 @@ for 100 x 400.
 
 What this guarantees: nothing exactly; it is an approximation for many units. No width in it is a fitted constant, but
 the construction was chosen among about twenty, and the lines of ten comparisons and of twenty ranked answers among
-others, by coverage in simulations. Other settings and seeds than those were then judged: `tests/meta/test_coverage.py`
-asserts how often intervals contain the truth, `python -m benchmarks coverage` prints it, and docs/method.md names the
-cases outside two points. In short: where hardly a swap is expected, intervals contain the truth too often; where true
-means come in a few groups that lie well apart, intervals at half of the units contain it far too rarely, because
-plausible means are drawn as if they were normal.
+others, by coverage in simulations. `python -m benchmarks truth` measures how often intervals contain the truth on
+other settings and seeds, and docs/method.md has the figures. In short: where hardly a swap is expected, intervals
+contain the truth too often; where true means come in a few groups that lie well apart, intervals at half of the units
+contain it far too rarely, because plausible means are drawn as if they were normal.
 
 There is no interval for fewer than three runs (two do not show how far apart true scores lie), for a single trial,
 where fewer than ten comparisons are to be expected in the bin, or for fewer than twenty answers ranked by confidence,

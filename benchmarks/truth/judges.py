@@ -1,0 +1,156 @@
+"""Promises about judgments: agreement, people, programs that judge, scores with intervals, corrected scores."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import qassay
+from benchmarks.truth.judged import (
+    PROGRAM,
+    WORTH,
+    Judged,
+    Judging,
+    as_judgments,
+    even_judge,
+    hard_questions,
+    write_set,
+)
+from benchmarks.truth.populations import Generator
+from benchmarks.truth.promises import Promise, cases
+
+RESAMPLES = 500
+
+
+def _within(interval: tuple[float, float] | None, truth: float) -> bool | None:
+    return None if interval is None else interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
+
+
+# ---- agreement ------------------------------------------------------------------------------------------------------
+
+
+@cache
+def true_kappa(judged: object) -> float:
+    """Cohen's kappa of the first two sets on many questions."""
+    first, second = (labels > 0 for labels in list(judged.sets.values())[:2])  # type: ignore[attr-defined]
+    same = float((first == second).mean())
+    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    return float((same - chance) / (1 - chance))
+
+
+def kappa_inside(judged: Judged, _: Generator) -> bool | None:
+    """Does the interval of kappa contain that of many questions?"""
+    study = qassay.agreement(judged.evaluation, resamples=RESAMPLES)
+    return _within(study[0].pairs[0].intervals["cohen_kappa"], true_kappa(judged.many))
+
+
+def own_agreement_inside(judged: Judged, _: Generator) -> float | None:
+    """How many of the people's intervals contain how far anybody agrees with the others?"""
+    sets = list(judged.many.sets.values())
+    truth = float(np.mean([sets[0] == other for other in sets[1:]]))
+    inside = [_within(person.interval, truth) for person in qassay.people(judged.evaluation, resamples=0)[0].people]
+    known = [one for one in inside if one is not None]
+    return float(np.mean(known)) if known else None
+
+
+def somebody_is_out_of_line(judged: Judged, _: Generator) -> bool:
+    """Is anybody of equal people called out of line?"""
+    return bool(qassay.people(judged.evaluation, resamples=0)[0].out_of_line)
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+def leader_is_bounded(judged: Judged, _: Generator) -> bool | None:
+    """Is the true score of the leader above the lower limit that is printed for it?"""
+    board = qassay.leaderboard(judged.evaluation)
+    first = board.as_json()["runs"][0]
+    if first["interval"] is None:
+        return None
+    truth = WORTH[judged.many.sets["first"]].mean(axis=1)
+    return bool(first["interval"][0] <= truth[int(first["run"][1:])] + 1e-9)
+
+
+# ---- corrected scores -----------------------------------------------------------------------------------------------
+
+
+def corrected_inside(judged: Judged, rng: Generator, *, labels: int = 60) -> bool | None:
+    """Does the interval of a corrected difference contain that of new questions?"""
+    drawn = qassay.sample(judged.evaluation, labels, PROGRAM, seed=int(rng.integers(1_000_000)))
+    write_set(judged.place, "first", judged.drawn, frozenset(draw.question for draw in drawn.draws))
+    result = qassay.compare(judged.again(), "s0", "s1", key=PROGRAM, correct_with="first")
+    many = WORTH[judged.many.sets["first"]].mean(axis=1)
+    return _within(result.interval, float(many[0] - many[1]))
+
+
+CROWD = {
+    size: Judging(name=f"{size} equal people, 3 judge 5 answers of a question", draw=hard_questions(5, 3, crowd=size))
+    for size in (6, 20)
+}
+TWO_JUDGES = {
+    answers: Judging(name=f"2 assessors, {answers} answers a question", draw=hard_questions(answers, 2))
+    for answers in (4, 10)
+}
+LEADERS = {
+    (systems, deviation): Judging(
+        name=f"{systems} {'equal systems' if not deviation else f'systems (sd {deviation})'}, 0/1",
+        draw=as_judgments(systems, deviation),
+    )
+    for systems, deviation in ((3, 0.0), (10, 0.0), (30, 0.0), (10, 0.08))
+}
+EVEN = {systems: Judging(name=f"even judge of {systems} systems", draw=even_judge(systems)) for systems in (3, 8)}
+CORRECTED = Judging(name="2 systems, a program errs in both directions", draw=even_judge(2), hidden=("first",))
+
+JUDGES: tuple[Promise, ...] = (
+    Promise(
+        "leader: its lower limit",
+        "lower limit of the leader",
+        "at least",
+        0.95,
+        leader_is_bounded,
+        (
+            *cases(LEADERS[3, 0.0], {50: 0.97}),
+            *cases(LEADERS[10, 0.0], {50: 0.99}),
+            *cases(LEADERS[30, 0.0], {50: 0.98}),
+            *cases(LEADERS[10, 0.08], {50: 0.98}),
+        ),
+        share=0.3,
+    ),
+    Promise(
+        "agreement: the interval of kappa",
+        "interval of kappa, 95%",
+        "at least",
+        0.95,
+        kappa_inside,
+        (*cases(TWO_JUDGES[4], {20: 0.94, 50: 0.95}), *cases(TWO_JUDGES[10], {50: 0.93})),
+        share=0.5,
+    ),
+    Promise(
+        "people: the interval of a person's agreement",
+        "interval of a person's agreement, 95%",
+        "at least",
+        0.95,
+        own_agreement_inside,
+        (*cases(CROWD[6], {40: 0.94, 120: 0.94}),),
+        share=0.3,
+    ),
+    Promise(
+        "people: somebody equal is out of line",
+        "out of line",
+        "at most",
+        0.05,
+        somebody_is_out_of_line,
+        (*cases(CROWD[6], {40: 0.07, 120: 0.07}), *cases(CROWD[20], {100: 0.06})),
+        share=0.3,
+    ),
+    Promise(
+        "corrected: the interval contains the difference",
+        "corrected difference, 95%",
+        "at least",
+        0.95,
+        corrected_inside,
+        (*cases(CORRECTED, {300: 0.94}),),
+        share=0.3,
+    ),
+)
