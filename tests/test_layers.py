@@ -43,6 +43,7 @@ ADAPTERS = (
 FLOORS = (*PURE, *ADAPTERS)
 META = (
     "normal_and_t",
+    "looks",
     "gating",
     "ranking",
     "right_or_wrong",

@@ -18,6 +18,7 @@ from qassay.errors import UsageError
 
 if TYPE_CHECKING:
     from qassay.meta.correction import CorrectedPair
+    from qassay.meta.looks import Look
     from qassay.meta.significance import PairComparison
     from qassay.tables import Table
 
@@ -169,9 +170,11 @@ def together(decisions: Sequence[str]) -> str:
 
 def gate_line(result: Compared, decision: str, margin: float) -> str:
     """The gate's decision, and what it rests on."""
+    from qassay.meta.looks import ONE_LOOK
     from qassay.meta.significance import limit, percent
 
-    level = f"{percent(1 - result.alpha)} interval of {result.a} - {result.b}"
+    look: Look = getattr(result, "looks", ONE_LOOK)
+    level = f"{look.interval_at(percent(1 - result.alpha))} of {result.a} - {result.b}"
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
 

@@ -11,7 +11,8 @@ from qassay.formats import jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import set_name
 from qassay.formats.parts import Part, file_part
-from qassay.meta.correction.sampling import Draw, Sample, sample_rows
+from qassay.meta.correction.sampling import Draw, Looks, Sample, sample_rows
+from qassay.meta.looks import STEPS
 
 # Two probabilities closer than this are equal.
 CLOSE = 1e-9
@@ -27,9 +28,18 @@ def write_sample(folder: Folder, sample: Sample) -> Path:
             if len(before.draws) > len(sample.draws) and before.draws[: len(sample.draws)] == sample.draws:
                 message = f"already has {len(before.draws):,} draws, of which these are the first"
             raise InputError(Problem("configuration", message, folder.name(path)))
+        if before.looks != sample.looks:
+            message = "has another plan of when to look, which stays as it is. Name this one with --name"
+            raise InputError(Problem("configuration", message, folder.name(path)))
     path.parent.mkdir(exist_ok=True)
     jsonl.write_rows(path, sample_rows(sample))
     return path
+
+
+def planned_before(folder: Folder, sample: Sample) -> int | None:
+    """The size of the sample of this name, if there is one."""
+    path = folder.sample_file(sample.name)
+    return len(read_sample(file_part(path, folder.name(path))).draws) if path.exists() else None
 
 
 def find_sample(
@@ -84,7 +94,12 @@ def read_sample(part: Part) -> Sample:
         pair=(str(pair[0]), str(pair[1])) if isinstance(pair, list) and len(pair) == 2 else None,
         measure=_text(first.get("measure")),
         file=file,
+        looks=_looks(first.get("looks")),
     )
+
+
+def _looks(value: Any) -> Looks:
+    return "any time" if value == "any time" else value if value in list(STEPS) else None
 
 
 def _population(row: dict[str, Any], size: int) -> int:
@@ -126,6 +141,9 @@ def _faults(rows: Sequence[jsonl.Numbered], file: str) -> Iterator[Problem]:
             yield Problem("syntax", f"question {question} {message}", file, line, question)
         else:
             chances.append(float(chance))
+        looks = row.get("looks")
+        if looks is not None and looks != "any time" and (isinstance(looks, bool) or looks not in list(STEPS)):
+            yield Problem("syntax", '"looks" is a whole number from 2 to 5, or "any time"', file, line, question)
         if (question, _text(row.get("nugget"))) in seen:
             yield Problem("duplicate-question", f"question {question} occurs twice", file, line, question)
         seen.add((question, _text(row.get("nugget"))))

@@ -6,6 +6,7 @@ How sure is a score, a difference, a ranking?
     blocks         the independent parts of a score     right_or_wrong    that test where scores are 0 or 1
     repeats        systems that were run several times  unseen            what no unit shows, in its interval
     normal_and_t   distributions, without loading scipy
+    looks          looking again and again, as labels and scores come
     significance/  which runs differ                    gating            a difference as a decision
     ranking        rankings, and how two agree          sensitivity/      which gaps are repeatable
     distributions  how scores spread over units         fidelity          the ranking under other settings

@@ -62,6 +62,7 @@ from qassay.results import Result
 from qassay.sources import as_matrix, only_pair, refuse_options
 from qassay.studies import REAL, Study
 from qassay.studies.correcting import AboutTarget, correction, correction_of_page
+from qassay.studies.looking import of_labels
 from qassay.tables import Table
 
 if TYPE_CHECKING:
@@ -386,7 +387,8 @@ def page(
     if isinstance(result, AllPairs):
         return _all_pairs(result, answer)
     if not isinstance(result, PairComparison):
-        return Page(answer, (Exhibit("compare-1", replace(result.table(), title="Corrected by people")),))
+        shown = Exhibit("compare-1", replace(result.table(), title="Corrected by people"))
+        return Page((*answer, *of_labels(result)), (shown,))
     first, tests, *units = result.tables()
     shown = Exhibit("compare-1", replace(first, title=f"{result.a} and {result.b} in numbers"))
     if result.deciding:

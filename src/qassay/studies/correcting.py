@@ -12,6 +12,7 @@ from qassay.options import HowScored, Missing, Unjudged
 from qassay.pages import Exhibit, Links, Page
 from qassay.results import Result
 from qassay.sources import need_evaluation
+from qassay.studies.looking import of_labels
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
@@ -80,4 +81,5 @@ def with_corrected(page: Page, corrected: Any) -> Page:
     table = corrected.table() if runs else replace(corrected.table(), title="Corrected by people")
     links = Links("run", runs, 0) if runs else Links()
     shown = Exhibit("corrected", table, corrected.figure if runs else None, links=links)
-    return replace(page, answer=(f"{corrected.sentence()}.",), exhibits=(shown, *page.exhibits))
+    answer = (f"{corrected.sentence()}.", *of_labels(corrected))
+    return replace(page, answer=answer, exhibits=(shown, *page.exhibits))

@@ -3,11 +3,13 @@
 The sample is a list of questions in random order, the same for all
 runs, in FOLDER/samples. People judge it from the top: the questions
 judged so far correct the scores of the assessor (score --correct-with),
-as long as none is skipped. Fix the number of questions first: an answer
-is wrong more often than 5% if you stop once it is clear. Stopping for
-another reason, such as lack of time, is fine. A larger sample with
-the same seed begins with the smaller one. Equal answers are judged once,
-and a sheet leaves out answers that its assessor has judged already.
+as long as none is skipped. The size of the sample is the plan. You may
+look at any time: until all of it is judged, intervals are about twice as
+wide, so that at most 5% of answers are wrong however often you look.
+--looks K plans K looks and nothing between them; --anytime plans nothing,
+and you stop when you like. A larger sample with the same seed begins
+with the smaller one. Equal answers are judged once, and a sheet leaves
+out answers that its assessor has judged already.
 
 For nuggets and series every topic or series gets labels in turn.
 
@@ -35,13 +37,13 @@ from qassay.errors import UsageError, unknown
 from qassay.evaluation import Evaluation
 from qassay.evaluation.learning import refuse_learned
 from qassay.formats.names import name_fault
-from qassay.formats.samples import write_sample
+from qassay.formats.samples import planned_before, write_sample
 from qassay.judging.pool import Pool, pool
 from qassay.meta.correction.correcting import only
 from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS
 from qassay.meta.correction.joining import Decisions, equal_answers, judge_decisions
 from qassay.meta.correction.sampling import Sample, new_sample
-from qassay.meta.normal_and_t import ndtri
+from qassay.meta.looks import ONE_LOOK, Plan
 from qassay.options import HowScored, Option, Seed
 from qassay.pages import Exhibit, Page
 from qassay.questions import TestSet
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
 # Labels that a good judge is worth, as a multiple of those without one (METHOD 7).
 WORTH = 1.35
 WORTH_OF_NUGGETS = 1.2
+# A judge that says another thing of fewer than this share of the questions does not show how labels vary.
+RARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ class HalfWidth:
 class DrawnSample(Result):
     """A sample, the labels it costs, and the half-width of an interval it buys: with a useless judge, and a good one.
 
-    Both are the same where the judge says the same of everything, which tells nothing of the spread of the labels.
+    A judge that says the same of nearly everything does not show how labels vary: they may vary as much as the scale
+    allows.
     `labels` counts what is to be judged: equal answers once. `file` is where it is kept, `sheet` the judging
     sheet with its `sheet_rows`, and `assigned` counts the questions that are given to people.
     """
@@ -136,6 +141,11 @@ class DrawnSample(Result):
         return self.sample.seed
 
     @reported
+    def looks(self) -> Plan:
+        """When it is looked at."""
+        return self.sample.plan()
+
+    @reported
     def half_width(self) -> HalfWidth:
         """What the labels buy."""
         return HalfWidth(self.good, self.useless)
@@ -186,6 +196,10 @@ def sample(
     ] = None,
     name: Annotated[str | None, Option("Name of the sample (default: that of the assessor).", "NAME")] = None,
     whole: Annotated[bool, Option("Draw whole questions where single nuggets would be drawn.")] = False,
+    anytime: Annotated[bool, Option("Look, and stop, whenever you like: intervals allow for that.")] = False,
+    looks: Annotated[
+        int | None, Option("Plan K looks in equal steps, and none between them (2 to 5).", "K", least=2, most=5)
+    ] = None,
     seed: Seed = 0,
     keep: bool = True,
     **how: Unpack[HowScored],
@@ -194,9 +208,12 @@ def sample(
 
     The sample is a random order, the same for all runs, in `samples/` of the evaluation; `pair` draws only questions on
     which two runs differ. For nuggets and series the labels go round all topics or series; `whole` draws whole
-    questions instead of nuggets. `keep=False` writes nothing. The other keyword arguments say how runs are scored, as
-    in `Evaluation.score`.
+    questions instead of nuggets. Its size is the plan: until all of it is judged, intervals are about twice as wide, so
+    that looking early does no harm; `looks` plans several looks, `anytime` none. `keep=False` writes nothing. The other
+    keyword arguments say how runs are scored, as in `Evaluation.score`.
     """
+    if anytime and looks is not None:
+        raise UsageError("looks and anytime are two plans: choose one")
     if name is not None and (fault := name_fault(name)):
         raise UsageError(f"the name {name!r} {fault}")
     if judge not in need_evaluation(evaluation, "sample").sets:
@@ -217,6 +234,7 @@ def sample(
         judge=judge,
         measure=decisions.measure,
         pair=pair,
+        looks="any time" if anytime else looks,
     )
     useless, good = _bought(decisions, drawn, every)
     pooled = to_label(evaluation, drawn)
@@ -236,7 +254,15 @@ def sample(
 
 def kept(evaluation: Evaluation, drawn: DrawnSample) -> DrawnSample:
     """The sample, written to `samples/` of the evaluation."""
-    return replace(drawn, file=evaluation.folder.name(write_sample(evaluation.folder, drawn.sample)))
+    before = planned_before(evaluation.folder, drawn.sample)
+    file = evaluation.folder.name(write_sample(evaluation.folder, drawn.sample))
+    if before is None or before >= drawn.size or drawn.sample.looks == "any time":
+        return replace(drawn, file=file)
+    note = (
+        f"{before:,} were planned before, and {drawn.size:,} are now. That is sound where the width of the interval "
+        "asked for more. Where an unclear verdict did, more than 5% of verdicts are wrong: for that there is --anytime."
+    )
+    return replace(drawn, file=file, notes=(*drawn.notes, note))
 
 
 def page(drawn: DrawnSample) -> Page:
@@ -302,31 +328,38 @@ def _bought(decisions: Decisions, sample: Sample, every: int) -> tuple[float | N
     Scores without any spread do not show that of the labels: it could be the largest that the scale allows.
     """
     values = decisions.values
-    deviation = (decisions.scale[1] - decisions.scale[0]) / 2
+    reach = decisions.scale[1] - decisions.scale[0]
+    deviation = reach / 2
     if sample.pair is not None:
         a, b = (values[decisions.runs.index(tag)] for tag in sample.pair)
-        values, deviation = (a - b)[None], 2 * deviation
-    q = ndtri(0.975)
-    size = len(sample.draws)
-    if decisions.units is not None:
-        units = np.array(decisions.units)
-        names = list(dict.fromkeys(decisions.units))
-        if len(names) < FEWEST_UNITS:
-            return None, None
-        variance = _mean_of_units(values * decisions.weights, [units == name for name in names], size / len(names))
-        if variance < TIE**2:
-            return (q * deviation / math.sqrt(len(names)),) * 2
-        return q * math.sqrt(variance), q * math.sqrt(variance / WORTH_OF_NUGGETS)
-    if size < FEWEST_QUESTIONS:
+        values, deviation = (a - b)[None], reach
+    size, most = len(sample.draws), deviation**2
+    units = None if decisions.units is None else np.array(decisions.units)
+    number = size if units is None else len(set(units.tolist()))
+    fewest = FEWEST_QUESTIONS if units is None else FEWEST_UNITS
+    q = sample.plan().look(size).normal(number)
+    if number < fewest or q is None:
         return None, None
-    share = len(decisions.draws) / every if sample.pair is not None else 1.0
     spread = float(np.nanmean(np.nanvar(values, axis=1)))
-    is_constant = spread < TIE**2
-    spread = deviation**2 if is_constant else spread
-    between = spread * share + share * (1 - share) * float(np.nanmean(np.nanmean(values, axis=1) ** 2))
-    alone = share**2 * spread * (1 / size - 1 / len(decisions.draws)) + between / every
-    worth = 1.0 if is_constant else WORTH
-    return q * math.sqrt(alone), q * math.sqrt(max(alone / worth, between / every))
+    is_rare, is_constant = spread < RARE * (1 - RARE) * reach**2, spread < TIE**2
+    if units is not None:
+        names = list(dict.fromkeys(units.tolist()))
+        variance = _mean_of_units(values * decisions.weights, [units == name for name in names], size / number)
+        alone = most / number if is_rare else variance
+        return q * math.sqrt(alone), q * math.sqrt(alone if is_constant else variance / WORTH_OF_NUGGETS)
+    share = len(decisions.draws) / every if sample.pair is not None else 1.0
+    mean_square = share * (1 - share) * float(np.nanmean(np.nanmean(values, axis=1) ** 2))
+
+    def variance_with(spread: float, worth: float) -> float:
+        between = (spread * share + mean_square) / every
+        alone = share**2 * spread * (1 / size - 1 / len(decisions.draws)) + between
+        return max(alone / worth, between)
+
+    # Few labels alike do not show that all are: the intervals add the ends of the scale to them.
+    own = min(most, spread + most / (size + 1))
+    useless = variance_with(most if is_rare else own, 1.0)
+    good = useless if is_constant else variance_with(own, WORTH)
+    return q * math.sqrt(useless), q * math.sqrt(good)
 
 
 def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> float:
@@ -338,11 +371,25 @@ def _mean_of_units(values: Floats, members: list[np.ndarray], labels: float) -> 
     return float((means.var(axis=0) + within.mean(axis=0) / labels).mean() / len(members))
 
 
+def _when_to_look(sample: Sample, noun: tuple[str, str]) -> str:
+    """The plan in words."""
+    plan, size = sample.plan(), len(sample.draws)
+    planned = f"Judge from the top; {counted(size, noun)} {'is' if size == 1 else 'are'} planned"
+    if plan.kind == "steps":
+        *first, last = (f"{stop:,}" for stop in plan.stops)
+        return f"{planned}, with looks at {', '.join(first)} and {last}. Between these looks there is no interval."
+    if plan.kind == "any time":
+        any_time, one = (look.t(size, size) for look in (plan.look(size), ONE_LOOK))
+        wider = ""
+        if any_time is not None and one is not None:
+            wider = f" They are about {any_time / one:.1f} times as wide as for one look."
+        return f"Judge from the top. You may look, and stop, at any time: intervals allow for that.{wider}"
+    wide = f"until all {size:,} are judged, intervals are about twice as wide, so that looking early does no harm"
+    return f"{planned}. You may look at any time: {wide}."
+
+
 def _notes(decisions: Decisions, sample: Sample, every: int) -> tuple[str, ...]:
-    notes = [
-        "The order is random: judge from the top, and skip no question. Fix the number of questions first: stopping "
-        "once the answer is clear makes it wrong more often than 5%. To stop for another reason is fine."
-    ]
+    notes = [f"{_when_to_look(sample, decisions.drawn_name)} Skip no question."]
     if sample.pair is not None:
         equal = every - len(decisions.draws)
         notes.append(

@@ -44,6 +44,7 @@ from qassay.scoring import Scores
 from qassay.sources import need_evaluation
 from qassay.studies import BEST, Study
 from qassay.studies.correcting import correction, correction_of_page
+from qassay.studies.looking import of_labels
 from qassay.tables import Table, table
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def page(result: Leaderboard | BetaSweep | CorrectedScores) -> Page:
     """Who is best, the leaderboard, and what was left out."""
     if not isinstance(result, Leaderboard):
         tables = result.tables()
-        answer = (f"{result.sentence()}.",) if isinstance(result, CorrectedScores) else ()
+        answer = (f"{result.sentence()}.", *of_labels(result)) if isinstance(result, CorrectedScores) else ()
         return Page(answer, tuple(Exhibit(f"score-{place}", shown) for place, shown in enumerate(tables, 1)))
     scores, (board, *decisions) = result.scores, result.tables()
     runs = tuple(row.run for row in scores.runs)

@@ -13,8 +13,9 @@ difference of two, and all differences, each with an interval that counts the ju
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,11 +25,11 @@ from qassay.errors import UsageError, unknown
 from qassay.meta.correction.estimates import (
     FEWEST_QUESTIONS,
     FEWEST_UNITS,
-    LEVEL,
     Estimate,
     corrected_mean,
     corrected_share,
     corrected_units,
+    expected_half_width,
     labels_needed,
     units_needed,
 )
@@ -41,6 +42,7 @@ from qassay.meta.correction.result import (
     CorrectedScores,
 )
 from qassay.meta.correction.sampling import Draw
+from qassay.meta.looks import Look
 from qassay.meta.trust.bias import Bias, bias_of
 
 __all__ = ["CorrectedPair", "CorrectedPairs", "CorrectedScores", "Correction", "Estimate", "labels_needed"]
@@ -74,10 +76,13 @@ class Correction:
         runs.sort(
             key=lambda run: (run.score is None, -(run.score if run.score is not None else run.judge_score), run.run)
         )
-        return CorrectedScores(self.about, tuple(runs), self._notes(), half_width)
+        widths = [width for run in runs if (width := self._expected(run.estimate)) is not None]
+        look = replace(self.about.look, expected=max(widths, default=None))
+        return CorrectedScores(self.about, tuple(runs), self._notes(), half_width, look)
 
-    def pair(self, a: str, b: str, *, level: float = LEVEL) -> CorrectedPair:
+    def pair(self, a: str, b: str, *, look: Look | None = None) -> CorrectedPair:
         """The corrected difference of two runs."""
+        look = look or self.about.look
         first, second = (self._row(tag) for tag in (a, b))
         if a == b:
             raise UsageError(f"{a} is compared with itself: name two runs")
@@ -93,9 +98,10 @@ class Correction:
             self.decisions.values[first] - self.decisions.values[second],
             (low - high, high - low),
             is_difference=True,
-            level=level,
+            look=look,
         )
-        return CorrectedPair(a, b, estimate, level, self._notes(), about=self.about)
+        look = replace(look, expected=self._expected(estimate))
+        return CorrectedPair(a, b, estimate, look.level, self._notes(), about=self.about, looks=look)
 
     def pairs(self) -> CorrectedPairs:
         """All differences at once, each at the level that Bonferroni's correction gives it."""
@@ -103,11 +109,13 @@ class Correction:
         count = len(runs) * (len(runs) - 1) // 2
         if not count:
             raise UsageError("there are not two runs to compare")
-        level = 1 - (1 - LEVEL) / count
-        pairs = [self.pair(a, b, level=level) for a, b in itertools.combinations(runs, 2)]
-        ahead = [pair if pair.difference >= 0 else self.pair(pair.b, pair.a, level=level) for pair in pairs]
+        look = self.about.look.shared(count)
+        pairs = [self.pair(a, b, look=look) for a, b in itertools.combinations(runs, 2)]
+        ahead = [pair if pair.difference >= 0 else self.pair(pair.b, pair.a, look=look) for pair in pairs]
         ahead.sort(key=lambda pair: (-pair.difference, pair.a, pair.b))
-        return CorrectedPairs(self.about, tuple(ahead), level, self._notes())
+        widest = max((pair.looks.expected for pair in ahead if pair.looks.expected is not None), default=None)
+        looks = replace(self.about.look, expected=widest)
+        return CorrectedPairs(self.about, tuple(ahead), look.level, self._notes(), looks=looks)
 
     # ---- one row of decisions ---------------------------------------------------------------------------------------
 
@@ -121,12 +129,12 @@ class Correction:
         people, judge = self.people[row], self.decisions.values[row]
         if tag in self.unlabelled:
             return CorrectedRun(tag, None, None, self._judge_alone(judge), 0, skipped=self.unlabelled[tag])
-        estimate = self._estimate(people, judge, self.decisions.scale, is_difference=False)
+        estimate = self._estimate(people, judge, self.decisions.scale, is_difference=False, look=self.about.look)
         labels, units = None, None
         if half_width is not None and self.decisions.units is None:
-            labels = labels_needed(estimate, half_width, target=self.about.target)
+            labels = labels_needed(estimate, half_width, target=self.about.target, plan=self.about.plan)
         elif half_width is not None:
-            units = units_needed(estimate, half_width) if estimate.population > 1 else None
+            units = units_needed(estimate, half_width, plan=self.about.plan) if estimate.population > 1 else None
         bias = self._bias(people, judge)
         return CorrectedRun(
             tag, estimate.value, estimate.interval, estimate.judge, estimate.labels, bias, estimate, labels, units
@@ -139,10 +147,10 @@ class Correction:
         return float(np.mean([values.mean() for values in self._by_unit(judge, range(len(judge))).values()]))
 
     def _estimate(
-        self, people: Floats, judge: Floats, scale: tuple[float, float], *, is_difference: bool, level: float = LEVEL
+        self, people: Floats, judge: Floats, scale: tuple[float, float], *, is_difference: bool, look: Look
     ) -> Estimate:
         if self.decisions.units is not None:
-            return self._units(people, judge, level)
+            return self._units(people, judge, look)
         every = ~np.isnan(judge)
         columns = self._labelled(people, judge)
         by_people, by_judge = people[columns], judge[columns]
@@ -151,12 +159,27 @@ class Correction:
             share = corrected_share(
                 *((values - low) / (high - low) for values in (by_people, by_judge, judge[every])),
                 target=self.about.target,
-                level=level,
+                look=look,
             )
             return _rescaled(share, low, high - low)
         return corrected_mean(
-            by_people, by_judge, judge[every], scale=scale, target=self.about.target, level=level, among=self.among
+            by_people, by_judge, judge[every], scale=scale, target=self.about.target, look=look, among=self.among
         )
+
+    def _expected(self, estimate: Estimate | None) -> float | None:
+        """The half-width once all that is planned is labelled."""
+        look, plan = self.about.look, self.about.plan
+        if estimate is None or plan.planned is None or look.n >= plan.planned:
+            return None
+        last = plan.look(plan.planned)
+        if self.decisions.units is not None:
+            units = estimate.population
+            line = last.t(units, units - 1) if units >= FEWEST_UNITS else None
+            return None if line is None else line * math.sqrt(estimate.left / units)
+        line = last.t(plan.planned, plan.planned) if plan.planned >= FEWEST_QUESTIONS else None
+        if line is None or estimate.labels < FEWEST_QUESTIONS:
+            return None
+        return expected_half_width(estimate, plan.planned, line, target=self.about.target, among=self.among)
 
     def _labelled(self, people: Floats, judge: Floats) -> list[int]:
         """The columns that people labelled, in the order of the draw."""
@@ -169,7 +192,7 @@ class Correction:
         place = self.decisions.place()
         return np.array([place[draw] for draw in self.labelled], dtype=np.int64)
 
-    def _units(self, people: Floats, judge: Floats, level: float) -> Estimate:
+    def _units(self, people: Floats, judge: Floats, look: Look) -> Estimate:
         columns = self._labelled(people, judge)
         by_people, by_judge = (self._by_unit(values, columns) for values in (people, judge))
         every = self._by_unit(judge, range(len(judge)))
@@ -180,7 +203,7 @@ class Correction:
                 f"the sample {self.about.sample}"
             )
         means = [np.array([values[unit].mean() for unit in every]) for values in (by_people, by_judge, every)]
-        return corrected_units(means[0], means[1], means[2], labels=len(columns), level=level)
+        return corrected_units(means[0], means[1], means[2], labels=len(columns), look=look)
 
     def _by_unit(self, values: Floats, columns: Sequence[int] | range) -> dict[str, Floats]:
         """The weighted values of some decisions, unit by unit."""
@@ -203,7 +226,9 @@ class Correction:
             differences = np.array([values.mean() for values in by_unit.values()])
             total, fewest = len(differences), FEWEST_UNITS
         bias = bias_of(differences, units=total, reach=high - low)
-        return bias if bias is None or len(differences) >= fewest else Bias(bias.bias, None, bias.questions)
+        # Its interval is for one look.
+        is_shown = len(differences) >= fewest and self.about.look.is_ordinary
+        return bias if bias is None or is_shown else Bias(bias.bias, None, bias.questions)
 
     def _notes(self) -> tuple[str, ...]:
         notes = list(self.notes)

@@ -62,7 +62,8 @@ def correct(
     values = _people_values(decisions, people, draws, score_people)
     if pair is not None:
         _fill_equal(values, decisions, pair, equal)
-    labelled, unlabelled = _labelled(sample, draws, decisions, values, people, pair)
+    plan = sample.plan(len(draws))
+    labelled, unlabelled = _labelled(sample, draws, decisions, values, people, pair, plan.stops)
     about = About(
         task=scores.task,
         key=scores.key,
@@ -73,6 +74,7 @@ def correct(
         units=len(set(decisions.units)) if decisions.units is not None else among or len(decisions.draws),
         labelled=len(labelled.draws),
         drawn=labelled.drawn,
+        plan=plan,
         unit_name=decisions.unit_name,
         drawn_name=decisions.drawn_name,
         by_unit=decisions.units is not None,
@@ -123,6 +125,7 @@ def _labelled(
     values: Floats,
     people: Tally,
     pair: tuple[str, str] | None,
+    stops: Sequence[int],
 ) -> tuple[Labelled, dict[str, int]]:
     """The labelled prefix of the sample, and the runs that it leaves out because their answers are not judged."""
     place = decisions.place()
@@ -139,6 +142,7 @@ def _labelled(
             is_whole=lambda draw: not open_[chosen, place[draw]].any(),
             is_begun=lambda draw: draw in begun,
             people=people.key.name,
+            stops=stops,
         )
 
     try:

@@ -8,30 +8,33 @@
 
 Each is about one of two targets: "these" questions, or "new" questions like them. N questions, n of them labelled; the
 labelled ones come first in a random order of all. `people` and `judge` are the scores of the labelled questions in the
-order of the draw, `judge_all` those of all N.
+order of the draw, `judge_all` those of all N. `look` gives the quantiles: those of one look, or those of the line that
+holds however often anybody looks (`qassay.meta.looks`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
-from qassay.meta.normal_and_t import ndtri, two_sided_t_line
+from qassay.meta.looks import ONE_LOOK, Look, Plan
+from qassay.meta.normal_and_t import ndtri
 
 Target: TypeAlias = Literal["new", "these"]
 
-LEVEL = 0.95
 # No interval is given below these numbers of labelled questions, or of units with several decisions.
 FEWEST_QUESTIONS = 20
 FEWEST_UNITS = 15
 FOLDS = 5
-# Units that the t distribution takes beyond the normal one, at most: (z^2 + 1)/2 and rounding.
-LARGEST_T_EXCESS = 6
+Z = ndtri(0.975)
+# More units than this are not searched.
+MOST_UNITS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,13 @@ class Estimate:
         return None if self.interval is None else (self.interval[1] - self.interval[0]) / 2
 
 
-def wilson_limits(share: float, number: float, *, level: float = LEVEL) -> tuple[float, float]:
+def wilson_limits(share: float, number: float, z: float = Z) -> tuple[float, float]:
     """Wilson's limits for a share of `number` trials, which need not be whole; the share itself for infinitely many.
 
     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
     """
     if math.isinf(number):
         return share, share
-    z = ndtri((1 + level) / 2)
     centre = share + z * z / (2 * number)
     spread = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
     scale = 1 + z * z / number
@@ -90,7 +92,7 @@ class _Stratum:
 
 
 def corrected_share(
-    people: Floats, judge: Floats, judge_all: Floats, *, target: Target = "new", level: float = LEVEL
+    people: Floats, judge: Floats, judge_all: Floats, *, target: Target = "new", look: Look = ONE_LOOK
 ) -> Estimate:
     """The share of right answers, from labels 0 and 1.
 
@@ -102,6 +104,8 @@ def corrected_share(
     a is the distance from p to Wilson's limit for N questions where the target is new questions, else 0.
     """
     n, size = _sizes(people, judge, judge_all)
+    line = look.normal(n)
+    z = Z if line is None else line
     overall = float(people.mean())
     strata = [stratum for stratum in _strata(people, judge, judge_all) if stratum.number]
     rates = [(stratum.right / stratum.labelled if stratum.labelled else overall) for stratum in strata]
@@ -111,18 +115,18 @@ def corrected_share(
     for stratum, rate, weight in zip(strata, rates, weights, strict=True):
         limits = (0.0, 1.0)
         if stratum.labelled:
-            limits = wilson_limits(rate, stratum.without_replacement, level=level)
+            limits = wilson_limits(rate, stratum.without_replacement, z)
         below += (weight * (rate - limits[0])) ** 2
         above += (weight * (limits[1] - rate)) ** 2
     if target == "new":
-        limits = wilson_limits(value, size, level=level)
+        limits = wilson_limits(value, size, z)
         below += (value - limits[0]) ** 2
         above += (limits[1] - value) ** 2
     interval = (max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above)))
     smoothed = [(stratum.right + 1) / (stratum.labelled + 2) for stratum in strata]
     return Estimate(
         value=value,
-        interval=interval if n >= FEWEST_QUESTIONS else None,
+        interval=None if line is None or n < FEWEST_QUESTIONS else interval,
         judge=float(judge_all.mean()),
         labels=n,
         population=size,
@@ -152,7 +156,7 @@ def corrected_mean(
     *,
     scale: tuple[float, float] = (-1.0, 1.0),
     target: Target = "new",
-    level: float = LEVEL,
+    look: Look = ONE_LOOK,
     among: int | None = None,
 ) -> Estimate:
     """A mean of graded scores, or of differences D = people's, F = the judge's: `scale` has their limits.
@@ -184,11 +188,14 @@ def corrected_mean(
         squared += between / (among or size)
     else:
         centre = mean + unlabelled * (centre - mean)
-    half = two_sided_t_line(n, 1 - level) * math.sqrt(squared)
-    interval = (max(low, share * centre - half), min(high, share * centre + half))
+    line = look.t(n, n) if n >= FEWEST_QUESTIONS else None
+    interval = None
+    if line is not None:
+        half = line * math.sqrt(squared)
+        interval = (max(low, share * centre - half), min(high, share * centre + half))
     return Estimate(
         value=share * mean,
-        interval=interval if n >= FEWEST_QUESTIONS else None,
+        interval=interval,
         judge=share * float(judge_all.mean()),
         labels=n,
         population=size,
@@ -233,7 +240,9 @@ def _with_ends(values: Floats, low: float, high: float) -> tuple[float, float]:
 # ---- units with several decisions -----------------------------------------------------------------------------------
 
 
-def corrected_units(people: Floats, judge: Floats, judge_all: Floats, *, labels: int, level: float = LEVEL) -> Estimate:
+def corrected_units(
+    people: Floats, judge: Floats, judge_all: Floats, *, labels: int, look: Look = ONE_LOOK
+) -> Estimate:
     """A mean over units with several decisions each, at least one of them labelled in every unit.
 
     For each unit: the mean of people's labels, the mean of the judge on the same decisions, and on all decisions.
@@ -251,10 +260,11 @@ def corrected_units(people: Floats, judge: Floats, judge_all: Floats, *, labels:
     residual = people - _weights_without_each(people, apart) * apart
     value = float(residual.mean())
     spread = float(residual.var(ddof=1)) if units > 1 else 0.0
-    half = two_sided_t_line(units - 1, 1 - level) * math.sqrt(spread / units) if units > 1 else math.nan
+    line = look.t(units, units - 1) if units >= FEWEST_UNITS else None
+    half = None if line is None else line * math.sqrt(spread / units)
     return Estimate(
         value=value,
-        interval=(value - half, value + half) if units >= FEWEST_UNITS else None,
+        interval=None if half is None else (value - half, value + half),
         judge=float(judge_all.mean()),
         labels=labels,
         population=units,
@@ -281,10 +291,24 @@ class LabelsNeeded:
     best: float
 
 
+def expected_half_width(
+    estimate: Estimate, labels: int, quantile: float, *, target: Target = "new", among: int | None = None
+) -> float:
+    """The half-width that this number of labels is expected to give, from those that are there.
+
+        q sqrt(s_e^2/n + (s_Y^2 - s_e^2)/N) for new questions, q sqrt(s_e^2/n - s_e^2/N) for these
+
+    `among` is the number of all questions where the N are those on which two runs differ.
+    """
+    left, spread, size = estimate.left, estimate.spread, estimate.population
+    variance = left * (1 / labels - 1 / size) + (spread / (among or size) if target == "new" else 0.0)
+    return quantile * math.sqrt(max(0.0, variance))
+
+
 def labels_needed(
-    estimate: Estimate, half_width: float, *, target: Target = "new", level: float = LEVEL
+    estimate: Estimate, half_width: float, *, target: Target = "new", plan: Plan | None = None
 ) -> LabelsNeeded:
-    """How many labels a wanted half-width takes, from a first batch.
+    """How many labels a wanted half-width takes, from a first batch, if they are looked at as this plan says.
 
         n = s_e^2 / (h^2/q^2 - (s_Y^2 - s_e^2)/N) for new questions, s_e^2 / (h^2/q^2 + s_e^2/N) for these
 
@@ -292,18 +316,18 @@ def labels_needed(
     """
     if not half_width > 0:
         raise UsageError(f"a half-width is a positive number, not {half_width:g}")
-    q = ndtri((1 + level) / 2)
-    variance, size = (half_width / q) ** 2, estimate.population
-    if target == "these":
-        number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / (variance + estimate.left / size)))
-        return LabelsNeeded(half_width, number if number <= size else None, 0.0)
-    best = q * math.sqrt(estimate.spread / size)
-    below = variance - (estimate.spread - estimate.left) / size
-    number = max(FEWEST_QUESTIONS, math.ceil(estimate.left / below)) if below > 0 else size + 1
-    return LabelsNeeded(half_width, number if number <= size else None, best)
+
+    def width_with(labels: int) -> float:
+        quantile = _planned(plan, labels).normal(labels)
+        return math.inf if quantile is None else expected_half_width(estimate, labels, quantile, target=target)
+
+    size = estimate.population
+    wanted = range(FEWEST_QUESTIONS, max(size, FEWEST_QUESTIONS) + 1)
+    labels = FEWEST_QUESTIONS + bisect_left(wanted, -half_width, key=lambda number: -width_with(number))
+    return LabelsNeeded(half_width, labels if labels <= size else None, width_with(size))
 
 
-def units_needed(estimate: Estimate, half_width: float, *, level: float = LEVEL) -> int:
+def units_needed(estimate: Estimate, half_width: float, *, plan: Plan | None = None) -> int:
     """The smallest number of units, labelled like the present ones, with which t(U - 1) s_z / sqrt(U) is at most this.
 
     Where units have several decisions, labels alone are not planned: all units have some, and further labels of the
@@ -311,13 +335,18 @@ def units_needed(estimate: Estimate, half_width: float, *, level: float = LEVEL)
     """
     if not half_width > 0:
         raise UsageError(f"a half-width is a positive number, not {half_width:g}")
-    deviation = math.sqrt(estimate.left)
-    units = max(FEWEST_UNITS, math.ceil((ndtri((1 + level) / 2) * deviation / half_width) ** 2))
-    # t is wider than the normal distribution: at 95% it takes about three units more, at most four.
-    for more in range(LARGEST_T_EXCESS):
-        if two_sided_t_line(units + more - 1, 1 - level) * deviation / math.sqrt(units + more) <= half_width:
-            return units + more
-    return units + LARGEST_T_EXCESS
+
+    def width_with(units: int) -> float:
+        line = _planned(plan, units).t(units, units - 1)
+        return math.inf if line is None else line * math.sqrt(estimate.left / units)
+
+    wanted = range(FEWEST_UNITS, MOST_UNITS)
+    return FEWEST_UNITS + bisect_left(wanted, -half_width, key=lambda number: -width_with(number))
+
+
+def _planned(plan: Plan | None, number: int) -> Look:
+    """The last look of a plan of this size."""
+    return ONE_LOOK if plan is None else replace(plan, planned=number).look(number)
 
 
 def _sizes(people: Floats, judge: Floats, judge_all: Floats) -> tuple[int, int]:

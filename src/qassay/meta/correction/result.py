@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from qassay.arrays import TIE
+from qassay.display import as_sentence
 from qassay.frames import ends, frame
-from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, LEVEL, Estimate, LabelsNeeded, Target
+from qassay.meta.correction.estimates import FEWEST_QUESTIONS, FEWEST_UNITS, Estimate, LabelsNeeded, Target
 from qassay.meta.gating import Gate, gate_decision
+from qassay.meta.looks import FEWEST, NO_PLAN, ONE_LOOK, Look, Plan
 from qassay.meta.significance import percent, signed
 from qassay.meta.trust.bias import Bias
 from qassay.results import INLINE, UNREPORTED, Result, reported
@@ -40,7 +42,13 @@ class About:
     by_unit: bool = False
     pair: tuple[str, str] | None = None
     manual: frozenset[str] = frozenset()
+    plan: Plan = NO_PLAN
     KEYS: ClassVar = ("task", "key", "correct_with", "sample", "target", "measure", "units", "labelled", "drawn")
+
+    @property
+    def look(self) -> Look:
+        """This look at the labels."""
+        return self.plan.look(self.labelled)
 
     def starred(self, run: str) -> str:
         """The tag of a run as tables have it."""
@@ -60,24 +68,27 @@ class About:
         """How much is labelled, by whom."""
         return f"{counted(self.labelled, self.drawn_name)} labelled by {self.correct_with}"
 
-    def too_few(self) -> str | None:
-        """Why there are no intervals, where labels are too few."""
-        if self.by_unit:
-            short = self.units < FEWEST_UNITS
+    def without_intervals(self) -> str | None:
+        """Why there are no intervals: labels or units are too few, or no look is planned now."""
+        look = self.look
+        if look.alpha is None and look.next is not None and self.labelled >= FEWEST:
             return (
-                f"No intervals: they need {FEWEST_UNITS} {self.unit_name[1]}, and there are {self.units}."
-                if short
-                else None
+                f"no intervals before {counted(look.next, self.drawn_name)} are labelled, the next look that is planned"
             )
+        if self.by_unit:
+            fewest = FEWEST if look.any_time else FEWEST_UNITS
+            before = f" before all {self.drawn:,} {self.drawn_name[1]} are labelled" if look.any_time else ""
+            needed = f"no intervals{before}: they need {fewest} {self.unit_name[1]}, and there are {self.units}"
+            return needed if self.units < fewest else None
         if self.labelled >= FEWEST_QUESTIONS:
             return None
-        return f"No intervals: they need {FEWEST_QUESTIONS} labelled {self.drawn_name[1]}, and {self.labelled} are."
+        return f"no intervals: they need {FEWEST_QUESTIONS} labelled {self.drawn_name[1]}, and {self.labelled} are"
 
     def notes(self) -> list[str]:
         """The notes of every table of corrected results."""
         source = f"The scores of {self.key}, corrected with {self.labels_in_words()} (sample {self.sample})."
-        if (few := self.too_few()) is not None:
-            return [source, few]
+        if (reason := self.without_intervals()) is not None:
+            return [source, as_sentence(reason)]
         about = f"Intervals include the errors of {self.key}, and apply to {self.target_in_words()}."
         if self.target == "new" and not self.by_unit:
             about += f" They are narrower for these {self.unit_name[1]} alone (--target these)."
@@ -120,6 +131,7 @@ class CorrectedScores(Result):
     runs: tuple[CorrectedRun, ...]
     notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
     half_width: float | None = None
+    looks: Look = ONE_LOOK
 
     @reported
     def notes_(self) -> tuple[str, ...]:
@@ -142,7 +154,11 @@ class CorrectedScores(Result):
 
     def table(self) -> Table:
         """The corrected leaderboard."""
-        columns: list[Column | str] = ["run", Column(self.about.measure, ".3f"), f"{LEVEL:.0%} interval"]
+        columns: list[Column | str] = [
+            "run",
+            Column(self.about.measure, ".3f"),
+            self.looks.interval_at(percent(self.looks.level)),
+        ]
         columns += [Column(f"{self.about.key} says", ".3f"), Column("bias", "+.3f"), "its interval", Column("labels")]
         rows: list[list[Cell]] = []
         about = self.about
@@ -251,7 +267,7 @@ class CorrectedDifference:
     a: str
     b: str
     estimate: Estimate = field(metadata=UNREPORTED)
-    level: float = LEVEL
+    level: float
 
     @reported
     def difference(self) -> float:
@@ -291,6 +307,7 @@ class CorrectedPair(CorrectedDifference, Result):
     """The comparison of two runs on corrected scores."""
 
     about: About = field(kw_only=True, metadata=INLINE)
+    looks: Look = field(default=ONE_LOOK, kw_only=True)
     notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
 
     @reported
@@ -324,7 +341,8 @@ class CorrectedPair(CorrectedDifference, Result):
         if self.verdict != "cannot tell":
             return f"{self.a} is {self.verdict} than {self.b}: chance alone does not explain the difference ({labels})"
         if self.interval is None:
-            return f"{self.a} and {self.b} cannot be compared yet: too few labels ({labels})"
+            reason = about.without_intervals() or "too few labels"
+            return f"{self.a} and {self.b} cannot be compared yet: {reason} ({labels})"
         if abs(self.difference) <= TIE:
             return f"{self.a} and {self.b} have the same corrected score ({labels})"
         higher, lower = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
@@ -336,7 +354,7 @@ class CorrectedPair(CorrectedDifference, Result):
             (
                 f"{self.about.starred(self.a)} − {self.about.starred(self.b)}",
                 f"{self.difference:+.3f}",
-                f"{percent(self.level)} interval {_signed(self.interval) or '–'}",
+                f"{self.looks.interval_at(percent(self.level))} {_signed(self.interval) or '–'}",
             ),
             (f"{self.about.key} says", f"{self.estimate.judge:+.3f}", "without correction"),
             ("labels", f"{self.estimate.labels:,}", f"of {self.estimate.population:,}"),
@@ -361,6 +379,7 @@ class CorrectedPairs(Result):
     level: float
     notes: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
     method: Literal["Bonferroni"] = "Bonferroni"
+    looks: Look = field(default=ONE_LOOK, kw_only=True)
 
     @reported
     def pairs_(self) -> tuple[CorrectedDifference, ...]:
@@ -398,7 +417,8 @@ class CorrectedPairs(Result):
             ]
             for pair in self.pairs[:PAIRS_SHOWN]
         ]
-        method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals have level {LEVEL:.0%}."
+        together = percent(self.looks.level)
+        method = f"Corrected for {len(self.pairs):,} pairs (Bonferroni): together the intervals have level {together}."
         more = [f"The largest {PAIRS_SHOWN} differences."] if len(self.pairs) > PAIRS_SHOWN else []
         star = self.about.star_note(*(run for pair in self.pairs[:PAIRS_SHOWN] for run in (pair.a, pair.b)))
         return table(f"{self.sentence()}.", columns, rows, (*self.about.notes(), method, *more, *self.notes, *star))

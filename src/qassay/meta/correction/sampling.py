@@ -4,8 +4,8 @@ Every question has a random place of its own, drawn from the seed and its id: th
 depend on the others, and a larger sample of the same seed continues a smaller one. Where units have several decisions
 (nuggets of a topic, questions of a series) the order goes round all units: in every round each unit gives one more.
 
-Any prefix of the order is a random sample, all of it judged, if its length does not depend on what the labels show;
-a gap within it is not, and blocks correction.
+Any prefix of the order is a random sample, all of it judged; a gap within it is not, and blocks correction. Its size is
+the plan for looking at it (`qassay.meta.looks`), unless it is to be looked at in steps, or at any time.
 """
 
 from __future__ import annotations
@@ -13,9 +13,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from qassay.errors import InputError, Problem, few
+from qassay.meta.looks import Plan
 from qassay.tables import counted, plural
+
+# In how many steps a sample is looked at, or at any time; None: once it is all judged, and before with wide intervals.
+Looks: TypeAlias = int | Literal["any time"] | None
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,6 +50,14 @@ class Sample:
     pair: tuple[str, str] | None = None
     measure: str | None = None
     file: str | None = None
+    looks: Looks = None
+
+    def plan(self, size: int | None = None) -> Plan:
+        """When it is looked at; with `size`, that of its draws which are still scored."""
+        planned = len(self.draws) if size is None else size
+        if self.looks == "any time":
+            return Plan("any time")
+        return Plan("planned", planned) if self.looks is None else Plan("steps", planned, self.looks)
 
     @property
     def probability(self) -> float:
@@ -120,8 +133,12 @@ def labelled_prefix(
     is_whole: Callable[[Draw], bool],
     is_begun: Callable[[Draw], bool],
     people: str,
+    stops: Sequence[int] = (),
 ) -> Labelled:
-    """The first draws that are judged completely; an error where a later one is judged and an earlier one is not."""
+    """The first draws that are judged completely; an error where a later one is judged and an earlier one is not.
+
+    `stops` are the numbers of labels at which looks are planned.
+    """
     whole = [is_whole(draw) for draw in draws]
     end = whole.index(False) if False in whole else len(whole)
     last = max((place for place, draw in enumerate(draws) if is_begun(draw)), default=-1)
@@ -134,10 +151,13 @@ def labelled_prefix(
             f"is not a random sample. Judge {'it' if len(skipped) == 1 else 'them'}, then correct"
         )
         raise _refused(sample, message)
-    if end == 0:
+    # Draws that need no label count once people are past them, or where they complete what is planned.
+    judged = end if end == len(draws) else min(end, last + 1)
+    if judged == 0:
         first = f"the first is {draws[0]}"
         message = f"{people} has judged none of its {counted(len(draws), noun)} completely ({first})"
         raise _refused(sample, f"{message}. Judge them in the order of the sample, all answers of each")
+    end = next((stop for stop in stops if last < stop <= end), judged)
     return Labelled(tuple(draws[:end]), len(draws))
 
 
@@ -151,6 +171,7 @@ def new_sample(
     judge: str,
     measure: str,
     pair: tuple[str, str] | None = None,
+    looks: Looks = None,
 ) -> Sample:
     """Draw a sample; an error where there are fewer questions, or fewer labels than units."""
     if size > len(draws):
@@ -160,7 +181,7 @@ def new_sample(
         message = f"each of the {number} topics or series needs a label: draw {number} or more (--size {number})"
         raise InputError(Problem("configuration", message))
     order = random_order(draws, units, seed=seed)
-    return Sample(name, tuple(order[:size]), len(draws), seed, judge, pair, measure)
+    return Sample(name, tuple(order[:size]), len(draws), seed, judge, pair, measure, looks=looks)
 
 
 def sample_rows(sample: Sample) -> list[Mapping[str, object]]:
@@ -169,6 +190,8 @@ def sample_rows(sample: Sample) -> list[Mapping[str, object]]:
     shared |= {"for": sample.judge, "measure": sample.measure}
     if sample.pair is not None:
         shared["pair"] = list(sample.pair)
+    if sample.looks is not None:
+        shared["looks"] = sample.looks
     return [
         {
             "position": place,
