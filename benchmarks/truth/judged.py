@@ -34,19 +34,22 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One evaluation in a folder of its own, which goes with it; labels as drawn; the labels of many questions."""
+    """One evaluation: labels as drawn, the labels of many questions, and the sets that are not written."""
 
-    place: Path
     drawn: Judgments
     many: Judgments
+    hidden: tuple[str, ...] = ()
 
     @cached_property
-    def evaluation(self) -> qassay.Evaluation:
-        """The evaluation, opened."""
-        return qassay.open(self.place)
+    def place(self) -> Path:
+        """Its folder, which goes when this goes."""
+        place = Path(mkdtemp(prefix="qassay-truth-"))
+        finalize(self, rmtree, place, ignore_errors=True)
+        write_evaluation(place, self.drawn, self.hidden)
+        return place
 
-    def again(self) -> qassay.Evaluation:
-        """The evaluation, opened after a change."""
+    def open(self) -> qassay.Evaluation:
+        """The evaluation as it is now."""
         return qassay.open(self.place)
 
 
@@ -66,12 +69,8 @@ class Judging:
         return True
 
     def evaluation(self, rng: Generator, questions: int) -> Judged:
-        """One evaluation, written to a temporary folder."""
-        drawn = self.draw(rng, questions)
-        judged = Judged(Path(mkdtemp(prefix="qassay-truth-")), drawn, many_judgments(self))
-        finalize(judged, rmtree, judged.place, ignore_errors=True)
-        write_evaluation(judged.place, drawn, self.hidden)
-        return judged
+        """One evaluation."""
+        return Judged(self.draw(rng, questions), many_judgments(self), self.hidden)
 
 
 @cache

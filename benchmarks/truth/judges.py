@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from scipy.stats import kendalltau
 
 import qassay
 from benchmarks.truth.judged import (
+    MANY,
     PROGRAM,
     WORTH,
     Judged,
@@ -15,9 +17,10 @@ from benchmarks.truth.judged import (
     as_judgments,
     even_judge,
     hard_questions,
+    two_judges,
     write_set,
 )
-from benchmarks.truth.populations import Generator
+from benchmarks.truth.populations import Generator, matrix_of
 from benchmarks.truth.promises import Promise, cases
 
 RESAMPLES = 500
@@ -41,7 +44,7 @@ def true_kappa(judged: object) -> float:
 
 def kappa_inside(judged: Judged, _: Generator) -> bool | None:
     """Does the interval of kappa contain that of many questions?"""
-    study = qassay.agreement(judged.evaluation, resamples=RESAMPLES)
+    study = qassay.agreement(judged.open(), resamples=RESAMPLES)
     return _within(study[0].pairs[0].intervals["cohen_kappa"], true_kappa(judged.many))
 
 
@@ -49,14 +52,14 @@ def own_agreement_inside(judged: Judged, _: Generator) -> float | None:
     """How many of the people's intervals contain how far anybody agrees with the others?"""
     sets = list(judged.many.sets.values())
     truth = float(np.mean([sets[0] == other for other in sets[1:]]))
-    inside = [_within(person.interval, truth) for person in qassay.people(judged.evaluation, resamples=0)[0].people]
+    inside = [_within(person.interval, truth) for person in qassay.people(judged.open(), resamples=0)[0].people]
     known = [one for one in inside if one is not None]
     return float(np.mean(known)) if known else None
 
 
 def somebody_is_out_of_line(judged: Judged, _: Generator) -> bool:
     """Is anybody of equal people called out of line?"""
-    return bool(qassay.people(judged.evaluation, resamples=0)[0].out_of_line)
+    return bool(qassay.people(judged.open(), resamples=0)[0].out_of_line)
 
 
 # ---- scores ---------------------------------------------------------------------------------------------------------
@@ -64,7 +67,7 @@ def somebody_is_out_of_line(judged: Judged, _: Generator) -> bool:
 
 def leader_is_bounded(judged: Judged, _: Generator) -> bool | None:
     """Is the true score of the leader above the lower limit that is printed for it?"""
-    board = qassay.leaderboard(judged.evaluation)
+    board = qassay.leaderboard(judged.open())
     first = board.as_json()["runs"][0]
     if first["interval"] is None:
         return None
@@ -72,14 +75,27 @@ def leader_is_bounded(judged: Judged, _: Generator) -> bool | None:
     return bool(first["interval"][0] <= truth[int(first["run"][1:])] + 1e-9)
 
 
+# ---- rankings under two judges --------------------------------------------------------------------------------------
+
+
+def new_tau_inside(judged: Judged, rng: Generator) -> bool | None:
+    """Does the range contain the tau of as many new questions?"""
+    sets = judged.drawn.sets
+    result = qassay.stability({name: matrix_of(WORTH[labels]) for name, labels in sets.items()})
+    (measure,) = result.measures.values()
+    new = rng.integers(MANY, size=next(iter(sets.values())).shape[1])
+    first, second = (WORTH[labels[:, new]].mean(axis=1).round(9) for labels in judged.many.sets.values())
+    return _within(measure.tau_next[0][1], float(kendalltau(first, second).statistic))
+
+
 # ---- corrected scores -----------------------------------------------------------------------------------------------
 
 
 def corrected_inside(judged: Judged, rng: Generator, *, labels: int = 60) -> bool | None:
     """Does the interval of a corrected difference contain that of new questions?"""
-    drawn = qassay.sample(judged.evaluation, labels, PROGRAM, seed=int(rng.integers(1_000_000)))
+    drawn = qassay.sample(judged.open(), labels, PROGRAM, seed=int(rng.integers(1_000_000)))
     write_set(judged.place, "first", judged.drawn, frozenset(draw.question for draw in drawn.draws))
-    result = qassay.compare(judged.again(), "s0", "s1", key=PROGRAM, correct_with="first")
+    result = qassay.compare(judged.open(), "s0", "s1", key=PROGRAM, correct_with="first")
     many = WORTH[judged.many.sets["first"]].mean(axis=1)
     return _within(result.interval, float(many[0] - many[1]))
 
@@ -100,6 +116,10 @@ LEADERS = {
     for systems, deviation in ((3, 0.0), (10, 0.0), (30, 0.0), (10, 0.08))
 }
 EVEN = {systems: Judging(name=f"even judge of {systems} systems", draw=even_judge(systems)) for systems in (3, 8)}
+TWICE = {
+    systems: Judging(name=f"{systems} systems (sd .08) under two judges", draw=two_judges(systems, 0.08))
+    for systems in (5, 12, 30)
+}
 CORRECTED = Judging(name="2 systems, a program errs in both directions", draw=even_judge(2), hidden=("first",))
 
 JUDGES: tuple[Promise, ...] = (
@@ -143,6 +163,19 @@ JUDGES: tuple[Promise, ...] = (
         somebody_is_out_of_line,
         (*cases(CROWD[6], {40: 0.07, 120: 0.07}), *cases(CROWD[20], {100: 0.06})),
         share=0.3,
+    ),
+    Promise(
+        "stability: the range contains tau with new questions",
+        "with n new questions tau would lie between A and B in 19 of 20 cases",
+        "at least",
+        0.95,
+        new_tau_inside,
+        tuple(
+            case
+            for systems, low in ((5, 0.9), (12, 0.9), (30, 0.9))
+            for case in cases(TWICE[systems], {60: low, 200: low})
+        ),
+        share=0.5,
     ),
     Promise(
         "corrected: the interval contains the difference",
