@@ -91,13 +91,28 @@ def new_tau_inside(judged: Judged, rng: Generator) -> bool | None:
 # ---- corrected scores -----------------------------------------------------------------------------------------------
 
 
-def corrected_inside(judged: Judged, rng: Generator, *, labels: int = 60) -> bool | None:
-    """Does the interval of a corrected difference contain that of new questions?"""
-    drawn = qassay.sample(judged.open(), labels, PROGRAM, seed=int(rng.integers(1_000_000)))
-    write_set(judged.place, "first", judged.drawn, frozenset(draw.question for draw in drawn.draws))
-    result = qassay.compare(judged.open(), "s0", "s1", key=PROGRAM, correct_with="first")
+def corrected_inside(judged: Judged, rng: Generator) -> bool | None:
+    """Does the interval of a corrected difference contain that of new questions, once all of the sample is labelled?"""
+    return _corrected(judged, rng, 60, (60,))
+
+
+def corrected_at_every_look(judged: Judged, rng: Generator) -> bool | None:
+    """Does it do so at every look, while the labels are given?"""
+    return _corrected(judged, rng, 100, (20, 40, 60, 80, 100))
+
+
+def _corrected(judged: Judged, rng: Generator, size: int, looks: tuple[int, ...]) -> bool | None:
+    """Whether all intervals of the difference contain the truth, at these numbers of labels."""
+    drawn = qassay.sample(judged.open(), size, PROGRAM, seed=int(rng.integers(1_000_000)))
+    order = [draw.question for draw in drawn.draws]
     many = WORTH[judged.many.sets["first"]].mean(axis=1)
-    return _within(result.interval, float(many[0] - many[1]))
+    inside = []
+    for labels in looks:
+        write_set(judged.place, "first", judged.drawn, frozenset(order[:labels]))
+        result = qassay.compare(judged.open(), "s0", "s1", key=PROGRAM, correct_with="first")
+        inside.append(_within(result.interval, float(many[0] - many[1])))
+    known = [one for one in inside if one is not None]
+    return all(known) if known else None
 
 
 CROWD = {
@@ -178,12 +193,21 @@ JUDGES: tuple[Promise, ...] = (
         share=0.5,
     ),
     Promise(
-        "corrected: the interval contains the difference",
+        "corrected: the interval contains the difference, all labels given",
         "corrected difference, 95%",
         "at least",
         0.95,
         corrected_inside,
         (*cases(CORRECTED, {300: 0.94}),),
         share=0.3,
+    ),
+    Promise(
+        "corrected: it does so at every look, five of them",
+        "corrected difference, looked at while labels are given",
+        "at least",
+        0.95,
+        corrected_at_every_look,
+        (*cases(CORRECTED, {300: 0.94}),),
+        share=0.1,
     ),
 )
