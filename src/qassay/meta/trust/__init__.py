@@ -1,10 +1,12 @@
 """Trust in an automatic assessor: its judgments beside those of people, on what both judged (METHOD 7).
 
     labels  -> agreement, kappa, AC1, sensitivity, specificity, with intervals over questions
-    scores  -> tau over runs and per question, swaps, RMSE; bias by run, by pair of runs, by length, by type
+    scores  -> tau over runs and per question, swaps, RMSE; bias by run, by length, by type
+    pairs   -> which runs it favours, and whether it finds the differences that people find
     people  -> the alternative annotator test, where there are three or more
 
 bias        J - H with its interval           annotator   may the program replace one of the people?
+unevenness  J - H of all pairs, together
 result      Trust -> the answer in words, tables and JSON
 
 Labels are folded into the best one against the rest; the values before folding are in `labels`. A constant
@@ -13,20 +15,20 @@ bias changes no ranking, an uneven one does: so bias is given for every run and 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from qassay.arrays import Floats, Integers, defined
+from qassay.arrays import Floats, defined
 from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
 from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.redrawing import FEWEST_BLOCKS, FEWEST_RUNS, Redrawn, drawn_times, redrawn
 from qassay.meta.trust.annotator import AlternativeAnnotator, alternative_annotator
 from qassay.meta.trust.bias import Bias, bias_of
-from qassay.meta.trust.result import LabelAgreement, PairBias, QuestionTrust, RunTrust, Trust
+from qassay.meta.trust.result import LabelAgreement, QuestionTrust, RunTrust, Trust
+from qassay.meta.trust.unevenness import shifts_of, significance_agreement, unevenness
 from qassay.summaries import Summary
 
 __all__ = ["Bias", "Compared", "ScoredTwice", "Trust", "alternative_annotator", "bias_of", "trust"]
@@ -93,6 +95,7 @@ def trust(
         else {}
     )
     twice = None if scored is None else _paired(scored)
+    pairs = () if scored is None or twice is None else shifts_of(twice.runs, twice.errors, scored.reach, seed)
     return Trust(
         assessor=assessor,
         against=against,
@@ -103,10 +106,12 @@ def trust(
         sensitivity=values.get("sensitivity"),
         specificity=values.get("specificity"),
         labels={part.about: _unfolded(part) for part in compared},
-        runs=_runs(scored, twice, seed) if scored is not None and twice is not None else RunTrust(),
+        runs=_runs(twice, seed) if twice is not None else RunTrust(),
         questions=_questions(scored) if scored is not None else QuestionTrust(),
-        bias=_by_run(scored, twice) if scored is not None and twice is not None else {},
-        pairs=_by_pair(scored, twice) if scored is not None and twice is not None else (),
+        bias=_by_run(twice, scored.reach) if scored is not None and twice is not None else {},
+        pairs=pairs,
+        uneven=unevenness(pairs),
+        significance=significance_agreement(twice.people, twice.program, seed) if twice is not None else None,
         by_length=_by_length(scored) if scored is not None else {},
         by_type=_by_type(scored) if scored is not None else {},
         left_out={run: number for run, number in scored.left_out.items() if number} if scored is not None else {},
@@ -194,57 +199,52 @@ def _unfolded(part: Compared) -> LabelAgreement:
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    """One run scored twice: its units, and what each of them adds to its two scores and to their difference."""
+class _Twice:
+    """The runs that both scored: what each unit adds to their scores by people and by the program (NaN: not by both).
 
-    units: Integers
-    by_program: Floats
-    by_people: Floats
+    `units_of_run` is the number of units that a run has a response to.
+    """
 
-    @property
-    def program(self) -> float:
-        """Its score by the program."""
-        return float(self.by_program.mean())
-
-    @property
-    def people(self) -> float:
-        """Its score by people."""
-        return float(self.by_people.mean())
+    runs: tuple[str, ...]
+    units_of_run: tuple[int, ...]
+    people: Floats
+    program: Floats
 
     @property
-    def differences(self) -> Floats:
-        """What each unit adds to the difference of the two scores."""
-        return self.by_program - self.by_people
+    def errors(self) -> Floats:
+        """What each unit adds to the differences of the two scores."""
+        return np.asarray(self.program - self.people)
 
 
-def _paired(scored: ScoredTwice) -> list[_Run | None]:
-    """Every run on the units where both scores are there; None where it has none."""
-    runs: list[_Run | None] = []
-    for row in range(len(scored.runs)):
-        units = np.flatnonzero(np.isfinite(scored.program[row]) & np.isfinite(scored.people[row]))
-        if not len(units):
-            runs.append(None)
-            continue
+def _paired(scored: ScoredTwice) -> _Twice:
+    """Every run on the units where both scores are there."""
+    both = np.isfinite(scored.program) & np.isfinite(scored.people)
+    parts = np.full((2, *both.shape), np.nan)
+    kept: list[int] = np.flatnonzero(both.any(axis=1)).tolist()
+    for row in kept:
+        units = np.flatnonzero(both[row])
         summary = scored.summary.for_runs(np.array([row])).on_units(units)
-        program, people = (
-            summary.contributions(values[[row]][:, units])[0] for values in (scored.program, scored.people)
-        )
-        runs.append(_Run(units, program, people))
-    return runs
+        for part, values in zip(parts, (scored.people, scored.program), strict=True):
+            part[row, units] = summary.contributions(values[[row]][:, units])[0]
+    return _Twice(
+        runs=tuple(scored.runs[row] for row in kept),
+        units_of_run=tuple(scored.units_of_run[row] for row in kept),
+        people=parts[0, kept],
+        program=parts[1, kept],
+    )
 
 
-def _runs(scored: ScoredTwice, twice: Sequence[_Run | None], seed: int) -> RunTrust:
-    tags = [tag for tag, run in zip(scored.runs, twice, strict=True) if run is not None]
-    compared = [run for run in twice if run is not None]
-    program, people = np.array([run.program for run in compared]), np.array([run.people for run in compared])
-    if len(compared) < 2:
-        return RunTrust(runs=len(compared))
+def _runs(twice: _Twice, seed: int) -> RunTrust:
+    tags, compared = twice.runs, len(twice.runs)
+    if compared < 2:
+        return RunTrust(runs=compared)
+    people, program = np.nanmean(twice.people, axis=1), np.nanmean(twice.program, axis=1)
     ranking = compare_rankings(people, program)
     swaps = swapped_pairs(tags, people, program)
-    again = _redrawn(compared, len(scored.units), ranking.tau, seed)
-    best = np.argsort(-people, kind="stable")[: -(-len(compared) // BEST_SHARE)]
+    again = _redrawn(twice, ranking.tau, seed)
+    best = np.argsort(-people, kind="stable")[: -(-compared // BEST_SHARE)]
     return RunTrust(
-        runs=len(compared),
+        runs=compared,
         tau=ranking.tau,
         tau_ap=ranking.tau_ap,
         tau_sd=None if again is None else again.tau_sd,
@@ -262,15 +262,14 @@ def _runs(scored: ScoredTwice, twice: Sequence[_Run | None], seed: int) -> RunTr
     )
 
 
-def _redrawn(runs: Sequence[_Run], units: int, tau: float | None, seed: int) -> Redrawn | None:
+def _redrawn(twice: _Twice, tau: float | None, seed: int) -> Redrawn | None:
     """How far tau varies with the units that runs were scored on by both; None where there are too few."""
-    shared = len(set().union(*(run.units.tolist() for run in runs)))
-    if len(runs) < FEWEST_RUNS or shared < FEWEST_BLOCKS:
+    known = np.isfinite(twice.people)
+    runs, units = known.shape
+    shared = int(known.any(axis=0).sum())
+    if runs < FEWEST_RUNS or shared < FEWEST_BLOCKS:
         return None
-    parts, counted = np.zeros((2, len(runs), units)), np.zeros((len(runs), units))
-    for row, run in enumerate(runs):
-        parts[:, row, run.units] = run.by_people, run.by_program
-        counted[row, run.units] = 1
+    parts, counted = np.nan_to_num(np.stack([twice.people, twice.program])), known.astype(np.float64)
     drawn = []
     for times in drawn_times(units, units, seed):
         # A run whose units were not drawn has no score: the draw has no tau.
@@ -290,30 +289,12 @@ def _questions(scored: ScoredTwice) -> QuestionTrust:
     return QuestionTrust(mean_tau=float(np.mean(taus)) if taus else None, questions=len(taus))
 
 
-def _by_run(scored: ScoredTwice, twice: Sequence[_Run | None]) -> dict[str, Bias]:
+def _by_run(twice: _Twice, reach: float) -> dict[str, Bias]:
     biases = {
-        tag: bias_of(run.differences, units=units, reach=scored.reach)
-        for tag, run, units in zip(scored.runs, twice, scored.units_of_run, strict=True)
-        if run is not None
+        tag: bias_of(errors[np.isfinite(errors)], units=units, reach=reach)
+        for tag, errors, units in zip(twice.runs, twice.errors, twice.units_of_run, strict=True)
     }
     return {tag: bias for tag, bias in biases.items() if bias is not None}
-
-
-def _by_pair(scored: ScoredTwice, twice: Sequence[_Run | None]) -> tuple[PairBias, ...]:
-    """The bias of every pair's difference on the units that both runs have, the largest first."""
-    table = np.full((len(scored.runs), len(scored.units)), np.nan)
-    for row, run in enumerate(twice):
-        if run is not None:
-            table[row, run.units] = run.differences
-    pairs = []
-    for a, b in itertools.combinations(range(len(scored.runs)), 2):
-        apart = table[a] - table[b]
-        bias = bias_of(
-            apart[np.isfinite(apart)], units=min(scored.units_of_run[a], scored.units_of_run[b]), reach=scored.reach
-        )
-        if bias is not None:
-            pairs.append(PairBias(scored.runs[a], scored.runs[b], bias.bias, bias.interval))
-    return tuple(sorted(pairs, key=lambda pair: (-abs(pair.bias), pair.a, pair.b)))
 
 
 def _by_length(scored: ScoredTwice) -> dict[str, Bias]:

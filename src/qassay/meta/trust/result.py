@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.trust.annotator import EPSILONS, AlternativeAnnotator
-from qassay.meta.trust.bias import LEVEL, Bias
+from qassay.meta.trust.bias import Bias
+from qassay.meta.trust.unevenness import PairBias, SignificanceAgreement, Unevenness
 from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
@@ -58,21 +59,6 @@ class QuestionTrust:
     questions: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PairBias:
-    """How far the program shifts the difference a - b."""
-
-    a: str
-    b: str
-    bias: float
-    interval: tuple[float, float] | None
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
-        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
-
-
 @dataclass(frozen=True, repr=False)
 class Trust(Result):
     """An automatic assessor beside people."""
@@ -90,6 +76,8 @@ class Trust(Result):
     questions: QuestionTrust
     bias: Mapping[str, Bias]
     pairs: tuple[PairBias, ...]
+    uneven: Unevenness | None
+    significance: SignificanceAgreement | None
     by_length: Mapping[str, Bias]
     by_type: Mapping[str, Bias]
     left_out: Mapping[str, int]
@@ -136,22 +124,10 @@ class Trust(Result):
         width = f", differences of up to {largest:.3f}" if largest else ""
         return f"{order}: {swaps}{width}"
 
-    def caution(self) -> str | None:
-        """Which pair of runs it shifts most, where more pairs are shifted than chance alone would shift."""
-        clear = [pair for pair in self.pairs if pair.is_clear]
-        by_chance = (1 - LEVEL) * len(self.pairs)
-        if len(clear) <= by_chance:
-            return None
-        worst = clear[0]
-        favoured, other = (worst.a, worst.b) if worst.bias > 0 else (worst.b, worst.a)
-        return (
-            f"Its errors are uneven: it favours {favoured} over {other} by {abs(worst.bias):.3f}, and clearly shifts"
-            f" {len(clear):,} of {len(self.pairs):,} pairs of runs (chance alone: about {by_chance:.0f})."
-        )
-
     def answer(self) -> tuple[str, ...]:
-        """The answer in whole sentences, and the caution where there is one."""
-        return tuple(filter(None, (self.sentence(), self.caution())))
+        """The answer in whole sentences: labels and ranking, differences beyond chance, even or uneven errors."""
+        significance = () if self.significance is None else self.significance.sentences()
+        return (self.sentence(), *significance, *([] if self.uneven is None else [self.uneven.sentence()]))
 
     def tables(self) -> list[Table]:
         """Agreement, rankings, bias by run and by group, the alternative annotator test."""
@@ -228,6 +204,7 @@ class Trust(Result):
             rows.append([starred(tag, self.manual), people, program, bias.bias, interval, bias.questions])
         clear = [pair for pair in self.pairs if pair.is_clear][:PAIRS_SHOWN]
         notes = ["The same bias for all runs changes no ranking; an uneven one does."]
+        notes += ["Intervals: of single runs; those of pairs are corrected for all pairs."] if clear else []
         notes += [f"{p.a} − {p.b}: shifted by {p.bias:+.3f} ({_interval_text(p.interval, '+')})." for p in clear]
         notes += [MANUAL_RUN] if self.manual.intersection(self.runs.scores) else []
         return table(f"Bias: {self.assessor} − {self.against}", columns, rows, notes)
