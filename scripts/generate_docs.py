@@ -195,19 +195,28 @@ def presets() -> str:
 
 def promises() -> str:
     """What is promised and what was observed: one row per promise and population, its numbers of questions in order."""
-    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in json.loads(OBSERVED.read_text(encoding="utf-8")):
         promised = f"{row['kind']} {row['rate']:g}"
-        rows.setdefault((row["promise"], promised, row["population"]), []).append(row)
+        rows.setdefault((row["says"], row["promise"], promised, row["population"]), []).append(row)
     shown = []
-    for (promise, promised, population), cases in rows.items():
+    for what, cases in rows.items():
         sizes = ", ".join(f"{case['questions']:,}" for case in cases)
         shares = ", ".join(DASH if case["now"] is None else f"{case['now']:.3f}" for case in cases)
         errors = [case["error"] for case in cases if case["now"] is not None]
         numbers = sorted({case["repetitions"] for case in cases})
         every = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        shown.append((promise, promised, population, sizes, shares, f"{max(errors, default=0):.3f}", every))
-    headers = ("what is said", "promised", "population", "questions", "observed", "± by chance", "evaluations")
+        shown.append((*what, sizes, shares, f"{max(errors, default=0):.3f}", every))
+    headers = (
+        "what you read",
+        "what is counted",
+        "promised",
+        "population",
+        "questions",
+        "observed",
+        "± by chance",
+        "evaluations",
+    )
     return _rows(headers, shown)
 
 

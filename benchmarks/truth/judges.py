@@ -62,6 +62,15 @@ def somebody_is_out_of_line(judged: Judged, _: Generator) -> bool:
     return bool(qassay.people(judged.open(), resamples=0)[0].out_of_line)
 
 
+# ---- a program ------------------------------------------------------------------------------------------------------
+
+
+def favours_somebody(judged: Judged, _: Generator) -> bool | None:
+    """Is a program that errs alike for all systems said to favour one?"""
+    uneven = qassay.trust(judged.open(), assessor=PROGRAM, against="first", resamples=0).uneven
+    return None if uneven is None else uneven.shifted > 0
+
+
 # ---- scores ---------------------------------------------------------------------------------------------------------
 
 
@@ -191,6 +200,15 @@ JUDGES: tuple[Promise, ...] = (
             for case in cases(TWICE[systems], {60: low, 200: low})
         ),
         share=0.5,
+    ),
+    Promise(
+        "trust: a program that errs alike is said to favour somebody",
+        "its errors are uneven: it favours X over Y",
+        "at most",
+        0.05,
+        favours_somebody,
+        (*cases(EVEN[3], {60: 0.04, 200: 0.04}), *cases(EVEN[8], {60: 0.04, 200: 0.04})),
+        share=0.3,
     ),
     Promise(
         "corrected: the interval contains the difference, all labels given",
