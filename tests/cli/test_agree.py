@@ -158,7 +158,7 @@ def test_nugget_support_and_citations(tmp_path: Path, capsys: pytest.CaptureFixt
         rows += [{"question": "q", "run": "r", "sentence": 0, "doc": "D", "support": labels[1]}]
         write(folder / "judgments" / f"{name}.jsonl", rows)
     document = run_json(capsys, str(folder))
-    assert document["about"] == "nugget support"
+    assert document["about"] == "support judgments"
     assert document["items"] == 4
     assert document["patterns"] == {"none/partial": 1, "partial/full": 1}
     assert document["krippendorff_alpha_ordinal"] > document["krippendorff_alpha"]

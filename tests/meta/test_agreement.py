@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from qassay.errors import UsageError
 from qassay.meta.agreement import Agreement, agreement, scheme_of
@@ -162,14 +163,22 @@ def test_a_two_way_set_leaves_the_statistics_of_the_others_alone() -> None:
     assert [pair.agreement is None for pair in beside.pairs] == [False, True, True]
 
 
-def test_two_annotators_of_real_answers(data: Callable[[str], Path]) -> None:
+def test_two_annotators_of_real_answers(data: Callable[[str], Path], truth: dict[str, Any]) -> None:
     # Counted in the file: both annotators judged 1483 answers and differ on 195.
     with data("nq301/NQ301_human.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [(row["annotator1"], row["annotator2"]) for row in csv.DictReader(file, delimiter="\t")]
-    both = [row for row in rows if all(row)]
-    result = agreement(columns(both, ["annotator1", "annotator2"]))
+        read = [(row["id"], row["annotator1"], row["annotator2"]) for row in csv.DictReader(file, delimiter="\t")]
+    rows = [row for row in read if all(row)]
+    both = [row[1:] for row in rows]
+    labels = columns(both, ["annotator1", "annotator2"])
+    result = agreement(labels, questions=[row[0] for row in rows], resamples=20_000)
     assert (result.items, result.disagreements) == (1483, 195)
     assert result.pairs[0].cohen_kappa == pytest.approx(plain_cohen(both), abs=1e-12)
+    known = truth["agree nq301, annotators 1 and 2, questions drawn"]
+    assert (result.items, result.questions) == (known["items"], known["questions"])
+    assert (result.raw, result.pairs[0].cohen_kappa) == pytest.approx((known["agreement"], known["kappa"]), abs=1e-6)
+    assert result.intervals["raw"] == pytest.approx(known["agreement_interval"], abs=0.003)
+    assert result.pairs[0].intervals["cohen_kappa"] == pytest.approx(known["kappa_interval"], abs=0.003)
+    assert "Intervals: 95%, questions drawn again with all their answers." in result.table().notes
     assert result.fold == {}
     assert result.folded == result.raw
 
@@ -197,8 +206,9 @@ def test_every_statistic_is_that_of_its_definition(rows: list[tuple[str, str, st
 @given(ROWS, st.permutations(range(3)))
 @settings(max_examples=30)
 def test_the_order_of_items_and_sets_changes_nothing(rows: list[tuple[str, str, str]], order: list[int]) -> None:
-    agreed = agreement(columns(rows, ["a", "b", "c"]), resamples=50)
-    backwards = agreement(columns(rows[::-1], ["a", "b", "c"]), resamples=50)
+    questions = [str(place // 2) for place in range(len(rows))]
+    agreed = agreement(columns(rows, ["a", "b", "c"]), questions=questions, resamples=50)
+    backwards = agreement(columns(rows[::-1], ["a", "b", "c"]), questions=questions[::-1], resamples=50)
     assert backwards == agreed
     turned = agreement(columns([[row[i] for i in order] for row in rows], ["a", "b", "c"]), resamples=0)
     assert turned.patterns == agreed.patterns
@@ -223,15 +233,70 @@ def test_coefficients_of_small_tables() -> None:
     assert np.isnan(cohen_kappa(np.array([[7.0, 0.0], [0.0, 0.0]])))
 
 
-def test_the_bootstrap_is_that_of_drawing_items_one_by_one() -> None:
-    rows = entailment_rows()
-    result = agreement(columns(rows, ["judge1", "judge2"]), resamples=4000)
-    rng = np.random.default_rng(1)
-    drawn = [plain_cohen([rows[i] for i in rng.integers(0, len(rows), len(rows))]) for _ in range(1500)]
-    expected = np.quantile(np.array(drawn, dtype=float), [0.025, 0.975])
-    assert result.pairs[0].intervals["cohen_kappa"] == pytest.approx(tuple(expected), abs=0.006)
-    error = 1.96 * math.sqrt(0.83 * 0.17 / 800)
-    assert result.intervals["raw"] == pytest.approx((0.83 - error, 0.83 + error), abs=0.004)
+def clustered(questions: int, each: int, seed: int) -> list[tuple[str, str, str]]:
+    """Question and the labels of two people: each misreads one question in six, and then all answers to it."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for question in range(questions):
+        slips = np.where(rng.random(2) < 1 / 6, 0.6, 0.05)
+        for right in rng.random(each) < 0.5:
+            first, second = (bool(right) != slip for slip in rng.random(2) < slips)
+            rows.append((f"q{question}", "R" if first else "W", "R" if second else "W"))
+    return rows
+
+
+def of_questions(rows: Sequence[tuple[str, str, str]], *, seed: int = 0, resamples: int = 1000) -> Agreement:
+    labels = columns([row[1:] for row in rows], ["a", "b"])
+    return agreement(labels, questions=[row[0] for row in rows], seed=seed, resamples=resamples)
+
+
+def test_the_intervals_are_those_of_scipy_with_questions_drawn_one_by_one() -> None:
+    rows = clustered(120, 8, 4)
+    result = of_questions(rows, resamples=4000)
+    by_question = [[row[1:] for row in rows if row[0] == f"q{question}"] for question in range(120)]
+    for name, formula in (
+        ("agreement", lambda drawn: sum(a == b for a, b in drawn) / len(drawn)),
+        ("cohen_kappa", plain_cohen),
+    ):
+
+        def statistic(places: Any, formula: Any = formula) -> float:
+            return float(formula([row for place in places for row in by_question[place]]))
+
+        theirs = stats.bootstrap((np.arange(120),), statistic, vectorized=False, n_resamples=1500, rng=3)
+        expected = theirs.confidence_interval
+        assert result.pairs[0].intervals[name] == pytest.approx((expected.low, expected.high), abs=0.012)
+
+
+def test_questions_with_one_item_each_are_items() -> None:
+    labels = columns(entailment_rows(), ["a", "b"])
+    assert agreement(labels, questions=[f"q{place}" for place in range(800)]) == agreement(labels)
+
+
+def test_fewer_than_ten_questions_show_no_interval() -> None:
+    result = of_questions(clustered(9, 40, 1))
+    assert not any(result.intervals.values())
+    assert not any(result.pairs[0].intervals.values())
+    assert "9 questions are too few to show how agreement varies between questions." in result.notes
+    assert result.questions == 9
+    assert any(of_questions(clustered(10, 40, 1)).intervals.values())
+    assert (
+        "1 question is too few to show how agreement varies between questions."
+        in of_questions(clustered(1, 40, 1)).notes
+    )
+
+
+@pytest.mark.slow
+def test_intervals_contain_the_agreement_of_new_questions() -> None:
+    """95% promised; drawing items gives .86 and .76 for 50 questions with 4 and 10 answers."""
+    true = of_questions(clustered(40_000, 10, 0), resamples=0)
+    for questions, each in ((50, 4), (50, 10)):
+        covered = []
+        for seed in range(400):
+            pair = of_questions(clustered(questions, each, seed + 1), resamples=400, seed=seed).pairs[0]
+            for name, value in (("agreement", true.raw), ("cohen_kappa", true.pairs[0].cohen_kappa)):
+                low, high = pair.intervals[name] or (math.nan, math.nan)
+                covered.append(low <= (value or 0) <= high)
+        assert 0.91 <= np.mean(covered) <= 0.98
 
 
 def test_the_seed_decides_the_intervals() -> None:
@@ -255,7 +320,7 @@ def test_full_agreement_has_no_interval_of_no_width() -> None:
     result = agreement({"a": labels, "b": labels})
     assert result.raw == result.krippendorff_alpha == 1.0
     assert not any(result.intervals.values())
-    assert "No interval for full agreement: these items do not show how often it is otherwise." in result.notes
+    assert "No interval for full agreement: these questions do not show how often it is otherwise." in result.notes
     assert "1.000 to 1.000" not in str(result.table())
     # X and W differ, but not after folding X into W: full agreement there.
     folded = agreement({"a": ["X", "R", "W"] * 10, "b": ["W", "R", "W"] * 10})

@@ -150,18 +150,20 @@ def test_the_alternative_annotator_test_on_simulated_people() -> None:
     assert passing[0.3] <= 0.05
 
 
-def test_the_alternative_annotator_test_against_its_definition() -> None:
+@pytest.mark.parametrize("each", [1, 5])
+def test_the_alternative_annotator_test_against_its_definition(each: int) -> None:
     """A plain loop over people and items, with scipy's t test and statsmodels' formula of Benjamini and Yekutieli."""
     rng = np.random.default_rng(7)
     program, people = simulated(rng, 0.15)
+    questions = [f"q{item // each}" for item in range(100)]
     for labels in people.values():
         for item in rng.choice(100, 20, replace=False):
             labels[item] = None  # type: ignore[call-overload]
-    outcome = alternative_annotator(program, people)
+    outcome = alternative_annotator(program, people, questions=questions)
     assert outcome is not None
     p_values = {}
     for row in outcome.people:
-        wins, differences = [], []
+        wins, differences, asked = [], [], []
         for item in range(100):
             others = [
                 labels[item] for name, labels in people.items() if name != row.person and labels[item] is not None
@@ -173,8 +175,18 @@ def test_the_alternative_annotator_test_against_its_definition() -> None:
             of_person = sum(label == own for label in others) / len(others)
             wins.append(of_program >= of_person)
             differences.append((of_person >= of_program) - (of_program >= of_person))
+            asked.append(questions[item])
         assert (row.items, row.advantage) == (len(wins), pytest.approx(statistics.mean(wins)))
-        p_values[row.person] = stats.ttest_1samp(differences, 0.2, alternative="less").pvalue
+        if each == 1:
+            p_values[row.person] = stats.ttest_1samp(differences, 0.2, alternative="less").pvalue
+        else:
+            mean, count = statistics.mean(differences), len(set(asked))
+            left = [
+                sum(d - mean for d, q in zip(differences, asked, strict=True) if q == question) ** 2
+                for question in set(asked)
+            ]
+            error = math.sqrt(count / (count - 1) * sum(left)) / len(differences)
+            p_values[row.person] = stats.t.cdf((mean - 0.2) / error, count - 1)
         assert row.p["experts"] == pytest.approx(p_values[row.person])
     adjusted = stats.false_discovery_control(list(p_values.values()), method="by")
     assert outcome.winning_rate["experts"] == pytest.approx(np.mean(adjusted <= 0.05))
@@ -202,6 +214,25 @@ def test_two_people_give_no_verdict_and_few_items_nothing() -> None:
     assert outcome is not None
     assert outcome.passes is None
     assert alternative_annotator(program[:20], {name: labels[:20] for name, labels in people.items()}) is None
+    # Fourteen questions do not show how questions differ, with any number of answers.
+    assert alternative_annotator(program, people, questions=[str(item % 14) for item in range(100)]) is None
+    assert alternative_annotator(program, people, questions=[str(item % 15) for item in range(100)]) is not None
+
+
+@pytest.mark.slow
+def test_a_judge_at_the_border_passes_in_one_case_of_twenty() -> None:
+    """Everybody misreads whole questions; the judge loses to each person by just epsilon."""
+    rng = np.random.default_rng(8)
+    passed = []
+    for _ in range(400):
+        truth = rng.integers(0, 2, (30, 10))
+        people = {name: [str(label) for label in truth.ravel()] for name in PEOPLE}
+        # People agree throughout, so that the judge loses where it misreads: on a fifth of the questions.
+        program = [str(label) for label in (truth ^ (rng.random((30, 1)) < 0.2)).ravel()]
+        outcome = alternative_annotator(program, people, questions=[str(item // 10) for item in range(300)])
+        assert outcome is not None
+        passed.append(bool(outcome.passes and outcome.passes["experts"]))
+    assert np.mean(passed) <= 0.09
 
 
 def test_graded_labels_are_compared_by_their_distance() -> None:

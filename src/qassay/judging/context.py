@@ -24,7 +24,7 @@ class ContextSupport(Kind):
     nouns = ("judgment of support by contexts", "judgments of support by contexts")
     counted = "answers, for support by their contexts"
     shown = counted
-    compared = "support by contexts"
+    compared = "context judgments"
     screen = "contexts"
     title = "Support by the contexts"
     identity = ("question", "run")

@@ -138,7 +138,7 @@ class Kind(ABC):
     nouns: ClassVar[tuple[str, str]]
     counted: ClassVar[str] = ""
     shown: ClassVar[str] = ""
-    # What people compare when they ask how far assessors agree; empty where labels are not compared.
+    # What people compare when they ask how far assessors agree, a plural; empty where labels are not compared.
     compared: ClassVar[str] = ""
     screen: ClassVar[str] = ""
     title: ClassVar[str] = ""

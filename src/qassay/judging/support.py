@@ -34,7 +34,7 @@ class NuggetSupport(Kind):
     nouns = ("judgment of nugget support", "judgments of nugget support")
     counted = "nuggets of each answer"
     shown = "answers, for nuggets"
-    compared = "nugget support"
+    compared = "support judgments"
     screen = "support"
     title = "Nugget support"
     identity = ("question", "run", "nugget")

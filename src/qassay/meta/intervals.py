@@ -153,14 +153,14 @@ def _with_repeats(matrix: ScoreMatrix, level: float) -> Iterator[tuple[int, tupl
             yield run, (max(score - margin, low), min(score + margin, high), REPEATED)
 
 
-def wilson(successes: float, total: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval for a proportion (Wilson 1927).
+def wilson(successes: float, total: float, *, level: float = 0.95, line: float | None = None) -> tuple[float, float]:
+    """Wilson's interval for a proportion (Wilson 1927); `line` stands in for the normal quantile z of the level.
 
     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n); undefined for n = 0.
     """
     if not 0 <= successes <= total or total == 0:
         raise UsageError(f"{successes} of {total} is not a proportion")
-    z = ndtri((1 + level) / 2)
+    z = ndtri((1 + level) / 2) if line is None else line
     share = successes / total
     centre = share + z * z / (2 * total)
     spread = z * float(np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2))

@@ -15,7 +15,14 @@ import polars as pl
 
 from qassay.arrays import Floats
 from qassay.errors import InputError, Problem, UsageError
-from qassay.meta.agreement.coefficients import Interval, bootstrap_intervals, coincidences, estimate, krippendorff_alpha
+from qassay.meta.agreement.coefficients import (
+    Interval,
+    Questions,
+    bootstrap_intervals,
+    coincidences,
+    estimate,
+    krippendorff_alpha,
+)
 from qassay.results import UNREPORTED, Figured
 from qassay.tables import DASH, MANUAL_RUN, Cell, Column, Table, starred, table
 
@@ -159,7 +166,7 @@ def _scale(rated: pl.DataFrame, scale: str, *, seed: int, resamples: int) -> Sca
         judge_ranks.setdefault(judge, {})[run] = mean
     counts = {(run, value): n for run, value, n in rated.group_by("run", "value").len().iter_rows()}
     runs = tuple(means["run"])
-    alphas, intervals = _agreement(rated, scale, seed=seed, resamples=resamples)
+    alphas, intervals, too_few = _agreement(rated, scale, seed=seed, resamples=resamples)
     return ScaleRatings(
         scale=scale,
         judges=tuple(judge_ranks),
@@ -173,32 +180,36 @@ def _scale(rated: pl.DataFrame, scale: str, *, seed: int, resamples: int) -> Sca
         krippendorff_alpha_ordinal=alphas[ALPHAS[0]],
         krippendorff_alpha_interval=alphas[ALPHAS[1]],
         intervals={name: interval for name, interval in intervals.items() if alphas[name] is not None},
-        notes=tuple(_notes(rated, len(judge_ranks), len(runs), resamples, undefined=alphas[ALPHAS[1]] is None)),
+        notes=tuple(
+            _notes(rated, len(judge_ranks), len(runs), resamples, too_few, undefined=alphas[ALPHAS[1]] is None)
+        ),
     )
 
 
 def _agreement(
     rated: pl.DataFrame, scale: str, *, seed: int, resamples: int
-) -> tuple[dict[str, float | None], dict[str, Interval | None]]:
-    """Krippendorff's alpha over the responses, ordinal and interval; responses rated alike are one kind of item."""
+) -> tuple[dict[str, float | None], dict[str, Interval | None], list[str]]:
+    """Krippendorff's alpha over the responses, ordinal and interval; where it has no interval, why."""
     values = SCALES[scale]
     per_value = [(pl.col("value") == value).sum().alias(str(value)) for value in values]
-    shapes = rated.group_by("question", "run").agg(per_value).select(map(str, values))
-    kinds = shapes.group_by(pl.all()).len("items").sort(pl.all())
-    table_of_each = coincidences(kinds.select(map(str, values)).to_numpy().astype(np.float64))
-    flat = table_of_each.reshape(len(kinds), len(values) ** 2)
+    shapes = rated.group_by("question", "run", maintain_order=True).agg(per_value)
+    each = coincidences(shapes.select(map(str, values)).to_numpy().astype(np.float64))
     scale_values = np.array(values, dtype=np.float64)
 
-    def statistics(weights: Floats) -> dict[str, Floats]:
-        tables = (weights @ flat).reshape(len(weights), len(values), len(values))
+    def statistics(sums: Floats) -> dict[str, Floats]:
+        tables = sums.reshape(len(sums), len(values), len(values))
         ordinal = krippendorff_alpha(tables, "ordinal")
         return dict(zip(ALPHAS, (ordinal, krippendorff_alpha(tables, "interval", scale_values)), strict=True))
 
-    items = kinds["items"].to_numpy().astype(np.float64)
-    return estimate(items, statistics), bootstrap_intervals(items, statistics, seed=seed, resamples=resamples)
+    numbered = shapes["question"].rank("dense").to_numpy().astype(np.int64)
+    questions = Questions.of(numbered, np.arange(len(shapes)), each.reshape(len(shapes), len(values) ** 2))
+    intervals = bootstrap_intervals(questions, statistics, seed=seed, resamples=resamples)
+    return estimate(questions, statistics), intervals, questions.too_few()
 
 
-def _notes(rated: pl.DataFrame, judges: int, runs: int, resamples: int, *, undefined: bool) -> list[str]:
+def _notes(
+    rated: pl.DataFrame, judges: int, runs: int, resamples: int, too_few: list[str], *, undefined: bool
+) -> list[str]:
     notes = []
     questions = rated["question"].n_unique()
     lacking = judges * runs * questions - len(rated)
@@ -208,6 +219,8 @@ def _notes(rated: pl.DataFrame, judges: int, runs: int, resamples: int, *, undef
         notes.append("Agreement is undefined: no response has two ratings, or all ratings are the same.")
     elif judges > 1 and not resamples:
         notes.append("No intervals: none were asked for (0 resamples).")
+    elif judges > 1:
+        notes += too_few
     return notes
 
 

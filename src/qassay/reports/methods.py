@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qassay.display import called, listed
+from qassay.meta.agreement.coefficients import DRAWN_AGAIN
 from qassay.meta.intervals import WAYS
 from qassay.tables import at_least, counted, p_equals, plural
 
@@ -135,8 +136,7 @@ def _agreement(material: Material) -> str:
     kinds = [kind for kind in material.agreement if kind.raw is not None]
     if not kinds:
         return ""
-    resamples = kinds[0].resamples
-    drawn = f" Intervals: bootstrap over items, {resamples:,} resamples." if resamples else ""
+    drawn = f" {DRAWN_AGAIN}" if kinds[0].resamples else ""
     return (
         f"Agreement: items that all of {listed(kinds[0].sets)} judged; chance-corrected coefficients beside it.{drawn}"
     )

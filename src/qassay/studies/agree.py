@@ -120,13 +120,20 @@ def agreement(
     """
     need_evaluation(evaluation, "agreement")
     names = list(dict.fromkeys(sets)) if sets is not None else _assessors(evaluation)
+    evaluation = evaluation.with_judgments(map(evaluation.judgment_set, names))
     results = []
     for labels in compared_labels(evaluation, names, chosen=sets is not None):
         folded = [name for name in labels.sets if name in evaluation.two_way_sets]
         # A task's own labels are in its order, which the labels alone do not show.
         order = evaluation.task.labels if evaluation.task.values and labels.about == "items" else None
         result = compare_labels(
-            labels.sets, order=order, two_way=folded, seed=seed, resamples=resamples, progress=progress
+            labels.sets,
+            questions=labels.questions,
+            order=order,
+            two_way=folded,
+            seed=seed,
+            resamples=resamples,
+            progress=progress,
         )
         results.append(replace(result, about=labels.about, notes=(*result.notes, *labels.notes)))
     lists = nugget_lists(evaluation, names)
@@ -227,7 +234,8 @@ def _assessors(evaluation: Evaluation) -> list[str]:
     names = [name for name in evaluation.human_sets if name not in SETTLED_SETS]
     if len(names) < 2:
         sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there are none"
-        message = f"agreement takes the judgment sets of two assessors or more ({sets}); name any two with --sets"
+        way = "name any two with --sets" if len(evaluation.sets) > 1 else "import those of another, or let people judge"
+        message = f"agreement takes the judgment sets of two assessors or more ({sets}); {way}"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     return names
 
@@ -237,6 +245,7 @@ class Labels:
     """The judgments of the sets on what all of them judged; `about` names the kind of judgment."""
 
     about: str
+    questions: pl.Series
     sets: Mapping[str, pl.Series]
     notes: tuple[str, ...] = ()
 
@@ -286,4 +295,4 @@ def _side_by_side(about: str, labels: pl.DataFrame, names: Sequence[str], *, cho
     partly = labels.filter(~pl.all_horizontal(pl.col(names).is_null())).height - complete.height
     if partly:
         notes.append(f"Judged by some of the sets only, and not compared: {partly:,} {about}.")
-    return Labels(about, {name: complete[name] for name in names}, tuple(notes))
+    return Labels(about, complete["question"], {name: complete[name] for name in names}, tuple(notes))

@@ -92,6 +92,7 @@ def people(
     """
     need_evaluation(evaluation, "people")
     names = list(sets) if sets is not None else list(evaluation.assessor_sets)
+    evaluation = evaluation.with_judgments(map(evaluation.judgment_set, names))
     tables = _labels(evaluation, names)
     if not tables:
         listed = f" ({', '.join(names)})" if names else ""

@@ -189,11 +189,13 @@ def _alternative(
         return None
     judged = {assessor: program} | {name: evaluation.judgment_set(name) for name in names}
     sides: dict[str, list[str | None]] = {name: [] for name in judged}
+    questions: list[str] = []
     for _, labels in label_tables(evaluation, judged):
+        questions += list(labels["question"])
         for name, side in sides.items():
             side += list(labels[name]) if name in labels.columns else [None] * labels.height
     by_assessor = sides.pop(assessor)
-    return alternative_annotator(by_assessor, sides)
+    return alternative_annotator(by_assessor, sides, questions=questions)
 
 
 def _learned(evaluation: Evaluation, assessor: str) -> list[str]:

@@ -6,9 +6,10 @@ Labels fold: factoid and list items are judged W, R, U or X and fold into right 
 UNKNOWN or NO and fold into entailed or not; nugget and citation support folds as the strict measures do; a nugget
 matches or not.
 
-coefficients    Cohen's and Fleiss' kappa, Scott's pi, Krippendorff's alpha; intervals over items
+coefficients    Cohen's and Fleiss' kappa, Scott's pi, Krippendorff's alpha; intervals over questions
 result          Agreement -> tables and JSON
-people          every person beside the others: who is out of line, and on what
+people          every person beside the others
+dealing         who is out of line: by chance, had others of the same people judged
 nugget_lists    the nugget lists of two assessors side by side
 """
 
@@ -27,9 +28,9 @@ from qassay.errors import UsageError, unknown
 from qassay.meta.agreement.coefficients import (
     Interval,
     Progress,
+    Questions,
     bootstrap_intervals,
     cohen_kappa,
-    coincidences,
     estimate,
     fleiss_kappa,
     krippendorff_alpha,
@@ -75,6 +76,7 @@ def scheme_of(labels: Iterable[str]) -> Scheme:
 def agreement(
     labels: Mapping[str, Sequence[str] | pl.Series],
     *,
+    questions: Sequence[str] | pl.Series | None = None,
     fold: Mapping[str, str] | None = None,
     order: Sequence[str] | None = None,
     two_way: Collection[str] = (),
@@ -84,18 +86,20 @@ def agreement(
 ) -> Agreement:
     """Compare judgment sets on the items that all of them judged.
 
-    `labels[name][i]` is the label that set `name` gives to item i. The order of the labels, how they fold and which
+    `labels[name][i]` is the label that set `name` gives to item i, an answer to questions[i] (every item is a question
+    of its own where these are not given). The order of the labels, how they fold and which
     one means wrong follow from the labels, unless said. Sets named in `two_way` know only whether a pair is
     entailed: they enter `folded` and the pairs, folded, and nothing else; where that leaves fewer than two sets,
     all is compared after folding and `raw` is None. Chance-corrected coefficients are None where all labels are the
-    same. Intervals: BCa bootstrap over items. [EVAL02] table 2, [RTE08] tables 2 and 3.
+    same. Intervals: BCa bootstrap over questions. [EVAL02] table 2, [RTE08] tables 2 and 3.
     """
     scheme = _scheme(labels, fold, order)
-    kinds = _combine(labels, scheme)
+    kinds, of_item = _combine(labels, scheme)
     view = _view(kinds, two_way)
-    statistics = _Statistics(kinds, view, scheme.ordinal)
-    values = estimate(kinds.counts, statistics)
-    intervals = bootstrap_intervals(kinds.counts, statistics, seed=seed, resamples=resamples, progress=progress)
+    statistics = _Statistics(kinds, view, scheme)
+    drawn = Questions.of(_numbered(questions, len(of_item)), of_item, statistics.cells)
+    values = estimate(drawn, statistics)
+    intervals = bootstrap_intervals(drawn, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
     disagreements = sum(patterns.values())
     label_counts = {}
@@ -105,7 +109,8 @@ def agreement(
     wrong = None if scheme.wrong is None else scheme.order.index(scheme.wrong)
     return Agreement(
         sets=kinds.sets,
-        items=int(kinds.counts.sum()),
+        items=len(of_item),
+        questions=len(drawn),
         disagreements=disagreements,
         not_all_wrong=None if wrong is None else int(kinds.counts[(view.codes != wrong).any(axis=1)].sum()),
         patterns=patterns,
@@ -117,7 +122,7 @@ def agreement(
         pairs=tuple(_pair(kinds, number, scheme, values, intervals) for number in range(len(_pairs(kinds)))),
         resamples=resamples,
         seed=seed,
-        notes=tuple(_notes(kinds, view, disagreements, values, intervals, resamples)),
+        notes=tuple(_notes(kinds, view, drawn, disagreements, values, intervals, resamples)),
         order=scheme.order,
         wrong=scheme.wrong,
     )
@@ -145,38 +150,43 @@ class _View:
 
 
 class _Statistics:
-    """Every statistic from `weights[resample, kind]`: all of them are functions of weighted sums over the kinds."""
+    """Every statistic from sums over items: of those with one label, before and after folding, and of pairs of labels.
 
-    def __init__(self, kinds: _Kinds, view: _View, ordinal: bool) -> None:
-        size = kinds.labels
-        self.size, self.ordinal, self.two_sets = size, ordinal, view.codes.shape[1] == 2
-        self.unanimous = None if view.folded_only else _unanimous(view.codes)
-        self.folded = _unanimous(kinds.folded)
-        counts = (view.codes[:, :, None] == np.arange(size)).sum(axis=1).astype(np.float64)
-        self.coincidences = coincidences(counts).reshape(len(counts), size * size)
-        self.joints: dict[str, Floats] = {}
-        for number, (a, b) in enumerate(_pairs(kinds)):
-            if (kinds.sets[a] in view.two_way) == (kinds.sets[b] in view.two_way):
-                self.joints[f"{number} agreement cohen_kappa"] = _joint(kinds.codes, a, b, size)
-            self.joints[f"{number} folded folded_kappa"] = _joint(kinds.folded, a, b, size)
+    `cells[kind]` is what one item of a kind adds to the sums. Each item pairs every two sets, so that the sums of the
+    pairs' tables are the coincidences of all.
+    """
 
-    def __call__(self, weights: Floats) -> dict[str, Floats]:
-        total = weights.sum(axis=1)
-        result = {"folded": _share(weights @ self.folded, total)}
-        if self.unanimous is not None:
-            result["raw"] = _share(weights @ self.unanimous, total)
-        table = (weights @ self.coincidences).reshape(len(weights), self.size, self.size)
+    def __init__(self, kinds: _Kinds, view: _View, scheme: Scheme) -> None:
+        self.size, self.ordinal, self.view = kinds.labels, scheme.ordinal, view
+        codes = {label: code for code, label in enumerate(scheme.order)}
+        self.fold = np.eye(self.size)[[codes[scheme.fold.get(label, label)] for label in scheme.order]]
+        named = list(itertools.combinations(kinds.sets, 2))
+        self.comparable = [(a in view.two_way) == (b in view.two_way) for a, b in named]
+        self.viewed = [{a, b} <= set(view.sets) for a, b in named]
+        tables = [_joint(kinds.codes, a, b, self.size) for a, b in _pairs(kinds)]
+        self.cells = np.column_stack([_unanimous(kinds.folded), _unanimous(view.codes), *tables])
+
+    def __call__(self, sums: Floats) -> dict[str, Floats]:
+        joints = sums[:, 2:].reshape(len(sums), len(self.viewed), self.size, self.size)
+        folded = self.fold.T @ joints @ self.fold
+        total = joints[:, 0].sum(axis=(-2, -1))
+        result = {"folded": _share(sums[:, 0], total)}
+        if not self.view.folded_only:
+            result["raw"] = _share(sums[:, 1], total)
+        seen = (folded if self.view.folded_only else joints)[:, self.viewed].sum(axis=1)
+        table = (seen + seen.swapaxes(-2, -1)) / (len(self.view.sets) - 1)
         result["fleiss_kappa"] = fleiss_kappa(table)
         result["krippendorff_alpha"] = krippendorff_alpha(table)
-        if self.two_sets:
+        if len(self.view.sets) == 2:
             result["scott_pi"] = result["fleiss_kappa"]
         if self.ordinal:
             result["krippendorff_alpha_ordinal"] = krippendorff_alpha(table, "ordinal")
-        for names, cells in self.joints.items():
-            number, share, kappa = names.split()
-            joint = (weights @ cells).reshape(len(weights), self.size, self.size)
-            result[f"{number} {share}"] = _share(np.trace(joint, axis1=1, axis2=2), total)
-            result[f"{number} {kappa}"] = cohen_kappa(joint)
+        for number, comparable in enumerate(self.comparable):
+            compared = [("folded", "folded_kappa", folded[:, number])]
+            compared += [("agreement", "cohen_kappa", joints[:, number])] if comparable else []
+            for share, kappa, joint in compared:
+                result[f"{number} {share}"] = _share(np.trace(joint, axis1=1, axis2=2), total)
+                result[f"{number} {kappa}"] = cohen_kappa(joint)
         return result
 
 
@@ -197,8 +207,17 @@ def _scheme(
     return replace(scheme, fold={label: into for label, into in fold.items() if label in scheme.order})
 
 
-def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> _Kinds:
-    """Count the distinct combinations, in the order of the labels."""
+def _numbered(questions: Sequence[str] | pl.Series | None, items: int) -> Integers:
+    """The question of each item as a number."""
+    if questions is None:
+        return np.arange(items, dtype=np.int64)
+    if len(questions) != items:
+        raise UsageError(f"{len(questions)} questions for {items} items; give the question of each item")
+    return pl.Series(questions, dtype=pl.String).rank("dense").to_numpy().astype(np.int64)
+
+
+def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> tuple[_Kinds, Integers]:
+    """The distinct combinations, counted, in the order of the labels; and which of them each item has."""
     frame = _side_by_side(labels, scheme)
     codes = {label: code for code, label in enumerate(scheme.order)}
     into = np.array([codes[scheme.fold.get(label, label)] for label in scheme.order], dtype=np.int64)
@@ -206,7 +225,10 @@ def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) ->
     distinct = numbered.group_by(pl.all()).agg(pl.len().alias("\0items")).sort(frame.columns)
     rows = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
     folded = into[rows] if len(into) else rows
-    return _Kinds(tuple(labels), rows, folded, distinct["\0items"].to_numpy().astype(np.float64), len(scheme.order))
+    counts = distinct["\0items"].to_numpy().astype(np.float64)
+    of_item = numbered.join(distinct.with_row_index("\0kind"), on=frame.columns, how="left", maintain_order="left")
+    kinds = _Kinds(tuple(labels), rows, folded, counts, len(scheme.order))
+    return kinds, of_item["\0kind"].to_numpy().astype(np.int64)
 
 
 def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
@@ -273,14 +295,14 @@ def _pair(
 def _notes(
     kinds: _Kinds,
     view: _View,
+    questions: Questions,
     disagreements: int,
     values: Mapping[str, float | None],
     intervals: Mapping[str, Interval | None],
     resamples: int,
 ) -> list[str]:
     """The statistics that are undefined, and why."""
-    items = int(kinds.counts.sum())
-    if items == 0:
+    if not len(questions):
         return ["No item was judged by all of these sets: there is nothing to compare."]
     notes = []
     if view.folded_only:
@@ -292,20 +314,24 @@ def _notes(
         notes.append("All labels are the same: agreement beyond chance is undefined.")
     elif not resamples:
         notes.append("No intervals: none were asked for (0 resamples).")
+    elif few := questions.too_few():
+        notes += few
     else:
         none = [name for name in OVERALL if name in intervals and values.get(name) is not None and not intervals[name]]
         alike = [name for name in none if values["raw"] == 0.0 or values[name] == 1.0 or name in ("raw", "folded")]
         if alike:
             seen = "no" if values["raw"] == 0.0 else "full"
-            notes.append(f"No interval for {seen} agreement: these items do not show how often it is otherwise.")
+            notes.append(f"No interval for {seen} agreement: these questions do not show how often it is otherwise.")
         if len(none) > len(alike):
             notes.append("No interval where more than one resample in twenty is undefined: the labels vary too little.")
     pairs = [number for number in range(len(_pairs(kinds))) if f"{number} cohen_kappa" in values]
     if values["krippendorff_alpha"] is not None and any(values[f"{number} cohen_kappa"] is None for number in pairs):
         notes.append("Cohen's kappa is undefined where two sets give one and the same label throughout.")
     if disagreements == 0:
+        among, rate = len(questions), min(1, 3 / len(questions))
         notes.append(
-            f"No disagreement seen; among {items} items a true rate of up to {min(1, 3 / items):.1%} can stay unseen."
+            f"No disagreement seen; among {among:,} question{'s' * (among > 1)} a true rate of up to {rate:.1%} can "
+            "stay unseen."
         )
     return notes
 

@@ -1,4 +1,4 @@
-"""Chance-corrected agreement, each coefficient one formula over counts, and bootstrap intervals over items.
+"""Chance-corrected agreement, each coefficient one formula over counts, and bootstrap intervals over questions.
 
 Two tables are all that is needed. `joint[..., c, k]` counts the items that one assessor labels c and the other k.
 `coincidences[..., c, k]` counts the pairs of labels (c, k) given to one item by two different assessors, in both
@@ -6,8 +6,10 @@ orders, each item weighing 1/(its labels - 1): its sum is the number of labels t
 free, so that a thousand resamples are one call. Where a coefficient is undefined its value is NaN here, and None
 in every result.
 
-Items that look alike are interchangeable, so a resample of a hundred thousand items is one multinomial draw over the
-few dozen distinct combinations of labels, and all resamples are computed at once.
+Answers to one question are judged alike, for they are right or wrong for one reason: what is drawn again are questions,
+each with the counts of all its items. Questions with the same counts are interchangeable, so a resample of a hundred
+thousand questions with one item each is one multinomial draw over the few dozen distinct combinations of labels, and
+all resamples are computed at once.
 """
 
 from __future__ import annotations
@@ -15,16 +17,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from qassay.arrays import TIE, Floats, Integers, defined
 from qassay.meta.intervals import bca_limits
 
 Metric = Literal["nominal", "ordinal", "interval"]
 Interval: TypeAlias = tuple[float, float]
-# From `weights[resample, kind]` (how often each kind of item was drawn) to the values of every statistic.
+# From `sums[resample, cell]` (the counts of all questions that were drawn) to the values of every statistic.
 Statistics: TypeAlias = Callable[[Floats], Mapping[str, Floats]]
 # Called with (done, total).
 Progress: TypeAlias = Callable[[int, int], None]
@@ -32,6 +36,11 @@ Progress: TypeAlias = Callable[[int, int], None]
 LEVEL = 0.95
 # Draws kept in memory at a time; fixed, so that results do not depend on the machine.
 CHUNK = 2_000_000
+# Fewer questions than this do not show how agreement varies between them.
+LEAST_QUESTIONS = 10
+# Where this many questions share their counts on average, a multinomial draw is faster than one of each question.
+MULTINOMIAL = 15
+DRAWN_AGAIN = "Intervals: 95%, questions drawn again with all their answers."
 
 
 def coincidences(counts: Floats) -> Floats:
@@ -96,40 +105,82 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.where(small, np.nan, numerator / np.where(small, 1.0, denominator))
 
 
-def estimate(counts: Floats, statistics: Statistics) -> dict[str, float | None]:
-    """The statistics of the items as they are; None where undefined."""
-    return {name: defined(values[0]) for name, values in statistics(counts[None, :]).items()}
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What is drawn: the counts of each distinct question, `rows[question, cell]`, and how many questions have them."""
+
+    rows: Floats
+    numbers: Floats
+
+    @staticmethod
+    def of(questions: Integers, kinds: Integers, cells: Floats) -> Questions:
+        """The questions of items: item i is one of questions[i], and its counts are cells[kinds[i]]."""
+        items = pl.DataFrame({"question": questions, "kind": kinds}).sort("kind", "question")
+        each = items.group_by("question", maintain_order=True).agg("kind")
+        distinct = each.group_by("kind", maintain_order=True).len("number")
+        place = np.repeat(np.arange(len(distinct)), distinct["kind"].list.len().to_numpy())
+        kind = distinct["kind"].explode().to_numpy()
+        rows = np.zeros((len(distinct), cells.shape[1]))
+        for column in range(cells.shape[1]):
+            rows[:, column] = np.bincount(place, cells[kind, column], minlength=len(distinct))
+        return Questions(rows, distinct["number"].to_numpy().astype(np.float64))
+
+    def __len__(self) -> int:
+        return int(self.numbers.sum())
+
+    @property
+    def sums(self) -> Floats:
+        """The counts of all questions."""
+        return np.asarray(self.numbers @ self.rows)
+
+    def drawn(self, rng: np.random.Generator, times: int) -> Floats:
+        """The counts of as many questions as there are, drawn with replacement, in each of `times` resamples."""
+        total, distinct = len(self), len(self.numbers)
+        if distinct * MULTINOMIAL < total:
+            often = rng.multinomial(total, self.numbers / total, size=times).astype(np.float64)
+        else:
+            place = np.repeat(np.arange(distinct), self.numbers.astype(np.int64))
+            often = np.empty((times, distinct))
+            for resample in often:
+                resample[:] = np.bincount(place[rng.integers(total, size=total)], minlength=distinct)
+        return np.asarray(often @ self.rows)
+
+    def too_few(self) -> list[str]:
+        """That there are too few questions for intervals, where there are."""
+        total = len(self)
+        if not 0 < total < LEAST_QUESTIONS:
+            return []
+        questions = "1 question is" if total == 1 else f"{total} questions are"
+        return [f"{questions} too few to show how agreement varies between questions."]
+
+
+def estimate(questions: Questions, statistics: Statistics) -> dict[str, float | None]:
+    """The statistics of the questions as they are; None where undefined."""
+    return {name: defined(float(values[0])) for name, values in statistics(questions.sums[None, :]).items()}
 
 
 def bootstrap_intervals(
-    counts: Floats, statistics: Statistics, *, seed: int, resamples: int, progress: Progress | None = None
+    questions: Questions, statistics: Statistics, *, seed: int, resamples: int, progress: Progress | None = None
 ) -> dict[str, Interval | None]:
-    """Bias-corrected and accelerated intervals (95%) of every statistic, over items drawn with replacement.
+    """Bias-corrected and accelerated intervals (95%) of every statistic, over questions drawn with replacement.
 
-    `counts[kind]` says how many items there are of each kind. A resample in which a statistic is undefined does not
-    count for it; a statistic undefined in more than one resample of twenty, or of a single item, has no interval, and
-    none has one that is the same in all resamples: full agreement seen is not full agreement everywhere.
-    Plain percentiles are too narrow where items are few: with a hundred, they contain kappa in 92 to 94% of cases.
+    The jackknife leaves questions out. A resample in which a statistic is undefined does not count for it; a statistic
+    undefined in more than one resample of twenty has no interval, and none has one that is the same in all resamples:
+    full agreement seen is not full agreement everywhere. Fewer than ten questions give no intervals.
+    Plain percentiles are too narrow where questions are few: with a hundred, they contain kappa in 92 to 94% of cases.
     """
-    total = int(counts.sum())
-    if resamples == 0 or total == 0:
-        return dict.fromkeys(statistics(counts[None, :]))
+    sums = questions.sums[None, :]
+    measured = statistics(sums)
+    if resamples == 0 or len(questions) < LEAST_QUESTIONS:
+        return dict.fromkeys(measured)
     rng = np.random.default_rng(seed)
-    chances = counts / counts.sum()
-    step = max(1, CHUNK // len(counts))
-    present = np.flatnonzero(counts)
-    draws = (
-        rng.multinomial(total, chances, size=min(step, resamples - start)).astype(np.float64)
-        for start in range(0, resamples, step)
-    )
-    left = (_without(counts, present[start : start + step]) for start in range(0, len(present), step))
-    tick = ticks(math.ceil(resamples / step) + math.ceil(len(present) / step), progress)
-    measured, drawn, without = (
-        statistics(counts[None, :]),
-        _each(draws, statistics, tick),
-        _each(left, statistics, tick),
-    )
-    times = counts[present].astype(np.int64)
+    step = max(1, CHUNK // max(len(questions), sums.size))
+    draws = (questions.drawn(rng, min(step, resamples - start)) for start in range(0, resamples, step))
+    few = max(1, CHUNK // sums.size)
+    left = (sums - questions.rows[start : start + few] for start in range(0, len(questions.rows), few))
+    tick = ticks(math.ceil(resamples / step) + math.ceil(len(questions.rows) / few), progress)
+    drawn, without = _each(draws, statistics, tick), _each(left, statistics, tick)
+    times = questions.numbers.astype(np.int64)
     return {
         name: _interval(float(measured[name][0]), values, np.repeat(without[name], times))
         for name, values in drawn.items()
@@ -139,18 +190,11 @@ def bootstrap_intervals(
 def _each(pieces: Iterable[Floats], statistics: Statistics, tick: Callable[[], None]) -> dict[str, Floats]:
     """Every statistic for all rows of all pieces."""
     parts_of: dict[str, list[Floats]] = {}
-    for weights in pieces:
-        for name, values in statistics(weights).items():
+    for sums in pieces:
+        for name, values in statistics(sums).items():
             parts_of.setdefault(name, []).append(values)
         tick()
     return {name: np.concatenate(parts) for name, parts in parts_of.items()}
-
-
-def _without(counts: Floats, kinds: Integers) -> Floats:
-    """The counts minus one item of each of these kinds in turn: items of one kind are interchangeable."""
-    rows = np.repeat(counts[None, :], len(kinds), axis=0)
-    rows[np.arange(len(kinds)), kinds] -= 1
-    return rows
 
 
 def ticks(total: int, progress: Progress | None) -> Callable[[], None]:
@@ -164,7 +208,7 @@ def _interval(value: float, drawn: Floats, left_out: Floats) -> Interval | None:
     if len(known) < LEVEL * len(drawn) or not np.isfinite(value):
         return None
     jackknife = left_out[np.isfinite(left_out)]
-    # One item, and items that all agree, say nothing of how others would fall.
+    # Questions that all agree say nothing of how others would fall.
     if len(jackknife) < 2 or float(np.ptp(known)) <= TIE:
         return None
     low, high = bca_limits(np.array([value]), known[:, None], jackknife[:, None], level=LEVEL)

@@ -3,13 +3,14 @@
     labels (item, person, label)  ->  per person: agreement, kappa against the rest, labels given, time per judgment
 
 Crowds are many people with few items each: every figure is about the items that a person shares with others, and
-Krippendorff's alpha is over all items with two labels or more. (METHOD 6, by assessor)
+Krippendorff's alpha is over all items with two labels or more. Intervals are about new questions, for answers to one
+question are judged alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -20,15 +21,18 @@ from qassay.frames import ends, frame
 from qassay.meta.agreement.coefficients import (
     LEVEL,
     Interval,
+    Questions,
     bootstrap_intervals,
     cohen_kappa,
     coincidences,
     estimate,
     krippendorff_alpha,
 )
+from qassay.meta.agreement.dealing import ALPHA, DEALS, LEAST_BLOCKS, LEAST_PEOPLE, Blocks, chances
 from qassay.meta.intervals import wilson
+from qassay.meta.normal_and_t import two_sided_t_line
 from qassay.results import UNREPORTED, Result, reported
-from qassay.tables import DASH, Cell, Column, Table, plural, table
+from qassay.tables import DASH, Cell, Column, Table, counted, table
 
 # Shown of each person: in which labels they differ most from the others.
 DIFFERENCES_SHOWN = 3
@@ -36,11 +40,15 @@ DIFFERENCES_SHOWN = 3
 PEOPLE_SHOWN = 40
 # A longer pause between two judgments is a break, not work.
 BREAK = 30 * 60.0
-# With fewer items that two others judged too, a t test of the differences is not to be trusted.
-LEAST_PAIRED = 20
+# Whether labels were added where the first ones differ shows in this many items with few labels, and with more.
+LEAST_SEEN = 20
 DECIDING = (
     "Further labels were given where the first ones differ: these items cannot show who is out of line, and nobody is "
     "called so."
+)
+TOO_FEW_TOGETHER = (
+    f"Who is out of line shows only where {LEAST_PEOPLE} people or more judge the same items, of {LEAST_BLOCKS} "
+    "questions or more."
 )
 # Fewer timed judgments than this say nothing about a person's pace.
 LEAST_TIMED = 5
@@ -63,8 +71,8 @@ class Person:
     `items` are all that the person judged, `common` those that others judged too. `agreement` is the mean share of the
     others who gave the person's label. `others_agreement` is how far the others agree among themselves on the
     `compared` items of the person that two of them judged too, and `agreement_there` the person's own agreement on
-    these; where there are none, the others are compared on other items (`compared` is 0). `labels` and
-    `others_labels` are shares on the common items.
+    these; `p` is the probability that chance alone puts somebody so far out of line. `labels` and `others_labels` are
+    shares on the common items.
     """
 
     person: str
@@ -78,10 +86,15 @@ class Person:
     compared: int
     agreement_there: float | None
     others_agreement: float | None
-    out_of_line: bool
+    p: float | None
     differs: tuple[Difference, ...]
     by_type: Mapping[str, float]
     seconds: float | None = None
+
+    @reported
+    def out_of_line(self) -> bool:
+        """Whether the others agree more among themselves than with the person, beyond chance over all people."""
+        return self.p is not None and self.p <= ALPHA
 
     def reason(self) -> str:
         """On what the person differs most, in words; empty where there is no difference."""
@@ -125,7 +138,7 @@ class PeopleAgreement(Result):
             first, more = self.people[0], self.out_of_line[1:]
             rest = f"; also {', '.join(more[:3])}" if more else ""
             rest += f" and {len(more) - 3:,} more" if len(more) > 3 else ""
-            items = f"{first.compared or first.common:,} {self.about}"
+            items = f"{first.compared:,} {self.about}"
             return (
                 f"out of line: {first.person}, who agrees with the others on {first.agreement_there:.1%} of {items}, "
                 f"where the others agree on {first.others_agreement:.1%} among themselves; most often "
@@ -136,7 +149,8 @@ class PeopleAgreement(Result):
             two = " and ".join(person.person for person in compared)
             share = f"{shares[0]:.1%} of their common {self.about}{alpha}"
             return f"two people, {two}, agree on {share}; a third would show who of them is out of line"
-        nobody = "nobody is out of line" if DECIDING not in self.notes else "who is out of line cannot be seen"
+        tested = any(person.p is not None for person in self.people)
+        nobody = "nobody is out of line" if tested else "who is out of line cannot be seen"
         return (
             f"{nobody}: {len(compared):,} people agree with the others on {min(shares):.1%} to "
             f"{max(shares):.1%} of their common {self.about}{alpha}"
@@ -160,8 +174,8 @@ class PeopleAgreement(Result):
         return table(f"Assessors on {self.about}, least in line first", columns, rows, [*self._reading(), *self.notes])
 
     def tables(self) -> list[Table]:
-        """Agreement, and the labels given."""
-        return [self.table(), self._labels()]
+        """Agreement, and the labels given where anybody can be compared."""
+        return [self.table(), *([self._labels()] if self.items else [])]
 
     def _reading(self) -> list[str]:
         notes = [f"The first {PEOPLE_SHOWN} of {len(self.people):,} people."] if len(self.people) > PEOPLE_SHOWN else []
@@ -173,7 +187,11 @@ class PeopleAgreement(Result):
         notes.append("Agreement: the share of the others who gave the same label, over the items judged with others.")
         if any(person.others_agreement is not None for person in self.people):
             notes.append("There: on the items that two others judged too, the person's agreement and the others' own.")
-            notes.append("Out of line: the first of these is below the second, at level 0.05 over all people.")
+        if any(person.p is not None for person in self.people):
+            notes.append(
+                "Out of line: the first of these is further below the second than chance explains, at level 0.05 over "
+                f"all people (who judged a question was dealt again {DEALS} times)."
+            )
         return notes
 
     def _labels(self) -> Table:
@@ -185,7 +203,7 @@ class PeopleAgreement(Result):
             if person.common:
                 pairs = [(person.labels.get(label, 0.0), person.others_labels.get(label, 0.0)) for label in self.labels]
                 rows.append((person.person, *(share for pair in pairs for share in pair)))
-        return table(f"Labels given to the same {self.about}: by the person, and by the others", columns, rows)
+        return table(f"Labels on the same {self.about}: of the person, and of the others", columns, rows)
 
     def to_polars(self) -> pl.DataFrame:
         """One row per person."""
@@ -214,25 +232,30 @@ def by_person(
     """Compare every person with the others, from one row per label: question, item, person, label.
 
     A person has one label per item. `types` are the types of the questions, `seconds` the time per judgment of each
-    person where it is known. Intervals of an agreement are Wilson's with the common items as trials, which is wide
-    enough for shares that are not just 0 or 1; that of alpha is a bootstrap over items.
+    person where it is known. Intervals are about new questions: Wilson's, with the number of items that would vary as
+    the questions do; that of alpha is a bootstrap. Who is out of line is dealt (`dealing`).
     """
     if labels.select("question", "item", "person").is_duplicated().any():
         raise UsageError("a person has two labels for one item; keep the last")
     labelled = _Labelled.of(labels, order)
-    alpha, interval = _alpha(labelled, seed=seed, resamples=resamples)
+    alpha, interval, too_few = _alpha(labelled, seed=seed, resamples=resamples)
     kinds = labels["question"].replace_strict(dict(types or {}), default=None, return_dtype=pl.String)
-    everyone = [_person(labelled, number, kinds, seconds or {}) for number in range(len(labelled.names))]
+    beside = _Beside.of(labelled)
     deciding = _asked_where_they_differ(labelled.counts)
-    if deciding:
-        everyone = [replace(person, out_of_line=False) for person in everyone]
+    p_values = None if deciding else _chances(labelled, beside, seed=seed)
+    everyone = [
+        _person(labelled, beside, number, rows, kinds, seconds or {}, p_values)
+        for number, rows in enumerate(labelled.rows_of_people())
+    ]
     everyone.sort(key=lambda p: (not p.out_of_line, 2.0 if p.agreement is None else p.agreement, -p.items, p.person))
     alone = sum(person.agreement is None for person in everyone)
-    all_notes = [
-        *notes,
-        *([f"Without any item that another person judged: {plural(alone, 'person')}."] if alone else []),
-    ]
+    all_notes = list(notes)
+    all_notes += (
+        [f"Without any item that another person judged: {counted(alone, ('person', 'people'))}."] if alone else []
+    )
     all_notes += [DECIDING] if deciding else []
+    all_notes += [TOO_FEW_TOGETHER] if not deciding and p_values is None and len(everyone) - alone > 2 else []
+    all_notes += too_few if alpha is not None and resamples else []
     shared = int((labelled.counts.sum(axis=1) > 1).sum())
     return PeopleAgreement(tuple(everyone), alpha, interval, shared, about, tuple(all_notes), labelled.order)
 
@@ -243,6 +266,7 @@ class _Labelled:
 
     order: tuple[str, ...]
     names: tuple[str, ...]
+    questions: Integers
     items: Integers
     people: Integers
     labels: Integers
@@ -253,13 +277,15 @@ class _Labelled:
         known = tuple(order) if order is not None else tuple(sorted(set(labels["label"])))
         names = tuple(sorted(set(labels["person"])))
         codes, places = ({name: place for place, name in enumerate(those)} for those in (known, names))
-        item = labels.select(pl.struct("question", "item").rank("dense") - 1).to_series()
-        items = item.to_numpy().astype(np.int64)
+        questions, items = (
+            labels.select(pl.struct(columns).rank("dense") - 1).to_series().to_numpy().astype(np.int64)
+            for columns in (["question"], ["question", "item"])
+        )
         label_codes = np.array([codes[label] for label in labels["label"]], dtype=np.int64)
         people = np.array([places[name] for name in labels["person"]], dtype=np.int64)
         size = int(items.max(initial=-1)) + 1
         counts = np.bincount(items * len(known) + label_codes, minlength=size * len(known)).reshape(size, len(known))
-        return _Labelled(known, names, items, people, label_codes, counts.astype(np.float64))
+        return _Labelled(known, names, questions, items, people, label_codes, counts.astype(np.float64))
 
     def others(self, rows: Integers) -> Floats:
         """For each of these rows the shares of the labels that the others gave to its item; needs one other each."""
@@ -267,22 +293,61 @@ class _Labelled:
         counts[np.arange(len(rows)), self.labels[rows]] -= 1
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
 
-    def shared(self, person: int) -> Integers:
-        """The rows of a person on items that others judged too."""
-        rows = np.flatnonzero(self.people == person)
-        return np.asarray(rows[self.counts[self.items[rows]].sum(axis=1) > 1], dtype=np.int64)
+    def rows_of_people(self) -> list[Integers]:
+        """The rows of each person, by name."""
+        ends = np.cumsum(np.bincount(self.people, minlength=len(self.names)))
+        return np.split(np.argsort(self.people, kind="stable"), ends[:-1])
 
 
-def _person(labelled: _Labelled, number: int, kinds: pl.Series, seconds: Mapping[str, float]) -> Person:
-    rows = labelled.shared(number)
-    own, others = labelled.labels[rows], labelled.others(rows)
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """Of each row, whether another person judged its item (`shared`), or two (`compared`), and the agreement there.
+
+    `own` is the share of the others who gave the row's label, `others` that of the pairs of others who gave the same.
+    """
+
+    shared: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    compared: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    own: Floats
+    others: Floats
+
+    @staticmethod
+    def of(labelled: _Labelled) -> _Beside:
+        given = labelled.counts.sum(axis=1)[labelled.items] - 1
+        same = labelled.counts[labelled.items, labelled.labels] - 1
+        pairs = (labelled.counts * (labelled.counts - 1)).sum(axis=1)[labelled.items] - 2 * same
+        shared, compared = given > 0, given > 1
+        own = np.divide(same, given, out=np.zeros(len(given)), where=shared)
+        others = np.divide(pairs, given * (given - 1), out=np.zeros(len(given)), where=compared)
+        return _Beside(shared, compared, own, others)
+
+
+def _chances(labelled: _Labelled, beside: _Beside, *, seed: int) -> dict[int, float] | None:
+    """How easily chance alone would put each person so far out of line; None where nothing can be said."""
+    rows = np.flatnonzero(beside.compared)
+    values = beside.own[rows] - beside.others[rows]
+    blocks = Blocks.of(labelled.questions[rows], labelled.items[rows], labelled.people[rows], values)
+    p_values = chances(blocks, len(labelled.names), seed=seed)
+    if p_values is None:
+        return None
+    return {person: float(p_values[person]) for person in np.unique(labelled.people[rows]).tolist()}
+
+
+def _person(
+    labelled: _Labelled,
+    beside: _Beside,
+    number: int,
+    own_rows: Integers,
+    kinds: pl.Series,
+    seconds: Mapping[str, float],
+    p_values: Mapping[int, float] | None,
+) -> Person:
+    rows = own_rows[beside.shared[own_rows]]
+    two = own_rows[beside.compared[own_rows]]
+    alike = beside.own[rows]
     size = len(labelled.order)
     joint = np.zeros((size, size))
-    np.add.at(joint, own, others)
-    alike = others[np.arange(len(rows)), own]
-    agreement = float(alike.mean()) if len(rows) else None
-    beside = _beside(labelled, number, rows, alike)
-    interval = None if agreement is None else _wilson(alike, LEVEL)
+    np.add.at(joint, labelled.labels[rows], labelled.others(rows))
     total = max(len(rows), 1)
     by_kind: dict[str, list[float]] = {}
     for kind, share in zip(kinds.gather(rows).to_list() if len(rows) else [], alike.tolist(), strict=True):
@@ -291,21 +356,40 @@ def _person(labelled: _Labelled, number: int, kinds: pl.Series, seconds: Mapping
     name = labelled.names[number]
     return Person(
         person=name,
-        items=int((labelled.people == number).sum()),
+        items=len(own_rows),
         common=len(rows),
-        agreement=agreement,
-        interval=interval,
+        agreement=float(alike.mean()) if len(rows) else None,
+        interval=share_interval(alike, labelled.questions[rows]) if len(rows) else None,
         kappa=defined(float(cohen_kappa(joint))) if len(rows) else None,
         labels=_shares(labelled.order, joint.sum(axis=1) / total),
         others_labels=_shares(labelled.order, joint.sum(axis=0) / total),
-        compared=len(beside.own) if beside.paired else 0,
-        agreement_there=float(beside.own.mean()) if len(beside.own) else None,
-        others_agreement=float(beside.others.mean()) if len(beside.others) else None,
-        out_of_line=_is_out_of_line(beside, len(labelled.names)),
+        compared=len(two),
+        agreement_there=float(beside.own[two].mean()) if len(two) else None,
+        others_agreement=float(beside.others[two].mean()) if len(two) else None,
+        p=(p_values or {}).get(number),
         differs=_differences(labelled.order, joint),
         by_type={kind: sum(shares) / len(shares) for kind, shares in by_kind.items()} if len(by_kind) > 1 else {},
         seconds=seconds.get(name),
     )
+
+
+def share_interval(shares: Floats, questions: Integers) -> Interval | None:
+    """The interval of a mean of shares between 0 and 1 on items, for new questions; None for a single question.
+
+    Wilson's with n' = p (1 - p)/se^2 trials and the quantile of t: se is that of a ratio over questions, n' is at least
+    half the questions and at most the items, and the number of questions where all shares are 0 or all are 1.
+    """
+    _, place, size = np.unique(questions, return_inverse=True, return_counts=True)
+    count = len(size)
+    if count < 2:
+        return None
+    mean = min(float(shares.mean()), 1.0)
+    number = float(count)
+    if 0 < mean < 1:
+        residuals = np.bincount(place, shares) - mean * size
+        variance = count / (count - 1) * float((residuals**2).sum()) / len(shares) ** 2
+        number = len(shares) if variance == 0 else float(np.clip(mean * (1 - mean) / variance, count / 2, len(shares)))
+    return wilson(mean * number, number, line=two_sided_t_line(count - 1, 1 - LEVEL))
 
 
 def _shares(order: Sequence[str], values: Floats) -> dict[str, float]:
@@ -325,66 +409,7 @@ def _asked_where_they_differ(counts: Floats) -> bool:
     number = compared.sum(axis=1)
     unanimous = compared.max(axis=1) == number
     few, more = unanimous[number == number.min()], unanimous[number > number.min()]
-    return len(few) >= LEAST_PAIRED <= len(more) and few.mean() > 0.9 and more.mean() < 0.2
-
-
-@dataclass(frozen=True, eq=False)
-class _Beside:
-    """A person's agreement and that of the others among themselves, item by item.
-
-    `own` and `others` are of the same items, those of the person that two others judged too; where there are none,
-    `others` are of other items and `paired` is false.
-    """
-
-    own: Floats
-    others: Floats
-    paired: bool
-
-
-def _beside(labelled: _Labelled, person: int, rows: Integers, alike: Floats) -> _Beside:
-    counts = labelled.counts[labelled.items[rows]].copy()
-    counts[np.arange(len(rows)), labelled.labels[rows]] -= 1
-    two = counts.sum(axis=1) > 1
-    if two.any():
-        return _Beside(alike[two], _pairs_alike(counts), paired=True)
-    mine = np.flatnonzero(labelled.people == person)
-    return _Beside(alike, _pairs_alike(np.delete(labelled.counts, labelled.items[mine], axis=0)), paired=False)
-
-
-def _pairs_alike(counts: Floats) -> Floats:
-    """The share of pairs of labels that are alike, for each item with two labels or more."""
-    total = counts.sum(axis=1)
-    paired = total > 1
-    pairs = (total * (total - 1))[paired]
-    return np.asarray((counts * (counts - 1)).sum(axis=1)[paired] / pairs, dtype=np.float64)
-
-
-def _is_out_of_line(beside: _Beside, people: int) -> bool:
-    """Whether a person agrees with the others less than these agree among themselves, corrected for all people.
-
-    On the same items, a one-sided t test of the differences; on others, Newcombe's interval of a difference of two
-    shares (1998) lies below 0. Among people who judge alike, the differences are 0 on average.
-    """
-    own, others = beside.own, beside.others
-    if not len(own) or not len(others) or people < 3:
-        return False
-    level = 1 - (1 - LEVEL) / people
-    if beside.paired and len(own) >= LEAST_PAIRED:
-        differences = own - others
-        spread = float(differences.std(ddof=1))
-        if spread == 0:
-            return bool(differences[0] < 0)
-        from scipy.special import stdtr
-
-        return float(stdtr(len(own) - 1, differences.mean() / (spread / np.sqrt(len(own))))) < (1 - level) / 2
-    high, low = _wilson(own, level)[1], _wilson(others, level)[0]
-    mean, among = float(own.mean()), float(others.mean())
-    return mean - among + float(np.hypot(high - mean, among - low)) < 0
-
-
-def _wilson(shares: Floats, level: float) -> Interval:
-    """Wilson's interval of a mean of shares: no shares of this mean vary more than 0 and 1 do."""
-    return wilson(min(float(shares.sum()), len(shares)), len(shares), level=level)
+    return len(few) >= LEAST_SEEN <= len(more) and few.mean() > 0.9 and more.mean() < 0.2
 
 
 def _differences(order: Sequence[str], joint: Floats) -> tuple[Difference, ...]:
@@ -397,21 +422,24 @@ def _differences(order: Sequence[str], joint: Floats) -> tuple[Difference, ...]:
     return tuple(Difference(order[a], order[b], value, value / total) for value, a, b in cells[:DIFFERENCES_SHOWN])
 
 
-def _alpha(labelled: _Labelled, *, seed: int, resamples: int) -> tuple[float | None, Interval | None]:
-    """Krippendorff's alpha over all items with its interval; items with the same labels are one kind of item."""
+def _alpha(labelled: _Labelled, *, seed: int, resamples: int) -> tuple[float | None, Interval | None, list[str]]:
+    """Krippendorff's alpha over all items, its interval, and why it has none where questions are too few."""
     size = len(labelled.order)
-    shapes, numbers = np.unique(labelled.counts[labelled.counts.sum(axis=1) > 1], axis=0, return_counts=True)
-    if not len(shapes):
-        return None, None
+    of_item = np.zeros(len(labelled.counts), dtype=np.int64)
+    of_item[labelled.items] = labelled.questions
+    shared = np.flatnonzero(labelled.counts.sum(axis=1) > 1)
+    if not len(shared):
+        return None, None, []
+    shapes, kinds = np.unique(labelled.counts[shared], axis=0, return_inverse=True)
     flat = coincidences(shapes).reshape(len(shapes), size * size)
 
-    def statistics(weights: Floats) -> dict[str, Floats]:
-        return {"alpha": krippendorff_alpha((weights @ flat).reshape(len(weights), size, size))}
+    def statistics(sums: Floats) -> dict[str, Floats]:
+        return {"alpha": krippendorff_alpha(sums.reshape(len(sums), size, size))}
 
-    counts = numbers.astype(np.float64)
-    value = estimate(counts, statistics)["alpha"]
-    interval = bootstrap_intervals(counts, statistics, seed=seed, resamples=resamples)["alpha"]
-    return value, interval if value is not None else None
+    questions = Questions.of(of_item[shared], kinds.ravel(), flat)
+    value = estimate(questions, statistics)["alpha"]
+    interval = bootstrap_intervals(questions, statistics, seed=seed, resamples=resamples)["alpha"]
+    return value, interval if value is not None else None, questions.too_few()
 
 
 def time_per_judgment(moments: Sequence[float]) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qassay.display import enumerated
 from qassay.frames import ends, frame
-from qassay.meta.agreement.coefficients import Interval
+from qassay.meta.agreement.coefficients import DRAWN_AGAIN, Interval
 from qassay.results import UNREPORTED, Figured, Result
 from qassay.tables import DASH, Cell, Column, Table, plural, table
 
@@ -63,6 +63,7 @@ class Agreement(Result):
 
     sets: tuple[str, ...]
     items: int
+    questions: int
     disagreements: int
     not_all_wrong: int | None
     patterns: Mapping[str, int]
@@ -150,8 +151,8 @@ class Agreement(Result):
             notes.append(f"Folding: {folded}.")
         if self.items:
             notes.append(BEYOND_CHANCE)
-        if self.resamples and self.items:
-            notes.append(f"Intervals: bootstrap over items, {self.resamples:,} resamples.")
+        if any(interval is not None for interval in self.intervals.values()):
+            notes.append(DRAWN_AGAIN)
         return notes
 
     def _patterns(self) -> Table:
@@ -165,7 +166,7 @@ class Agreement(Result):
         rows: list[tuple[Cell, ...]] = [
             (name, *(counts[label] for label in self.order)) for name, counts in self.labels.items()
         ]
-        return table(f"Labels given to {self.about}", columns, rows)
+        return table(f"Labels of each set ({self.about})", columns, rows)
 
     def _pairs(self, *, left_out: bool) -> Table:
         kappa = [Column("Cohen's kappa", ".3f"), Column("95% interval", left=True)]

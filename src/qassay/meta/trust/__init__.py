@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qassay.arrays import Floats, defined
-from qassay.meta.agreement.coefficients import bootstrap_intervals, cohen_kappa, estimate
+from qassay.meta.agreement.coefficients import Questions, bootstrap_intervals, cohen_kappa, estimate
 from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.ranking import compare_rankings, mean_unit_tau, swapped_pairs
 from qassay.meta.redrawing import FEWEST_BLOCKS, FEWEST_RUNS, Redrawn, drawn_times, redrawn
@@ -85,15 +85,9 @@ def trust(
     notes: Sequence[str] = (),
 ) -> Trust:
     """How far an assessor can be trusted, measured against people; `nugget_lists` are theirs where they differ."""
-    joint = _by_question(compared)
-    values = estimate(np.ones(len(joint)), lambda weights: _statistics(weights, joint)) if len(joint) else {}
-    intervals = (
-        bootstrap_intervals(
-            np.ones(len(joint)), lambda weights: _statistics(weights, joint), seed=seed, resamples=resamples
-        )
-        if len(joint) > 1
-        else {}
-    )
+    questions = _by_question(compared)
+    values = estimate(questions, _statistics) if len(questions) else {}
+    intervals = bootstrap_intervals(questions, _statistics, seed=seed, resamples=resamples) if len(questions) else {}
     twice = None if scored is None else _paired(scored)
     pairs = () if scored is None or twice is None else shifts_of(twice.runs, twice.errors, scored.reach, seed)
     return Trust(
@@ -120,7 +114,7 @@ def trust(
         intervals={name: interval for name, interval in intervals.items() if values.get(name) is not None},
         measure=scored.measure if scored is not None else None,
         nugget_lists=nugget_lists,
-        notes=tuple(notes),
+        notes=(*notes, *(questions.too_few() if resamples else [])),
     )
 
 
@@ -143,8 +137,8 @@ def ac1(joint: Floats) -> Floats:
 # ---- labels ---------------------------------------------------------------------------------------------------------
 
 
-def _by_question(compared: Sequence[Compared]) -> Floats:
-    """Questions x people x program: how often each says the best label (1) or another (0)."""
+def _by_question(compared: Sequence[Compared]) -> Questions:
+    """The counts of each question, people x program: how often each says the best label (1) or another (0)."""
     places: dict[str, int] = {}
     rows = [
         (places.setdefault(question, len(places)), int(person == part.best), int(program == part.best))
@@ -154,12 +148,12 @@ def _by_question(compared: Sequence[Compared]) -> Floats:
     joint = np.zeros((len(places), 2, 2))
     if rows:
         np.add.at(joint, tuple(np.array(rows).T), 1)
-    return joint
+    return Questions(joint.reshape(len(places), 4), np.ones(len(places)))
 
 
-def _statistics(weights: Floats, joint: Floats) -> dict[str, Floats]:
-    """Every statistic of folded labels, for each row of weights of the questions."""
-    tables = np.tensordot(weights, joint, axes=1)
+def _statistics(sums: Floats) -> dict[str, Floats]:
+    """Every statistic of folded labels, for each row of sums over questions."""
+    tables = sums.reshape(len(sums), 2, 2)
     total = tables.sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
         return {
