@@ -17,8 +17,7 @@ from qassay.formats.matrix import write_matrix
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.meta.significance import PairComparison, compare, compare_all
 from qassay.studies.reporting import of_matrix
-from qassay.web.results.finding import Choice
-from qassay.web.results.views import COMPARE
+from qassay.web.results.finding import find
 
 
 def random_pair(seed: int) -> ScoreMatrix:
@@ -165,7 +164,7 @@ def test_what_a_third_run_lacks_changes_nothing(evaluation: Path, capsys: pytest
     assert expected.difference == pytest.approx(-5 / 30)
     for rules in ([], ["--missing", "skip", "--unjudged", "wrong"], ["--missing", "zero", "--unjudged", "drop"]):
         assert same(printed(capsys, "compare", evaluation, "a", "b", "--json", *rules), expected.as_json())
-    page = COMPARE.study(opened, Choice(), lambda done, total: None, a="a", b="b")
+    page = find("compare", opened, {"a": "a", "b": "b"})
     assert same(page.document, expected.as_json())
     skipped = opened.score(missing="skip", unjudged="wrong")
     assert qassay.compare(skipped, "a", "b").interval == expected.interval

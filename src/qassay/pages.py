@@ -40,7 +40,8 @@ class Links:
 class Exhibit:
     """A figure, a table, or a figure with a table of its own beside it.
 
-    `name` is that of its files and of its place on a page. One that is `folded` opens on request.
+    `name` is that of its files and of its place on a page. One that is `folded` opens on request. A door with windows
+    shows as many rows `at_once`, and of many columns after the `fixed` ones a part.
     """
 
     name: str
@@ -48,6 +49,8 @@ class Exhibit:
     draw: Callable[[], Figure] | None = None
     folded: bool = False
     links: Links = Links()
+    at_once: int = 500
+    fixed: int = 0
 
     @property
     def figure(self) -> Figure | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal, get_args
 
 import polars as pl
 
 from qassay.errors import InputError, Problem, Problems
 
-TYPES = ("factoid", "list", "definition", "other", "pair", "qa")
+QuestionType = Literal["factoid", "list", "definition", "other", "pair", "qa"]
+TYPES = get_args(QuestionType)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,8 @@ from qassay.runs import RunInformation
 from qassay.store.acts import Assessor
 from qassay.store.people import add_account
 from qassay.store.pool.uploads import describe_run, list_runs
-from qassay.web.results.finding import Choice
-from qassay.web.results.publishing import publish
-from qassay.web.results.studies import organisations
-from qassay.web.results.views import LEADERBOARD
+from qassay.web.results.finding import find
+from qassay.web.results.publishing import OrganisationsRequest, publish
 
 Make = Callable[..., Any]
 OPEN = "deadline = 2099-12-01T23:59:00-12:00\nlimit = 2\npooled = 1\n"
@@ -134,15 +132,13 @@ def _north(evaluation: Any) -> set[str]:
 
 def _publish(small: Any) -> None:
     """Publish the results as the application does, without its process that computes."""
-    evaluation, choice = (
-        open_evaluation(small.folder, store=small.store),
-        Choice(unjudged="wrong", missing="zero"),
-    )
-    board = LEADERBOARD.study(evaluation, choice, lambda *_: None, intervals=False)
-    pages = organisations(evaluation, choice, lambda *_: None).document["pages"]
+    evaluation, scoring = open_evaluation(small.folder, store=small.store), {"unjudged": "wrong", "missing": "zero"}
+    board = find("score", evaluation, {**scoring, "intervals": False})
+    request = OrganisationsRequest(str(small.folder), "organisations", tuple(scoring.items()))
+    pages = request.compute(evaluation, lambda *_: None).document["pages"]
     with small.store.write() as connection:
         olga = act(connection, who=Assessor(small.account["Olga"], "Olga"))
-        publish(olga, board, choice, title="Final", provisional=None, pages=pages)
+        publish(olga, board, scoring, title="Final", provisional=None, pages=pages)
 
 
 def test_the_people_page_invites_a_participant(track: Make, visit: Make, accessible: Make) -> None:

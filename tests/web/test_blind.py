@@ -37,7 +37,7 @@ from qassay.store.settings import put_setting
 from qassay.tables import Column, table
 from qassay.web.application import create_app
 from qassay.web.guard import PUBLIC
-from qassay.web.results.finding import Choice, Finding, Part
+from qassay.web.results.finding import Finding, Part
 from qassay.web.results.publishing import publish
 from qassay.web.site import Settings
 
@@ -350,7 +350,7 @@ def _publish(world: World) -> str:
     finding = Finding((Part("leaderboard", board),), {"key": "first", "measure": "series_score"})
     with world.store.write() as connection:
         olga = act(connection, who=Assessor(1, "Olga"))
-        number = publish(olga, finding, Choice(), title="", provisional=None)
+        number = publish(olga, finding, {}, title="", provisional=None)
     return number.id
 
 

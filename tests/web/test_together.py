@@ -37,7 +37,7 @@ from qassay.web.application import create_app
 from qassay.web.errors import is_busy
 from qassay.web.pages import sets
 from qassay.web.results import publishing
-from qassay.web.results.finding import Choice, Finding
+from qassay.web.results.finding import Finding
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -167,7 +167,7 @@ def test_an_answer_that_two_organisers_note_is_noted_once(anywhere: Any, monkeyp
 def test_results_that_are_published_and_withdrawn_at_once_are_all_in_the_list(anywhere: Any) -> None:
     def publish(connection: Connection, measure: str) -> str:
         finding = Finding((), {"key": "first", "measure": measure})
-        return publishing.publish(act(connection), finding, Choice(measure=measure), title="", provisional=None).id
+        return publishing.publish(act(connection), finding, {"measure": measure}, title="", provisional=None).id
 
     def publish_meanwhile() -> None:
         with anywhere.store.write() as connection:

@@ -137,10 +137,11 @@ class Scores(Result):
         """The leaderboard; for entailment also the decisions of all runs by reference answer."""
         return [self.leaderboard(), *self.contingency_tables()]
 
-    def contingency_tables(self) -> list[Table]:
-        """One table with the decisions of all runs, for entailment; none for other tasks."""
-        total = self.contingency()
-        if total is None:
+    def contingency_tables(self, run: str | None = None) -> list[Table]:
+        """One table with the decisions of all runs or of one, for entailment; none for other tasks."""
+        of_run = next((row.contingency for row in self.runs if row.run == run), None)
+        total = self.contingency() if run is None else of_run
+        if not total:
             return []
         decisions = list(next(iter(total.values())))
         columns: list[Column | str] = ["reference", *map(Column, decisions), Column("all")]
@@ -149,7 +150,8 @@ class Scores(Result):
         ]
         sums = [sum(row[decision] for row in total.values()) for decision in decisions]
         rows.append(("all", *sums, sum(sums)))
-        return [table(f"Decisions of {plural(len(self.runs), 'run')} (columns) by reference answer", columns, rows)]
+        of_whom = run or plural(len(self.runs), "run")
+        return [table(f"Decisions of {of_whom} (columns) by reference answer", columns, rows)]
 
     def to_polars(self) -> pl.DataFrame:
         """One row per run: rank, run, score, and the figures beside it."""

@@ -6,14 +6,16 @@ compared with the ranking by type, and the ranking when each weight changes by 0
 scores by type; if responses have holistic scores, the ranking by them compared with the ranking by F, and content
 compared with organization.
 
-With --question: every run's response to one question, with the verdicts of all judgment sets; for a pair all its
-justifications, with the scores of all judges.
+With --question: one question, every answer to it with the verdicts of all judgment sets (for a pair all justifications,
+with the scores of all judges), and the score of every run. With --run: one run, its place, its scores by type of
+question, and each of its answers with its judgment.
 
 Examples
 
   qassay describe my-eval
   qassay describe my-eval --component list --top 100
   qassay describe my-eval --question 75
+  qassay describe my-eval --run hobby
   qassay describe scores.csv --json
   qassay describe old.jsonl new.jsonl --metric f1
 """
@@ -36,7 +38,10 @@ from qassay.pages import About, Exhibit, Links, Page
 from qassay.results import UNREPORTED, Result
 from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import WHERE, Study
-from qassay.studies.one_question import OneQuestion, one_question
+from qassay.studies import one_question as question_study
+from qassay.studies import one_run as run_study
+from qassay.studies.one_question import OneQuestion
+from qassay.studies.one_run import OneRun
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, starred, table
 
 if TYPE_CHECKING:
@@ -119,27 +124,32 @@ def describe_any(
     *,
     question: Annotated[
         str | None,
-        Option("One question: every response to it, and what judges said.", metavar="ID", of_evaluation=True),
+        Option("One question: every answer to it, and what judges said.", metavar="ID", of_evaluation=True),
+    ] = None,
+    run: Annotated[
+        str | None, Option("One run: each of its answers, and what judges said.", metavar="RUN", of_evaluation=True)
     ] = None,
     **how: Unpack[Scoring],
-) -> Description | OneQuestion:
-    """The scores of all questions, or one question."""
-    if question is None:
+) -> Description | OneQuestion | OneRun:
+    """The scores of all questions, one question, or one run."""
+    if question is None and run is None:
         return describe(scores, **how)
+    if question is not None and run is not None:
+        raise UsageError("it is about one question or one run: leave out one of question and run")
     evaluation = as_evaluation(scores)
     if evaluation is None:
-        raise UsageError("a single question is shown from an evaluation; scores alone have no answers")
-    return one_question(evaluation, question, **how)
+        raise UsageError("questions and runs are shown from an evaluation; scores alone have no answers")
+    if run is not None:
+        return run_study.one_run(evaluation, run=run, **how)
+    return question_study.one_question(evaluation, question or "", **how)
 
 
-def page(result: Description | OneQuestion, *, top: Top = 20) -> Page:
-    """How scores spread, and the rankings by other rules; or one question."""
-    if not isinstance(result, Description):
-        tables = result.tables()
-        return Page(
-            (as_sentence(result.sentence()),),
-            tuple(Exhibit(f"question-{place}", shown) for place, shown in enumerate(tables, 1)),
-        )
+def page(result: Description | OneQuestion | OneRun, *, top: Top = 20) -> Page:
+    """How scores spread, and the rankings by other rules; or one question, or one run."""
+    if isinstance(result, OneQuestion):
+        return question_study.page(result)
+    if isinstance(result, OneRun):
+        return run_study.page(result)
     *others, boxes = result.tables(top) if top else [*result.tables(0), None]
     exhibits = [Exhibit(f"spread-{place}", shown) for place, shown in enumerate(others, 1)]
     figure = result.figure if result.units.runs > 1 else None
@@ -154,7 +164,7 @@ STUDY = Study(
     name="describe",
     compute=describe_any,
     page=page,
-    documents=(Description, OneQuestion),
+    documents=(Description, OneQuestion, OneRun),
     source="scores",
     heading="How scores spread",
     label="Spread",

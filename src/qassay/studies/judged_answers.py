@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
-from qassay.arrays import defined
+from qassay.arrays import TIE, defined
 from qassay.evaluation import Evaluation
 from qassay.judging import OPINIONS, PAIRS, ROW_KINDS, kind_of_type
 from qassay.judging import Kind as JudgmentKind
@@ -26,6 +26,7 @@ from qassay.tasks import QuestionRules
 # The characters of a context that a table shows, and those of any text in a table of many answers.
 CONTEXT_SHOWN = 200
 TEXT_SHOWN = 160
+Outcome = Literal["right", "partly", "wrong", "not-scored"]
 
 
 def answers_by_run(evaluation: Evaluation, scores: Scores, runs: Sequence[str]) -> dict[str, Table]:
@@ -57,6 +58,16 @@ def question_scores(scores: Scores, run: str) -> dict[str, float | None]:
         for questions, values in scores.questions.values()
         for question, value in zip(questions, values[row], strict=True)
     }
+
+
+def outcome_of(score: float | None, scores: Scores) -> Outcome:
+    """How well a question was answered: right is the highest score of a question, wrong the lowest."""
+    if score is None:
+        return "not-scored"
+    lowest, highest = scores.scale
+    if score < lowest + TIE:
+        return "wrong"
+    return "right" if score > highest - TIE else "partly"
 
 
 def judged_answers(

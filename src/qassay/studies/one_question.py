@@ -1,33 +1,48 @@
-"""One question with every run's response to it, and every judge's verdict: for a pair, all its justifications."""
+"""One question: what is known of it, every answer with what every set says of it, and the scores of the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Unpack
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 import numpy as np
 import polars as pl
 
 from qassay.arrays import TIE
-from qassay.display import enumerated
-from qassay.errors import UsageError, unknown
+from qassay.display import as_sentence, called, enumerated, listed, one_line
+from qassay.errors import InputError, UsageError, unknown
 from qassay.judging import OPINIONS, ROW_KINDS
 from qassay.matrix import ScoreMatrix
-from qassay.options import Scoring
+from qassay.options import Option, Scoring
+from qassay.pages import Exhibit, Links, Page
 from qassay.questions import Question
 from qassay.results import UNREPORTED, Result, reported
+from qassay.studies import Study
+from qassay.studies.judged_answers import (
+    JudgmentLookup,
+    Outcome,
+    answer_of,
+    documents_of,
+    judgment_lookup,
+    outcome_of,
+    question_scores,
+    response_rows,
+    verdict,
+)
 from qassay.tables import MANUAL_RUN, Cell, Column, Table, plural, starred, table
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
     from qassay.figures import Figure
     from qassay.judging.sets import JudgmentSet
-    from qassay.scoring import Scores
 
-# A longer text is cut in tables; JSON has it whole.
-LONGEST_TEXT = 200
-LONGEST_VERDICT = 40
+ANSWERS_SHOWN = 100
+# The characters of a question that the sentence about it repeats.
+MOST_ASKED = 300
+_IN_WORDS = {"right": "right", "partly": "partly right", "wrong": "wrong", "not-scored": "not scored"}
 # The fields of an item that a judgment may name.
 _ITEM = ("doc", "text", "start", "length")
 
@@ -80,12 +95,16 @@ class OneQuestion(Result):
     """A question with all responses and all judgments; the best response first."""
 
     asked: Question = field(metadata=UNREPORTED)
-    key: str
-    measure: str
+    # None where the evaluation cannot be scored yet; `reasons` say why.
+    key: str | None
+    measure: str | None
     sets: tuple[str, ...]
     responses: tuple[JudgedResponse, ...]
     # Of a pair, the reference answer of each set.
     answers: Mapping[str, str]
+    outcomes: Counter[Outcome] = field(metadata=UNREPORTED)
+    judged: tuple[Exhibit, ...] = field(metadata=UNREPORTED)
+    reasons: tuple[str, ...] = field(default=(), metadata=UNREPORTED)
     manual: frozenset[str] = field(default=frozenset(), metadata=UNREPORTED)
 
     @reported
@@ -94,117 +113,234 @@ class OneQuestion(Result):
         names = ("id", "type", "text", "hypothesis", "series", "target")
         return {name: value for name in names if (value := getattr(self.asked, name)) is not None}
 
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The score of every run, the highest first; empty where nothing is scored."""
+        return {} if self.key is None else {response.run: response.score for response in self.responses}
+
     def sentence(self) -> str:
-        """The question, and who answers it best."""
-        scored = [response for response in self.responses if response.score is not None]
-        best = ""
-        if scored:
-            first = scored[0].score or 0.0
-            runs = [response.run for response in scored if abs(first - (response.score or 0.0)) < TIE]
-            best = f"; best: {enumerated(runs, 3)} with {first:.3f}"
-            if len(runs) == len(scored) > 1:
-                best = f"; all score {first:.3f}"
-        return f"question {self.asked.id}: {plural(len(self.responses), 'response')}{best}"
+        """How many runs got the question right, partly right and wrong, and which are the best of several."""
+        number, where = self.outcomes.total(), f"on question {self.asked.id}"
+        if not number:
+            return f"question {self.asked.id} has {plural(len(self.responses), 'response')} and no scores"
+        given = [name for name in get_args(Outcome) if self.outcomes[name]]
+        if len(given) == 1 or number == 1:
+            every = "the only run is" if number == 1 else "both runs are" if number == 2 else f"all {number:,} runs are"
+            return f"{every} {_IN_WORDS[given[0]]} {where}"
+        parts = [f"{n:,} {'is' if n == 1 else 'are'} {_IN_WORDS[name]}" for name in given if (n := self.outcomes[name])]
+        known = {run: score for run, score in self.scores.items() if score is not None}
+        first = next(iter(known.values()))
+        best = [run for run, score in known.items() if abs(first - score) < TIE]
+        return f"of {number:,} runs, {listed(parts)} {where}; best: {enumerated(best, 3)} with {first:.3f}"
 
     def table(self) -> Table:
-        """One row per item of a response; for pairs one row per justification, with the judges' scores."""
-        decided = any(response.decision is not None for response in self.responses)
-        return self._justifications() if decided else self._items()
+        """Each answer with the judgments of every set; for pairs every justification, with the judges' scores."""
+        return next(exhibit.numbers for exhibit in self.judged if exhibit.name == "answers")
 
     def tables(self) -> list[Table]:
-        """The question in words, and the responses."""
-        shown = {"text": self.asked.text, "hypothesis": self.asked.hypothesis, "target": self.asked.target}
-        rows = [(name, _cut(text)) for name, text in shown.items() if text]
+        """The question, what is known of it, the answers, and the scores of the runs."""
+        return page(self).tables
+
+    def about(self) -> Table:
+        """What the question is, and its right answers."""
+        names = ("type", "series", "target", "target_type", "text", "hypothesis", "definition")
+        rows = [(name.replace("_", " "), value) for name in names if (value := getattr(self.asked, name))]
+        rows += [("gold answer", answer) for answer in self.asked.gold]
         rows += [(f"answer ({name})", label) for name, label in self.answers.items()]
-        return [table(f"Question {self.asked.id} ({self.asked.type})", ["", ""], rows), self.table()]
+        return table(f"Question {self.asked.id}", ["", Column("value", left=True)], rows)
 
     def figure(self) -> Figure:
         """The scores of the runs on the question."""
         from qassay.figures import unit_by_run
 
-        known = {response.run: response.score for response in self.responses if response.score is not None}
+        known = {run: score for run, score in self.scores.items() if score is not None}
         if not known:
             raise UsageError(f"no run has a score on question {self.asked.id}: there is nothing to draw")
         values = np.array([[score] for score in known.values()])
         unit_name = ("question", "questions")
-        matrix = ScoreMatrix(tuple(known), (self.asked.id,), values, measure=self.measure, unit_name=unit_name)
+        matrix = ScoreMatrix(tuple(known), (self.asked.id,), values, measure="score", unit_name=unit_name)
         return unit_by_run(matrix, self.asked.id)
 
-    def _justifications(self) -> Table:
-        judges = list(dict.fromkeys(rating.judge for response in self.responses for rating in response.ratings))
-        columns = [Column("run", left=True), Column("decision", left=True), *(Column(j, left=True) for j in judges)]
-        columns += [Column(f"mean {scale}", ".2f") for scale in OPINIONS.fields] if judges else []
-        rows: list[tuple[Cell, ...]] = []
-        for response in self.responses:
-            rating_of = {rating.judge: str(rating) for rating in response.ratings}
-            means = response.mean.values() if judges else ()
-            rows.append(
-                (
-                    starred(response.run, self.manual),
-                    response.decision,
-                    *map(rating_of.get, judges),
-                    *means,
-                    _cut(response.justification),
-                )
-            )
-        note = f"Judges: {OPINIONS.scales}."
-        title = f"All responses to pair {self.asked.id}, with the scores of all judges"
-        notes = [note] if judges else ["No judge rated the justifications of this pair."]
-        return table(title, [*columns, Column("justification", left=True)], rows, [*notes, *self._star()])
 
-    def _star(self) -> list[str]:
-        return [MANUAL_RUN] if self.manual.intersection(response.run for response in self.responses) else []
-
-    def _items(self) -> Table:
-        columns = [Column("run", left=True), Column("score", ".3f"), *(Column(s, left=True) for s in self.sets)]
-        columns += [Column("doc", left=True), Column("text", left=True)]
-        rows: list[tuple[Cell, ...]] = []
-        for response in self.responses:
-            whole = response.judgments
-            items = response.items or (ResponseItem(None, response.decision or "NIL or empty", {}),)
-            for place, item in enumerate(items):
-                verdicts = [item.judgments.get(name) or (whole.get(name) if place == 0 else None) for name in self.sets]
-                shown = [_cut(verdict, LONGEST_VERDICT) for verdict in verdicts]
-                rows.append(
-                    (starred(response.run, self.manual), response.score, *shown, item.doc or "", _cut(item.text))
-                )
-        note = f"Scores: judgments {self.key}. What is judged of a response as a whole is in its first row."
-        return table(f"Responses to question {self.asked.id}", columns, rows, [note, *self._star()])
-
-
-def one_question(evaluation: Evaluation, question: str, **how: Unpack[Scoring]) -> OneQuestion:
-    """Every response to one question, scored, with the verdicts of all sets."""
+def one_question(
+    evaluation: Evaluation,
+    question: Annotated[str, Option("The question.", on_pages=True)],
+    **how: Unpack[Scoring],
+) -> OneQuestion:
+    """Every response to one question, scored where that is possible, with the verdicts of all sets."""
     if question not in evaluation.questions.by_id:
         raise unknown("question", question, evaluation.questions.ids)
-    record = evaluation.questions.by_id[question]
-    scores = evaluation.score(**how)
-    rows = evaluation.runs.table.filter(pl.col("question").cast(pl.String) == question)
+    asked, scores = evaluation.questions.by_id[question], None
+    reasons: tuple[str, ...] = ()
+    try:
+        scores = evaluation.score(**how)
+    except InputError as error:  # answers and their judgments are there anyway
+        reasons = (f"Nothing is scored: {error.problems[0].message}.",)
+    by_run = {} if scores is None else {run: question_scores(scores, run).get(question) for run in scores.tags}
     ratings = _ratings(evaluation, question)
     verdicts = {name: _Verdicts(evaluation.judgment_set(name), question) for name in evaluation.sets}
-    by_run = _scores(scores, question)
+    rows = response_rows(evaluation, [question])
     responses = []
-    for (tag,), group in rows.partition_by("run", as_dict=True, maintain_order=True).items():
-        run = str(tag)
-        items = list(_items(group, run, verdicts))
+    for run, grouped in groupby(rows, key=lambda row: row["run"]):
+        own = list(grouped)
         whole = {name: words for name, set_verdicts in verdicts.items() if (words := set_verdicts.of_response(run))}
-        first = group.row(0, named=True)
         responses.append(
             JudgedResponse(
                 run=run,
                 score=by_run.get(run),
-                items=tuple(items),
+                items=tuple(_items(own, run, verdicts)),
                 judgments=whole,
-                decision=first.get("decision"),
-                justification=first.get("justification"),
+                decision=own[0].get("decision"),
+                justification=own[0].get("justification"),
                 ratings=tuple(ratings.get(run, ())),
             )
         )
     responses.sort(key=lambda response: (-1.0 if response.score is None else -response.score, response.run))
     shown = tuple(name for name, set_verdicts in verdicts.items() if set_verdicts.any)
     labels = {name: evaluation.judgment_set(name).pair_labels().get(question) for name in evaluation.sets}
-    answers = {name: label for name, label in labels.items() if label is not None}
-    manual = evaluation.manual_runs
-    return OneQuestion(record, scores.key, scores.measure, shown, tuple(responses), answers, manual)
+    is_scored = scores is not None and any(question in scores.asked for _ in by_run)
+    return OneQuestion(
+        asked=asked,
+        key=scores.key if scores is not None else None,
+        measure=scores.measure if scores is not None else None,
+        sets=shown,
+        responses=tuple(responses),
+        answers={name: label for name, label in labels.items() if label is not None},
+        outcomes=Counter(outcome_of(score, scores) for score in by_run.values()) if scores and is_scored else Counter(),
+        judged=(
+            *_known(evaluation, question),
+            *_nuggets(evaluation, question),
+            *_judged(evaluation, asked, responses, rows, shown),
+        ),
+        reasons=reasons,
+        manual=evaluation.manual_runs,
+    )
+
+
+def page(result: OneQuestion) -> Page:
+    """How many got it right, what it asks, what is known of it, all answers, and the scores of the runs."""
+    words = one_line(result.asked.asked)
+    words = words if len(words) <= MOST_ASKED else f"{words[:MOST_ASKED]}…"
+    target = result.asked.target
+    about = f" about {called(target)}" if target and target not in words else ""
+    exhibits = [Exhibit("about", result.about()), *result.judged]
+    if any(score is not None for score in result.scores.values()):
+        rows = [(starred(run, result.manual), score) for run, score in result.scores.items()]
+        title, notes = (
+            f"Scores of the runs on this question, judgments: {result.key}",
+            _star(result.manual, list(result.scores)),
+        )
+        shown = table(title, ["run", Column("score", ".3f")], rows, notes)
+        links = Links("run", tuple(result.scores))
+        exhibits.append(Exhibit("scores", shown, result.figure, links=links, at_once=ANSWERS_SHOWN))
+    answer = (as_sentence(result.sentence()), f"It asks{about}: {words}")
+    return Page(answer, tuple(exhibits), notes=result.reasons)
+
+
+STUDY = Study(
+    name="one_question",
+    compute=one_question,
+    page=page,
+    documents=(OneQuestion,),
+    page_name="question",
+    heading="Question {question}",
+    label="Question",
+)
+
+
+# ---- what is known, and every answer ---------------------------------------------------------------------------------
+
+
+def _known(evaluation: Evaluation, question: str) -> Iterator[Exhibit]:
+    """Answers known from question development."""
+    rows = evaluation.answers.filter(pl.col("question") == question)
+    if rows.height:
+        body = [(row["answer"], row["doc"], bool(row["withdrawn"])) for row in rows.to_dicts()]
+        columns = ["answer", "document", "withdrawn"]
+        yield Exhibit("known", table("Answers known from question development", columns, body))
+
+
+def _nuggets(evaluation: Evaluation, question: str) -> Iterator[Exhibit]:
+    """The nuggets of every list: vital, okay, or not on it."""
+    lists = evaluation.folder.nugget_lists()
+    marks: dict[tuple[str, str], dict[str, str]] = {}
+    for name in lists:
+        for row in evaluation.nugget_list(name).filter(pl.col("question") == question).to_dicts():
+            marks.setdefault((row["nugget"], row["text"] or ""), {})[name] = "vital" if row["vital"] else "okay"
+    if marks:
+        body = [(number, text, *map(marks_of.get, lists)) for (number, text), marks_of in marks.items()]
+        yield Exhibit("nuggets", table("Nuggets", ["nugget", "text", *lists], body))
+
+
+def _judged(
+    evaluation: Evaluation,
+    asked: Question,
+    responses: Sequence[JudgedResponse],
+    rows: Sequence[Mapping[str, Any]],
+    sets: Sequence[str],
+) -> Iterator[Exhibit]:
+    """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
+    rules, manual = evaluation.task.types[asked.type], evaluation.manual_runs
+    runs = [response.run for response in responses]
+    if rules.response in ("decision", "justified"):
+        links = Links("run", tuple(runs))
+        yield Exhibit("answers", _justifications(asked.id, responses, manual), links=links, at_once=ANSWERS_SHOWN)
+        return
+    lookups = {name: judgment_lookup(evaluation.judgment_set(name), {asked.id}) for name in sets}
+    pooled = rules.response in ("ranked", "one", "extract")
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: (runs.index(row["run"]), row.get("rank") or 0)):
+        same_as = (answer_of(row, rules), documents_of(row)) if pooled else (row["run"], row.get("rank"))
+        groups.setdefault(same_as, []).append(row)
+    body: list[list[Cell]] = []
+    for row, *same in groups.values():
+        verdicts = [verdict(lookup, row, asked.type, rules) for lookup in lookups.values()]
+        runs_of = dict.fromkeys(starred(response["run"], manual) for response in (row, *same))
+        answer, why = answer_of(row, rules), documents_of(row)
+        body.append([answer, why, *verdicts, ", ".join(runs_of)] if pooled else [*runs_of, *verdicts, why, answer])
+    why = "contexts" if rules.response == "text" else "document"
+    notes, title = _star(manual, runs), "All answers, {}, with what every set says of them"
+    if pooled:
+        body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
+        once = table(title.format("each once"), ["answer", why, *sets, "runs"], body, notes)
+        yield Exhibit("answers", once, at_once=ANSWERS_SHOWN)
+    else:
+        run_by_run = table(title.format("run by run"), ["run", *sets, why, "answer"], body, notes)
+        links = Links("run", tuple(str(run) for run, _ in groups))
+        yield Exhibit("answers", run_by_run, links=links, at_once=ANSWERS_SHOWN)
+    if rules.response == "answer":
+        yield Exhibit("support", _support(asked.id, runs, lookups), at_once=ANSWERS_SHOWN)
+
+
+def _support(question: str, runs: Sequence[str], lookups: Mapping[str, JudgmentLookup]) -> Table:
+    """The support of every nugget by every answer."""
+    body: list[list[Cell]] = []
+    for run in runs:
+        supports = [lookup.support_of(question, run) for lookup in lookups.values()]
+        nuggets = dict.fromkeys(nugget for support in supports for nugget in support)
+        body += [[run, nugget, *(support.get(nugget) for support in supports)] for nugget in nuggets]
+    return table("Support of the nuggets", ["run", "nugget", *lookups], body)
+
+
+def _justifications(pair: str, responses: Sequence[JudgedResponse], manual: frozenset[str]) -> Table:
+    """One row per response to a pair, with the judges' scores of its justification."""
+    judges = list(dict.fromkeys(rating.judge for response in responses for rating in response.ratings))
+    columns = [Column(name, left=True) for name in ("run", "decision", *judges)]
+    columns += [Column(f"mean {scale}", ".2f") for scale in OPINIONS.fields] if judges else []
+    rows: list[tuple[Cell, ...]] = []
+    for response in responses:
+        rating_of = {rating.judge: str(rating) for rating in response.ratings}
+        means = response.mean.values() if judges else ()
+        run, ratings = starred(response.run, manual), map(rating_of.get, judges)
+        rows.append((run, response.decision, *ratings, *means, response.justification))
+    scales = f"Judges: {OPINIONS.scales}." if judges else "No judge rated the justifications of this pair."
+    title = f"All responses to pair {pair}, with the scores of all judges"
+    notes = [scales, *_star(manual, [response.run for response in responses])]
+    return table(title, [*columns, Column("justification", left=True)], rows, notes)
+
+
+def _star(manual: frozenset[str], runs: Sequence[str]) -> list[str]:
+    return [MANUAL_RUN] if manual.intersection(runs) else []
 
 
 class _Verdicts:
@@ -242,8 +378,8 @@ class _Verdicts:
         return "; ".join(self.responses.get(run, ()))
 
 
-def _items(group: pl.DataFrame, run: str, verdicts: Mapping[str, _Verdicts]) -> Iterator[ResponseItem]:
-    for row in group.iter_rows(named=True):
+def _items(rows: Sequence[Mapping[str, Any]], run: str, verdicts: Mapping[str, _Verdicts]) -> Iterator[ResponseItem]:
+    for row in rows:
         if row.get("text") is None and row.get("start") is None:
             continue
         judgments = {
@@ -263,17 +399,6 @@ def _ratings(evaluation: Evaluation, question: str) -> dict[str, list[Rating]]:
         rating = Rating(row["assessor"], {scale: row[scale] for scale in OPINIONS.fields})
         ratings_of.setdefault(row["run"], []).append(rating)
     return ratings_of
-
-
-def _scores(scores: Scores, question: str) -> dict[str, float | None]:
-    """The score of every run on the question; absent where it is left out."""
-    document_ = scores.as_json()["questions"]
-    return {run: values.get(question) for run, values in document_.items()}
-
-
-def _cut(text: str | None, most: int = LONGEST_TEXT) -> str:
-    flat = " ".join((text or "").split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
 def _dash(value: int | None) -> str:

@@ -27,8 +27,7 @@ from qassay.store.pool.pooling import pool_mark
 from qassay.store.settings import put_setting
 from qassay.web.pooling import pool
 from qassay.web.results import publishing
-from qassay.web.results.finding import Choice
-from qassay.web.results.views import LEADERBOARD
+from qassay.web.results.finding import find
 
 # Judged by both assessors; of the other series nothing is judged yet.
 JUDGED = frozenset(str(number) for number in range(1, 15))
@@ -106,13 +105,13 @@ def _people_and_work(folder: Folder, store: Store) -> list[DemoAccount]:
 
 def _publish(folder: Folder, store: Store, organiser: Assessor) -> None:
     """Publish the leaderboard of the finished series, and say that results may be looked at before the rest is."""
-    choice = Choice(unjudged="drop")
-    finding = LEADERBOARD.study(open_evaluation(folder.path, store=store), choice, lambda done, total: None)
+    scoring = {"unjudged": "drop"}
+    finding = find("score", open_evaluation(folder.path, store=store), scoring)
     with store.write() as connection:
         publishing.publish(
             Act(connection, read_configuration(folder).task, organiser),
             finding,
-            choice,
+            scoring,
             title=f"The first {len(FINISHED)} series",
             provisional=None,
         )

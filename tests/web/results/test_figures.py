@@ -14,8 +14,7 @@ from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.web.errors import Refusal
 from qassay.web.results import finding, saving
-from qassay.web.results.finding import Choice, pictures
-from qassay.web.results.views import LEADERBOARD
+from qassay.web.results.finding import find, pictures
 
 PAGES = {
     "/results": ["leaderboard"],
@@ -71,16 +70,16 @@ def test_pictures_are_static_and_coloured_by_the_page(demos) -> None:
 
 def test_the_picture_is_that_of_the_result() -> None:
     evaluation = open_evaluation(demo_folder())
-    finding = LEADERBOARD.study(evaluation, Choice(), lambda done, total: None)
-    assert finding.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
+    shown = find("score", evaluation)
+    assert shown.pictures[0].svg == qassay.leaderboard(evaluation.score()).figure().svg(alone=False)
 
 
 def test_pages_work_without_the_packages_of_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    finding = LEADERBOARD.study(open_evaluation(demo_folder()), Choice(), lambda done, total: None)
-    assert finding.pictures == ()
-    assert finding.answer
-    assert finding.parts
+    shown = find("score", open_evaluation(demo_folder()))
+    assert shown.pictures == ()
+    assert shown.answer
+    assert shown.parts
 
 
 def test_a_picture_too_large_for_a_page_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from qassay.cli import main
 from qassay.evaluation import open_evaluation
-from qassay.web.results.answers import question, run
-from qassay.web.results.finding import Choice
+from qassay.web.results.finding import find
 
 
 def test_gold_answers_and_contexts_are_shown(tmp_path: Path) -> None:
@@ -21,16 +20,16 @@ def test_gold_answers_and_contexts_are_shown(tmp_path: Path) -> None:
     files = [str(tmp_path / name) for name in ("a.jsonl", "first.jsonl")]
     assert main(["import", str(tmp_path / "e"), *files, "--task", "qa"]) == 0
     evaluation = open_evaluation(tmp_path / "e")
-    parts = {part.name: part.table for part in question(evaluation, Choice(), lambda *_: None, question="q1").parts}
+    parts = {part.name: part.table for part in find("one_question", evaluation, {"question": "q1"}).parts}
     assert [row for row in parts["about"].rows if row[0] == "gold answer"] == [
         ("gold answer", "1932"),
         ("gold answer", "in 1932"),
     ]
     answers = parts["answers"]
-    assert [column.header for column in answers.columns][:2] == ["answer", "contexts"]
-    first, second = str(answers.rows[0][1]).split(" | ")
+    assert [column.header for column in answers.columns] == ["run", "first", "contexts", "answer"]
+    first, second = str(answers.rows[0][2]).split(" | ")
     assert first.startswith("D7: A bridge A bridge")
     assert len(first) <= 210
     assert second == "It was opened in 1932."
-    own = {part.name: part.table for part in run(evaluation, Choice(), lambda *_: None, run="a").parts}
+    own = {part.name: part.table for part in find("one_run", evaluation, {"run": "a"}).parts}
     assert "contexts" in [column.header for column in own["answers"].columns]

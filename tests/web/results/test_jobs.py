@@ -12,7 +12,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from qassay.formats.folder import open_folder
 from qassay.store.engine import open_store
 from qassay.store.folder.importing import import_folder
 from qassay.web.results import jobs as module
-from qassay.web.results.finding import StudyRequest, StudyResult
+from qassay.web.results.finding import Finding, StudyRequest, StudyResult
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.views import VIEWS
 
@@ -30,7 +29,7 @@ from qassay.web.results.views import VIEWS
 def request(name: str = "leaderboard", *, folder: str | None = None, **options: object) -> StudyRequest:
     view = next(view for view in VIEWS if view.name == name)
     where = folder or str(demo_folder("rag"))
-    return StudyRequest(where, view.study, options=tuple(options.items()), slow=view.slow)
+    return StudyRequest(where, view.study.name, tuple(options.items()), slow=view.study.slow)
 
 
 def waited(jobs: JobQueue, job: Job) -> Job:
@@ -110,13 +109,23 @@ def test_a_study_that_takes_too_much_is_interrupted_and_the_next_one_is_not(
     assert waited(own, own.submit(request(), "b", fresh=True)).condition == "found"
 
 
-def killed(*_: object) -> None:
-    """A study whose process is ended from outside."""
-    os.kill(os.getpid(), signal.SIGKILL)
+class Killed(StudyRequest):
+    """A request whose process is ended from outside."""
+
+    def compute(self, *_: object) -> Finding:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+
+class Faulty(StudyRequest):
+    """A request that meets an error of the program."""
+
+    def compute(self, *_: object) -> Finding:
+        raise TypeError
 
 
 def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -> None:
-    job = waited(own, own.submit(replace(request(), study=killed), "a"))
+    job = waited(own, own.submit(Killed(str(demo_folder("rag")), "score"), "a"))
     assert job.condition == "broken"
     assert "memory" in job.message
     before = {process.pid for process in ours()}
@@ -128,7 +137,7 @@ def test_a_process_that_dies_is_a_sentence_and_is_started_again(own: JobQueue) -
 
 
 def test_a_bug_is_a_sentence_too(own: JobQueue, capfd) -> None:
-    job = waited(own, own.submit(request(strange="option"), "a"))
+    job = waited(own, own.submit(Faulty(str(demo_folder("rag")), "score"), "a"))
     assert job.condition == "broken"
     assert "error of the program" in job.message
     assert "TypeError" in capfd.readouterr().err, "the log of the server has it"
@@ -143,7 +152,7 @@ def test_the_queue_is_limited_and_what_is_quick_goes_first(monkeypatch) -> None:
     def instead(job: Job, process: object) -> None:
         begun.set()
         go_on.wait(10)
-        done.append(getattr(job.request.study, "name", "") or job.request.study.__name__)
+        done.append(job.request.study)
         crowded._take(job, None)
 
     monkeypatch.setattr(crowded, "_do", instead)

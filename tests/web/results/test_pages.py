@@ -17,20 +17,13 @@ import pytest
 from qassay.demo import demo_folder
 from qassay.evaluation import open_evaluation
 from qassay.measures import MEASURES
+from qassay.pages import Links
 from qassay.tables import Column, table
 from qassay.tasks import names, task
-from qassay.web.results.finding import (
-    CHARACTERS_SHOWN,
-    Part,
-    StudyRequest,
-    clipped,
-    csv_lines,
-    cut,
-    measures_of,
-    offered_measures,
-)
+from qassay.web.results.choices import measures_of, offered_measures
+from qassay.web.results.finding import CHARACTERS_SHOWN, Part, StudyRequest, Window, csv_lines, cut
 from qassay.web.results.present import TableView, table_view
-from qassay.web.results.views import LEADERBOARD, ONCE, QUESTION, RUN, SPREAD, UNITS, VIEWS, View
+from qassay.web.results.views import ONCE, VIEWS, View
 
 SCRIPT = "<script>alert(document.cookie)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -68,7 +61,7 @@ def test_every_page_has_its_twin_and_its_sheet_and_they_ask_the_same(demos, view
     shown = organiser.get(f"/api{view.path}", params={**needed, "key": "none"}).json()
     assert shown["view"] == view.name
     assert set(shown["asked"]) == set(view.parameters.model_fields) - ONCE
-    assert shown["heading"] == view.heading.replace("{run}", "x").replace("{question}", "x")
+    assert shown["heading"] == view.study.heading.replace("{run}", "x").replace("{question}", "x")
 
 
 def test_a_name_that_is_not_there_is_reported_with_the_nearest(demos) -> None:
@@ -204,11 +197,11 @@ def test_a_page_without_numbers_has_nothing_to_choose(demos) -> None:
 def test_a_question_that_all_runs_answer_alike_says_so(demos) -> None:
     page = demos["series"].page("/results/question", question="1.7")
     assert page["answer"] == (
-        "All 10 runs are partly right on this question. It asks: What else is there to know about Marie Curie?"
+        "All 10 runs are partly right on question 1.7. It asks: What else is there to know about Marie Curie?"
     )
     page = demos["series"].page("/results/question", question="1.3")
     assert page["answer"] == (
-        "Of 10 runs, 6 are right and 4 are wrong on this question. "
+        "Of 10 runs, 6 are right and 4 are wrong on question 1.3; best: badger, crane, egret and 3 more with 1.000. "
         "It asks about Marie Curie: What was the name of the secret school that she attended?"
     )
 
@@ -250,24 +243,24 @@ def pages_of_bounded_size(folder: Path, runs: int, questions: int) -> None:
     """Every finding is small, and says how much more there is."""
     evaluation = open_evaluation(folder)
     ways = [
-        StudyRequest(str(folder), LEADERBOARD.study),
-        StudyRequest(str(folder), SPREAD.study),
-        StudyRequest(str(folder), UNITS.study),
-        StudyRequest(str(folder), UNITS.study, options=(("across", 2), ("page", 2))),
-        StudyRequest(str(folder), RUN.study, options=(("run", "run001"),)),
-        StudyRequest(str(folder), QUESTION.study, options=(("question", "1"),)),
+        StudyRequest(str(folder), "score"),
+        StudyRequest(str(folder), "describe"),
+        StudyRequest(str(folder), "units"),
+        StudyRequest(str(folder), "units", page=2, across=2),
+        StudyRequest(str(folder), "one_run", (("run", "run001"),)),
+        StudyRequest(str(folder), "one_question", (("question", "1"),)),
     ]
     for way in ways:
         finding = way.compute(evaluation, lambda done, total: None)
         size = len(json.dumps(finding.document)) + sum(len(json.dumps(part.table.rows)) for part in finding.parts)
         assert size < 3_000_000, way
         assert all(len(part.table.rows) <= 500 for part in finding.parts)
-        if way.study is UNITS.study:
-            assert finding.columns is not None
-            assert (finding.columns.size, finding.columns.total) == (20, runs)
+        if way.study == "units":
+            assert finding.parts[0].across is not None
+            assert (finding.parts[0].across.size, finding.parts[0].across.total) == (20, runs)
             assert finding.parts[0].window is not None
             assert (finding.parts[0].window.size, finding.parts[0].window.total) == (100, questions)
-        if way.study == "leaderboard":
+        if way.study == "score" and runs * questions > 100_000:
             assert "matrix" not in finding.document
             assert finding.left_out is not None
 
@@ -299,12 +292,12 @@ def test_a_question_page_has_all_judgments_side_by_side(demos) -> None:
     page = demos["series"].page("/results/question", question="1.6")
     answers = next(table for table in page["tables"] if table["name"] == "answers")
     assert [column["header"] for column in answers["columns"]] == [
-        *("answer", "document", "adjudicated", "first", "second", "third", "run"),
+        *("run", "adjudicated", "first", "second", "document", "answer"),
     ]
-    row = next(row for row in answers["rows"] if row[0] == "Frédéric" and row[6] == "badger")
-    assert row[2:6] == ["X", "X", "R (Frédéric Joliot)", None]
+    row = next(row for row in answers["rows"] if row[-1] == "Frédéric" and row[0] == "badger")
+    assert row[1:4] == ["X", "X", "R (Frédéric Joliot)"]
     pair = demos["entailment"].page("/results/question", question="3")
-    assert [table["name"] for table in pair["tables"]] == ["about", "labels", "answers", "scores"]
+    assert [table["name"] for table in pair["tables"]] == ["about", "answers", "scores"]
     answer = demos["rag"].page("/results/question", question="r1")
     support = next(table for table in answer["tables"] if table["name"] == "support")
     assert ["harbor", "1", "full", "full", "full"] in support["rows"]
@@ -382,18 +375,21 @@ def test_sheets() -> None:
 
 
 def test_cutting() -> None:
-    part = Part("p", table("t", ["n"], [(str(i),) for i in range(1_000)]), subjects=tuple(map(str, range(1_000))))
-    short = cut(part)
-    assert (len(short.table.rows), len(short.subjects)) == (500, 500)
-    assert short.window is not None
-    assert (short.window.first, short.window.size, short.window.total) == (0, 500, 1_000)
-    last = cut(part, 900, 200)
-    assert last.window is not None
-    assert (last.table.rows[0], last.window.size) == (("900",), 100)
-    assert cut(part, most=None) is part
-    assert clipped(part) is part
-    text = clipped(Part("p", table("t", ["n"], [("z" * 20_000,)]))).table.rows[0][0]
-    assert str(text).endswith("… (20,000 characters in all; the CSV has them)")
+    rows = table("t", ["n"], [(str(i),) for i in range(900)])
+    part = Part("p", rows, Links("question", tuple(map(str, range(900)))))
+    short, last = cut(part), cut(part, 2)
+    assert (len(short.table.rows), len(short.links.subjects), short.is_whole) == (500, 500, False)
+    assert short.window == Window(0, 500, 900, "questions")
+    assert last.window == Window(500, 400, 900, "questions")
+    assert last.table.rows[0] == ("500",)
+    few = Part("p", table("t", ["n"], [("z",)]))
+    assert cut(few, 2) == few, "a short table is on every page of a long one"
+    wide = cut(Part("p", table("t", ["n", *map(str, range(50))], [range(51)]), fixed=1), across=3)
+    assert wide.across == Window(40, 10, 50, "runs")
+    assert wide.table.rows[0] == (0, *range(41, 51))
+    long = cut(Part("p", table("t", ["n"], [("z" * 20_000,)])))
+    assert str(long.table.rows[0][0]).endswith("… (20,000 characters in all; the CSV has them)")
+    assert not long.is_whole
 
 
 def test_keys_by_a_vote_are_offered_and_marked(demos) -> None:

@@ -14,7 +14,7 @@ import pytest
 from qassay.demo import demo_folder
 from qassay.web.results.views import VIEWS
 
-PAGES = [view.path for view in VIEWS if view.tab is not None]
+PAGES = [view.path for view in VIEWS if view.study.tab is not None]
 
 
 def buttons(page: str) -> dict[str, str]:

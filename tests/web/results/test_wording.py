@@ -57,7 +57,7 @@ def texts_with_options() -> list[str]:
 def test_pages_are_named_as_people_see_them() -> None:
     """A tab with a single page shows the question of the tab, and no label of the page."""
     seen = {name for name, views in tabs().items() if len(views) == 1}
-    seen |= {view.label for views in tabs().values() if len(views) > 1 for view in views} | set(tabs())
+    seen |= {view.study.label for views in tabs().values() if len(views) > 1 for view in views} | set(tabs())
     seen |= {entry.label for entry in NAVIGATION}
     named = [
         name.strip("“”")

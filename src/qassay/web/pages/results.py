@@ -34,7 +34,6 @@ from qassay.web.results.present import (
 )
 from qassay.web.results.publishing import Publication, Published, visible_to
 from qassay.web.results.saving import saved_figure
-from qassay.web.results.studies import organisations
 from qassay.web.results.views import LEADERBOARD, VIEWS, Parameters, View, query
 from qassay.web.routing import ORGANISERS, READERS, Context, Router, ThePerson, TheSite
 from qassay.web.site import Site
@@ -83,7 +82,7 @@ def _serve(view: View) -> None:
         return await _save(site, view, parameters, parameters.figure, parameters.form)
 
     # The API is described by the names and sentences of its views, and by the parameters of each.
-    page.__name__, page.__doc__ = view.name, view.about
+    page.__name__, page.__doc__ = view.name, view.study.help.partition("\n\n")[0].replace("\n", " ")
     download.__name__, figure.__name__ = f"{view.name}_csv", f"{view.name}_figure"
     page.__annotations__["parameters"] = Annotated[view.parameters, Query()]
     download.__annotations__["parameters"] = Annotated[view.table_parameters, Query()]
@@ -127,21 +126,19 @@ async def _download(site: Site, view: View, parameters: Parameters, name: str) -
     parameters = permission.parameters
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(view.name, name)}"'}
     folder, mark, unfinished = str(site.folder.path), permission.mark, permission.unfinished
-    if not view.windowed:
-        request = view.request(folder, parameters, unfinished=unfinished)
-        result = await _result(site, request, now.state, fresh=parameters.fresh)
-        part = result.finding.part(name) if result.finding else None
-        if part is None:
-            raise Refusal(404, f"this page has no table {name!r}")
-        if part.window is None:
-            return StreamingResponse(csv_lines(part.table, provisional=mark), media_type=CSV, headers=headers)
+    result = await _result(
+        site, view.request(folder, parameters, unfinished=unfinished), now.state, fresh=parameters.fresh
+    )
+    part = result.finding.part(name) if result.finding else None
+    if part is None:
+        raise Refusal(404, f"this page has no table {name!r}")
+    if part.is_whole:
+        return StreamingResponse(csv_lines(part.table, provisional=mark), media_type=CSV, headers=headers)
     # The process that computes writes the whole table into a file.
     with tempfile.NamedTemporaryFile(prefix="qassay-", suffix=".csv", delete=False) as temporary:
         file = Path(temporary.name)
     try:
-        request = view.request(
-            folder, parameters, whole=True, unfinished=unfinished, part=name, file=str(file), provisional=mark
-        )
+        request = view.request(folder, parameters, unfinished=unfinished, part=name, file=str(file), provisional=mark)
         await _result(site, request, now.state)
     except BaseException:
         file.unlink(missing_ok=True)
@@ -253,9 +250,9 @@ async def publish(person: ThePerson, site: TheSite, sent: Publishing) -> Publica
     if not await queue_of(site).wait(job, LONGEST_WAIT):
         raise Refusal(503, "the leaderboard is still being computed; publish it when it is ready")
     _result_of(job)  # where the leaderboard cannot be computed, the pages of the organisations cannot be either
-    folder = str(site.folder.path)
-    study_request = StudyRequest(folder, organisations, sent.choice(), whole=True, unfinished=permission.unfinished)
-    pages = await _result(site, study_request, now.state, fresh=True)
+    scoring = tuple(sent.scoring().items())
+    every = publishing.OrganisationsRequest(request.folder, "organisations", scoring, unfinished=permission.unfinished)
+    pages = await _result(site, every, now.state, fresh=True)
     return await run_in_threadpool(_publish, person, site, sent, job, permission.mark, pages)
 
 
@@ -272,7 +269,7 @@ def _publish(
         return publishing.publish(
             act,
             result.finding,
-            sent.choice(),
+            sent.scoring(),
             title=sent.title,
             provisional=now.gate.mark if sent.provisional else mark,
             pages=pages.finding.document["pages"],

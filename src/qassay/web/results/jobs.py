@@ -32,15 +32,8 @@ from qassay.child import ChildError, PythonProcess, Report
 from qassay.errors import InputError, Problem, QassayError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.times import now
-from qassay.web.results.finding import (
-    Finding,
-    StudyRequest,
-    StudyResult,
-    check,
-    csv_lines,
-    restricted,
-    scoring_options,
-)
+from qassay.web.results.choices import check, choices_of
+from qassay.web.results.finding import Finding, StudyRequest, StudyResult, csv_lines, restricted
 
 Condition: TypeAlias = Literal["waiting", "running", "found", "broken"]
 
@@ -105,8 +98,8 @@ class Studies:
         offered = None
         try:
             evaluation = self.evaluation(request.folder, request.unfinished)
-            offered = scoring_options(evaluation)
-            check(request.choice, offered, evaluation.task)
+            offered = choices_of(evaluation)
+            check(dict(request.options), offered, evaluation.task)
             finding = request.compute(evaluation, report)
             if request.file is not None:
                 _write(finding, request)

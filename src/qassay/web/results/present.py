@@ -20,7 +20,8 @@ from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
 from qassay.web.errors import Refusal, on_page
-from qassay.web.results.finding import Form, Part, Picture, ScoringOptions, StudyRequest, Window
+from qassay.web.results.choices import ScoringChoices
+from qassay.web.results.finding import Form, Part, Picture, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
 from qassay.web.results.publishing import SHOWN_EARLY, Publication
 from qassay.web.results.saving import forms_of
@@ -173,7 +174,7 @@ class ResultsPage(Context):
     gate: GateView | None = None
     # Why what there is to judge is not what the runs returned; empty where it is.
     pool: str = ""
-    offer: ScoringOptions | None = None
+    offer: ScoringChoices | None = None
     job: str | None = None
     done: int = 0
     total: int = 0
@@ -225,7 +226,7 @@ def permission_for(view: View, parameters: Parameters, now: Snapshot) -> Permiss
     """Permission to compute a page; None where assigned work is open and the organiser has not said to go on."""
     if not now.gate.is_open:
         return Permission(parameters)
-    if parameters.provisional or view.is_open:
+    if parameters.provisional or view.study.is_open:
         return Permission(parameters, now.gate.mark)
     if now.finished and (parameters.finished or now.shown_early):
         mark = f"{now.finished:,} of {now.finished + len(now.unfinished):,} questions finished"
@@ -282,11 +283,11 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
         heading=_heading(view, parameters),
         state="closed",
         asked=parameters.model_dump(mode="json", exclude=set(ONCE)),
-        choice=parameters.choice().changed(),
+        choice=parameters.changed(),
         tabs=[Tab(label=name, address=views[0].path + common, current=view in views) for name, views in tabs().items()],
         beside=[
-            Tab(label=other.label, address=other.path + common, current=other is view)
-            for other in tabs().get(view.tab or "", ())
+            Tab(label=other.study.label, address=other.path + common, current=other is view)
+            for other in tabs().get(view.study.tab or "", ())
         ],
         gate=GateView.model_validate(now.gate),
         pool=now.pool,
@@ -312,7 +313,7 @@ async def present(site: Site, view: View, parameters: Parameters) -> ResultsPage
 def _heading(view: View, parameters: Parameters) -> str:
     """The heading of a page; one that is about a single series names it."""
     series: str | None = getattr(parameters, "series", None)
-    return f"Series {series}" if series else view.heading.format_map(parameters.model_dump())
+    return f"Series {series}" if series else view.study.heading.format_map(parameters.model_dump())
 
 
 def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folder: str) -> ResultsPage:
@@ -323,7 +324,7 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
     result = job.result()
     page.offer = result.offer
     if page.offer is not None and not page.offer.automatic and view is not TRUST:
-        page.beside = [tab for tab in page.beside if tab.label != TRUST.label]
+        page.beside = [tab for tab in page.beside if tab.label != TRUST.study.label]
     if result.finding is None:
         page.state, page.message = "refused", on_page(result.message).removeprefix(f"{folder}: ")
         page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
@@ -336,8 +337,8 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
     if page.provisional and page.document:
         page.document["provisional"] = page.provisional
     page.tables = [_table(part, view, parameters, page.provisional) for part in finding.parts]
-    if finding.columns is not None and finding.columns.size < finding.columns.total:
-        page.across = _paged(finding.columns, "across", view, parameters)
+    over = next((part.across for part in finding.parts if part.across is not None), None)
+    page.across = _paged(over, "across", view, parameters) if over is not None else None
     return page
 
 
@@ -387,11 +388,12 @@ def _table(part: Part, view: View, parameters: Parameters, provisional: str | No
     shown_table = table_view(
         part.name, part.table, csv=view.csv + parameters.address(table=part.name), provisional=provisional
     )
-    if part.about is not None and part.subjects:
-        path, name = _PLACES[part.about]
-        common = parameters.common() | ({"by": "question"} if part.about == "series" else {})
-        shown_table.links = [path + query({**common, name: subject}) for subject in part.subjects]
-        shown_table.link_column = part.column
+    about, subjects = part.links.about, part.links.subjects
+    if about is not None and subjects:
+        path, name = _PLACES[about]
+        common = parameters.common() | ({"by": "question"} if about == "series" else {})
+        shown_table.links = [path + query({**common, name: subject}) for subject in subjects]
+        shown_table.link_column = part.links.column
     shown_table.window = _paged(part.window, "page", view, parameters) if part.window else None
     return shown_table
 
@@ -409,11 +411,9 @@ def table_view(name: str, table: Table, *, csv: str, provisional: str | None) ->
     )
 
 
-def _paged(window: Window, name: str, view: View, parameters: Parameters) -> PagedWindow:
-    """A window with the addresses before and after it, where a parameter of the page counts such windows."""
-    page: int | None = getattr(parameters, name, None)
-    if page is None:
-        return PagedWindow(**asdict(window))
+def _paged(window: Window, name: Literal["page", "across"], view: View, parameters: Parameters) -> PagedWindow:
+    """A window with the addresses before and after it."""
+    page = getattr(parameters, name)
     more = window.first + window.size < window.total
     before = view.path + parameters.address(**{name: page - 1 if page > 2 else None}) if page > 1 else None
     after = view.path + parameters.address(**{name: page + 1}) if more else None

@@ -10,14 +10,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qassay.errors import UsageError
+from qassay.evaluation import Evaluation
 from qassay.judging import digest
 from qassay.judging.keys import public_name
+from qassay.options import UNCHOSEN
 from qassay.store.acts import Act
 from qassay.store.assignment.progress import is_open
 from qassay.store.engine import Store
 from qassay.store.settings import get_setting, put_setting, remove_settings, setting_to_change
+from qassay.studies.judged_answers import answers_by_run
 from qassay.tables import Column, Table
-from qassay.web.results.finding import Choice, Finding, Picture
+from qassay.web.results.finding import Finding, Picture, Progress, StudyRequest, pictures
 
 SETTING = "published"
 # Whether organisers see the results of finished questions while others are being judged.
@@ -57,6 +60,24 @@ def visible_to(store: Store, role: str) -> list[Publication] | None:
         if role in ("assessor", "adjudicator") and is_open(connection):
             return None
         return publications(connection)
+
+
+class OrganisationsRequest(StudyRequest):
+    """The result page of every organisation, as `report --by organisation` has it; without tables of its own."""
+
+    def compute(self, evaluation: Evaluation, progress: Progress) -> Finding:
+        """The pages, of which each has the names of its own runs alone."""
+        from qassay.reports.organisations import organisation_page, organisations
+
+        scores = evaluation.score(**dict(self.options))
+        answers = answers_by_run(evaluation, scores, [row.run for row in scores.runs])
+        pages = []
+        for name in organisations(scores):
+            page = organisation_page(scores, name, answers)
+            # A picture is all that a page keeps of a figure.
+            drawn = pictures(*(lambda figure=figure: figure for figure in page.figures))
+            pages.append({**asdict(replace(page, figures=())), "pictures": [asdict(picture) for picture in drawn]})
+        return Finding((), {"pages": pages})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +137,14 @@ def _forget(connection: Connection, number: str) -> None:
 def publish(
     act: Act,
     finding: Finding,
-    choice: Choice,
+    scoring: Mapping[str, Any],
     *,
     title: str,
     provisional: str | None,
     pages: Iterable[Mapping[str, Any]] = (),
 ) -> Publication:
-    """Publish a leaderboard: its tables are kept as they are now. The same choice published again takes its place.
+    """Publish a leaderboard: its tables are kept as they are now. Scored in the same way and published again, it
+    takes its place.
 
     `pages` are those of the organisations, each of which sees its own.
     """
@@ -133,7 +155,7 @@ def publish(
         provisional=provisional,
         at=act.at,
         by=act.name,
-        **asdict(replace(choice, key=key, measure=measure)),
+        **{**UNCHOSEN, **scoring, "key": key, "measure": measure},
     )
     connection = act.connection
     earlier = _to_change(connection)

@@ -1,8 +1,7 @@
-"""The results pages: of each its study, its parameters in the address, its title, and how it is shown.
+"""The results pages: of each the study that it shows, its parameters in the address, and its template.
 
-A new page is a record here, beside the study that computes it; `results.html` shows any study, and a template of its
-own extends it. Page, JSON twin, tab and CSV follow from the record. In an address every word is from a list, or of a
-bounded length.
+A new page is a name here, beside the study; `results.html` shows any study, and a template of its own extends it. Page,
+JSON twin, tab and CSV follow from the study. In an address every word is from a list, or of a bounded length.
 """
 
 from __future__ import annotations
@@ -10,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import signature
-from typing import Annotated, Any, get_type_hints
+from inspect import Parameter
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
-from qassay.options import Offered
+from qassay.options import UNCHOSEN, Missing, Offered, Unjudged
 from qassay.pages import QUESTIONS
-from qassay.scoring import Missing, Unjudged
-from qassay.studies import WHERE
-from qassay.studies import study as find_study
-from qassay.web.results.answers import question, run
-from qassay.web.results.finding import Choice, Form, Name, Names, Study, StudyPage, StudyRequest
-from qassay.web.results.units import units
+from qassay.studies import Study, study
+from qassay.web.results.finding import Form, Name, Names, Number, StudyRequest
 from qassay.web.routing import Input
 
 # Parameters for one request: the addresses on a page do not repeat them.
@@ -33,8 +28,9 @@ ONCE = frozenset({"fresh"})
 class Parameters(Input):
     """The parameters of every results page: how runs are scored, and how the page is looked at.
 
-    `provisional` shows results although work is open, `finished` those of finished questions alone, `fresh` asks for an
-    answer from the store as it is now. They come from an address, where every value is text.
+    `page` and `across` are the parts of long tables and of many columns; `provisional` shows results although work is
+    open, `finished` those of finished questions alone, `fresh` asks for an answer from the store as it is now. They
+    come from an address, where every value is text.
     """
 
     model_config = ConfigDict(strict=False)
@@ -44,19 +40,25 @@ class Parameters(Input):
     component: Name | None = None
     unjudged: Unjudged = "stop"
     missing: Missing = "stop"
+    page: Number = 1
+    across: Number = 1
     provisional: bool = False
     finished: bool = False
     fresh: bool = False
 
-    def choice(self) -> Choice:
+    def scoring(self) -> dict[str, Any]:
         """How runs are scored; provisional results count unjudged items as wrong, and say so."""
-        unjudged = "wrong" if self.provisional and self.unjudged == "stop" else self.unjudged
-        return Choice(self.key, self.measure, self.component, unjudged, self.missing)
+        chosen = {name: getattr(self, name) for name in UNCHOSEN}
+        return chosen | ({"unjudged": "wrong"} if self.provisional and self.unjudged == "stop" else {})
+
+    def changed(self) -> dict[str, str]:
+        """How runs are scored, where that differs from what is usual, for an address."""
+        return {name: value for name, value in self.scoring().items() if value != UNCHOSEN[name]}
 
     def common(self) -> dict[str, Any]:
         """The parameters that go from one results page to the next."""
         early = {name: "1" for name in ("provisional", "finished") if getattr(self, name)}
-        return {**self.choice().changed(), **early}
+        return {**self.changed(), **early}
 
     def address(self, **changes: Any) -> str:
         """The query of this page with some changes, without defaults."""
@@ -76,31 +78,23 @@ def query(values: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """One results page.
+    """The results page of a study.
 
-    A heading may name a parameter, such as `{run}`. `about` describes the page to programs; the leaderboard has a view
-    of its own, which does that. `checked` is set where parameters are more than the options of the study. A `slow`
-    study gives way to others.
+    A heading may name a parameter, such as `{run}`.
     """
 
-    study: Study
-    label: str
-    heading: str
-    about: str = ""
-    checked: type[Parameters] | None = None
+    study_name: str
     template: str = "results.html"
-    # The question that its tab asks; pages with the same one are beside each other below the tab. None: it has no tab.
-    tab: str | None = None
-    slow: bool = False
-    # Whether it is shown while people judge: it compares judgments, and scores nothing that they might look at.
-    is_open: bool = False
+
+    @cached_property
+    def study(self) -> Study:
+        """The study that it shows."""
+        return study(self.study_name)
 
     @property
     def name(self) -> str:
-        """The name of the page, which is that of its study."""
-        if isinstance(self.study, StudyPage):
-            return find_study(self.study.name).page_name or self.study.name
-        return self.study.__name__
+        """The name of the page."""
+        return self.study.page_name or self.study.name
 
     @property
     def path(self) -> str:
@@ -118,65 +112,37 @@ class View:
         return f"/results/{self.name}/figure"
 
     @cached_property
-    def options(self) -> dict[str, Any]:
-        """The options of the study with their types and defaults, as its signature names them."""
-        if isinstance(self.study, StudyPage):
-            offered = (option for option in find_study(self.study.name).options if option.option.on_pages)
-            return {option.name: (_of_address(option), option.default) for option in offered}
-        types = get_type_hints(self.study, include_extras=True)
-        options = [option for option in signature(self.study).parameters.values() if option.kind is option.KEYWORD_ONLY]
-        return {
-            option.name: (types[option.name], ... if option.default is option.empty else option.default)
-            for option in options
-        }
-
-    @property
-    def windowed(self) -> bool:
-        """Whether the study cuts its tables itself."""
-        return "whole" in self.options
+    def options(self) -> list[Offered]:
+        """What can be chosen beside how runs are scored: of its record, and of what is shown of it."""
+        return [o for o in (*self.study.options, *self.study.shown_options) if o.option.on_pages]
 
     @cached_property
     def parameters(self) -> type[Parameters]:
         """The parameters of the page: those of all pages, and the options of its study."""
-        options = {name: option for name, option in self.options.items() if name != "whole"}
-        return self.checked or create_model(f"{self.label}Parameters", __base__=Parameters, **options)
+        options: dict[str, Any] = {
+            o.name: (_of_address(o), ... if o.default is Parameter.empty else o.default) for o in self.options
+        }
+        return create_model(f"{self.study.label}Parameters", __base__=Parameters, **options)
 
     @cached_property
     def table_parameters(self) -> type[Parameters]:
         """The parameters of the CSV: those of the page, and the name of the table."""
-        return create_model(f"{self.label}TableParameters", __base__=self.parameters, table=(Name | None, None))
+        return create_model(f"{self.study.label}TableParameters", __base__=self.parameters, table=(Name | None, None))
 
     @cached_property
     def figure_parameters(self) -> type[Parameters]:
         """The parameters of a saved figure: those of the page, the name of the figure, and the form of the file."""
         options: dict[str, Any] = {"figure": (Name | None, None), "form": (Form, "svg")}
-        return create_model(f"{self.label}FigureParameters", __base__=self.parameters, **options)
+        return create_model(f"{self.study.label}FigureParameters", __base__=self.parameters, **options)
 
-    def request(
-        self,
-        folder: str,
-        parameters: Parameters,
-        *,
-        whole: bool = False,
-        unfinished: tuple[str, ...] = (),
-        part: str | None = None,
-        file: str | None = None,
-        provisional: str | None = None,
-    ) -> StudyRequest:
-        """The page's request to the evaluation in a folder; with a `file`, the table `part` is written there."""
-        options = {name: whole if name == "whole" else getattr(parameters, name) for name in sorted(self.options)}
-        return StudyRequest(
-            folder,
-            self.study,
-            parameters.choice(),
-            tuple(options.items()),
-            whole,
-            self.slow,
-            part,
-            file,
-            provisional,
-            unfinished,
-        )
+    def request(self, folder: str, parameters: Parameters, **more: Any) -> StudyRequest:
+        """The page's request to the evaluation in a folder; `more` are further fields of it."""
+        scoring = parameters.scoring()
+        # A study may take several measures.
+        scoring["measures"] = () if parameters.measure is None else (parameters.measure,)
+        options = scoring | {option.name: getattr(parameters, option.name) for option in self.options}
+        here = {"page": parameters.page, "across": parameters.across, "slow": self.study.slow}
+        return StudyRequest(folder, self.study.name, tuple(sorted(options.items())), **{**here, **more})
 
 
 def _of_address(offered: Offered) -> Any:
@@ -190,6 +156,8 @@ def _of_address(offered: Offered) -> Any:
     option = offered.option
     if option.choices:
         return Annotated[offered.kind, AfterValidator(partial(_chosen, option.choices))]
+    if offered.kind is str:
+        return Name
     limited = option.least is not None or option.most is not None
     return Annotated[offered.kind, Field(ge=option.least, le=option.most)] if limited else offered.kind
 
@@ -200,75 +168,26 @@ def _chosen(choices: tuple[Any, ...], value: Any) -> Any:
     return value
 
 
-def view_of(name: str, *, about: str = "", template: str = "results.html") -> View:
-    """The page of a study."""
-    study = find_study(name)
-    about = about or study.help.partition("\n\n")[0].replace("\n", " ")
-    return View(
-        StudyPage(name),
-        study.label,
-        study.heading,
-        about,
-        template=template,
-        tab=study.tab,
-        slow=study.slow,
-        is_open=study.is_open,
-    )
-
-
-LEADERBOARD = view_of("score")
-
-
-UNITS = View(
-    units,
-    label="Scores",
-    heading="Scores on every question",
-    about="Every run on every question or series.",
-    template="results_units.html",
-    tab=WHERE,
-)
-
-SPREAD = view_of("describe")
-
-
-COMPARE = view_of("compare", about="Two runs, or all pairs.", template="results_compare.html")
-
-
-SENSITIVITY = view_of("sensitivity", template="results_sensitivity.html")
-
-
-STABILITY = view_of("stability", template="results_sets.html")
-AGREEMENT = view_of("agree", template="results_sets.html")
-TRUST = view_of("trust", template="results_trust.html")
-
-
-FACTS = view_of("facts")
-PEOPLE = view_of("people")
-
-
-RUN = View(
-    run,
-    label="Run",
-    heading="Run {run}",
-    about="What one run got right and wrong.",
-    template="results_run.html",
-)
-
-
-QUESTION = View(
-    question,
-    label="Question",
-    heading="Question {question}",
-    about="All answers to one question, and all judgments of them.",
-)
-
+LEADERBOARD = View("score")
+COMPARE = View("compare", "results_compare.html")
+TRUST = View("trust", "results_trust.html")
 # In the order of the tabs.
 VIEWS = (
-    *(LEADERBOARD, FACTS, COMPARE, UNITS, SPREAD, AGREEMENT, PEOPLE, STABILITY, TRUST, SENSITIVITY),
-    *(RUN, QUESTION),
+    LEADERBOARD,
+    View("facts"),
+    COMPARE,
+    View("units", "results_units.html"),
+    View("describe"),
+    View("agree", "results_sets.html"),
+    View("people"),
+    View("stability", "results_sets.html"),
+    TRUST,
+    View("sensitivity", "results_sensitivity.html"),
+    View("one_run", "results_run.html"),
+    View("one_question"),
 )
 
 
 def tabs() -> dict[str, tuple[View, ...]]:
     """The pages of each tab, in order."""
-    return {question: tuple(view for view in VIEWS if view.tab == question) for question in QUESTIONS}
+    return {question: tuple(view for view in VIEWS if view.study.tab == question) for question in QUESTIONS}
