@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from qassay.meta.unseen import limits_with_unseen
 from scipy.stats import binomtest, multinomial
 
 from qassay.cli.gate import gate_line
@@ -18,7 +19,6 @@ from qassay.meta.blocks import blocks
 from qassay.meta.flips import flip_test
 from qassay.meta.right_or_wrong import ExactFlips, exact_flips, two_sided_binomial
 from qassay.meta.significance import PairComparison, compare
-from qassay.meta.unseen import limits_with_unseen
 
 
 def _share_as_far(differences: np.ndarray, shift: float) -> float:

@@ -2,10 +2,10 @@
 
 How sure is a score, a difference, a ranking?
 
-    intervals      of a score                           flips             test and interval of a difference
-    blocks         the independent parts of a score     right_or_wrong    that test where scores are 0 or 1
-    repeats        systems that were run several times  unseen            what no unit shows, in its interval
-    normal_and_t   distributions, without loading scipy
+    intervals      of a score                           one_pair          test and interval of a difference
+    blocks         the independent parts of a score     right_or_wrong    where scores are 0 or 1
+    repeats        systems that were run several times  hall              where scores are graded
+    normal_and_t   distributions, without loading scipy flips             sign flips, and their plain test
     looks          looking again and again, as labels and scores come
     significance/  which runs differ                    gating            a difference as a decision
     ranking        rankings, and how two agree          sensitivity/      which gaps are repeatable

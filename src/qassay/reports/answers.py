@@ -154,8 +154,7 @@ def _difference_fact(material: Material) -> list[Fact]:
     first_two = material.first_two
     if first_two is None:
         return []
-    reversal = "" if first_two.reversal is None else f"; chance of a reversal {first_two.reversal}"
-    return [Fact("First minus second", signed(first_two.difference), f"{interval_of_lead(material)}{reversal}")]
+    return [Fact("First minus second", signed(first_two.difference), interval_of_lead(material))]
 
 
 def interval_of_lead(material: Material) -> str:

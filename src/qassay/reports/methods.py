@@ -97,14 +97,8 @@ def _first_two(material: Material) -> str:
     first_two = material.first_two
     if first_two is None:
         return ""
-    flips = "all sign flips"
-    if first_two.permutations is not None and not first_two.exact:
-        flips = f"{first_two.permutations:,} random sign flips"
-    test = f"paired randomisation test ({flips})"
-    if first_two.p_repeats is not None:
-        test = "test with new questions and running the systems again"
     return (
-        f"The first two runs by themselves: {test}, uncorrected {p_equals(first_two.p)}; the "
+        f"The first two runs by themselves: {first_two.tested()}, uncorrected {p_equals(first_two.p)}; the "
         f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
         "difference of the observed size."
     )

@@ -137,9 +137,12 @@ def _repeatable(material: Material) -> Page | None:
 
 
 def _first_two(material: Material, first_two: PairComparison) -> Table:
-    """The difference of the first two runs, its interval, and the chance that new questions reverse it."""
+    """The difference of the first two runs and its interval; of two runs alone, what their comparison has."""
     shown = first_two.table()
     scores, (name, _, _), *others = shown.rows[:2], *shown.rows[2:]
+    if material.pairs.pair is None:
+        # The chance of a reversal is that of a pair which was named before its scores were known.
+        del others[0]
     # The first is never behind: the difference needs no sign.
     rows = (*scores, (name, signed(first_two.difference)[1:], answers.interval_of_lead(material)), *others)
     title = f"{called(first_two.a)} and {called(first_two.b)} in numbers"

@@ -1,8 +1,7 @@
 """Is a difference more than chance? Two runs, or all pairs of many, with one decision behind every figure.
 
-two_runs    paired randomisation test and the interval that inverts it, paired t, effect size, units needed
+two_runs    one pair: its decision, effect size and the units needed
 pair        its answer, as people read it
-reversal    the chance that a repetition reverses a difference
 power       the power of the paired t test, the units that it needs, and the variance to plan with
 with_repeats  the same where systems ran several times
 families    many differences at once: flips, and the largest of all pairs
@@ -13,7 +12,7 @@ ranges      the range of many runs under chance
 
 from qassay.meta.significance.many_runs import SHARED_LETTER, AllPairs, compare_all, holm_over, of_pair
 from qassay.meta.significance.methods import Method, flips_for, holm_levels
-from qassay.meta.significance.pair import PairComparison, limit, percent, signed
+from qassay.meta.significance.pair import PairComparison, at_most, limit, percent, signed
 from qassay.meta.significance.power import assured_variance, detectable, fewest_units, power, units_for_power
 from qassay.meta.significance.ranges import residual_variance
 from qassay.meta.significance.two_runs import compare, refuse_itself
@@ -26,6 +25,7 @@ __all__ = [
     "PairComparison",
     "Variances",
     "assured_variance",
+    "at_most",
     "compare",
     "compare_all",
     "detectable",

@@ -132,9 +132,7 @@ class AllPairs(Result):
     @reported
     def method_(self) -> str:
         """The correction by name; of two runs alone, their test."""
-        if self.pair is None:
-            return NAMES[self.method]
-        return "paired randomisation test" if self.pair.p_repeats is None else "t test with running again"
+        return NAMES[self.method] if self.pair is None else self.pair.test_name
 
     @reported
     def different(self) -> int:
@@ -333,7 +331,7 @@ def of_pair(result: PairComparison, method: Method = "randomised-tukey") -> AllP
         measure=result.measure,
         method=method,
         alpha=result.alpha,
-        permutations=result.permutations if result.p_repeats is None else None,
+        permutations=result.permutations,
         exact=result.exact,
         margin=None,
         groups=tuple(tuple(ranking.runs[i] for i in members) for members in sets),

@@ -19,7 +19,7 @@ from qassay.arrays import Floats, Integers
 from qassay.errors import unknown
 from qassay.meta.blocks import Blocks
 from qassay.meta.flips import FLIPS, every_flip_fits, flip_chunks, hits_needed
-from qassay.meta.right_or_wrong import two_sided_binomial
+from qassay.meta.right_or_wrong import mid_p
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
@@ -211,9 +211,9 @@ def flips_for(pairs: int, alpha: float) -> int:
 
 
 def binomial_p_values(parts: Blocks) -> Floats | None:
-    """The exact p-value of every pair of runs (runs x runs) where scores are right or wrong; else None.
+    """The mid-p of every pair of runs (runs x runs) where scores are right or wrong; else None.
 
-    It is the share of all sign flips, without drawing one: the binomial test on the units where the two differ.
+    It is computed, without drawing a flip, from the units where the two differ.
     """
     values = np.unique(parts.parts)
     if len(values) > 2 or not (parts.weights == parts.weights[0]).all():
@@ -222,11 +222,11 @@ def binomial_p_values(parts: Blocks) -> Floats | None:
     right = (parts.parts == values[-1]).astype(np.float64)
     both = right @ right.T
     ahead = np.rint(np.diag(both)[:, None] - both).astype(int).tolist()
-    binomial = cache(two_sided_binomial)
+    binomial = cache(mid_p)
     p = np.ones((runs, runs))
     for first in range(runs):
         for second in range(first):
-            p[first, second] = binomial(*sorted((ahead[first][second], ahead[second][first])))
+            p[first, second] = binomial(*sorted((ahead[first][second], ahead[second][first])), parts.count)
     return np.minimum(p, p.T)
 
 

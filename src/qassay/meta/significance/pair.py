@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
@@ -10,7 +11,7 @@ from qassay.arrays import TIE
 from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
 from qassay.meta.gating import Gate, gate_decision
-from qassay.meta.significance.reversal import Reversal
+from qassay.meta.one_pair import TestOfPair
 from qassay.results import Result, reported
 from qassay.tables import (
     MANUAL_RUN,
@@ -33,6 +34,14 @@ Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 READING = "interval: where the true difference may lie; p: how often chance alone makes one this large."
 
 
+TESTS: dict[TestOfPair, str] = {
+    "mid-p": "sign test on the {units} that differ",
+    "flips": "randomisation test",
+    "hall": "randomisation test of Hall's t",
+    "t": "t test with repeats",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class UnitDifference:
     """The contribution of one unit: the scores of both runs on it, and its part in the difference of their scores."""
@@ -45,14 +54,13 @@ class UnitDifference:
 
 @dataclass(frozen=True, repr=False)
 class PairComparison(Result):
-    """Two runs on the same units. The verdict, the interval and `p_randomisation` are one decision.
+    """Two runs on the same units. The verdict, the interval and `p` are one decision, that of `test`.
 
     `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`, None where none can be given; `reversal` is the chance that as many new units would put
-    the other run ahead. `deciding` are the units with the largest parts in the difference; `remarks` go with the tests
-    of `details()`. Where the runs answered the units several times, the interval, the verdict, `reversal` and
-    `units_needed` take running again into account, and go with `p_repeats`; `p_randomisation` and `p_t` are then about
-    the units alone.
+    with probability `power`, None where none can be given; `reversal` is the most that the chance can be that as many
+    new units put the other run ahead, None where half or more cannot be ruled out. `deciding` are the units with the
+    largest parts in the difference; `remarks` go with the tests. Where the runs answered the units several times, all
+    but `p_t` takes running again into account.
     """
 
     a: str
@@ -62,10 +70,10 @@ class PairComparison(Result):
     score_b: float
     difference: float
     interval: tuple[float, float] | None
-    p_randomisation: float
-    p_t: float | None
+    p: float
+    test: TestOfPair
     effect_size: float | None
-    reversal: Reversal | None
+    reversal: float | None
     units_needed: int | None
     verdict: Verdict
     measure: str
@@ -79,7 +87,7 @@ class PairComparison(Result):
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
-    p_repeats: float | None = None
+    p_t: float | None = None
     repeats: Mapping[str, object] = field(default_factory=dict)
     p_adjusted: float | None = None
     manual: frozenset[str] = frozenset()
@@ -87,30 +95,15 @@ class PairComparison(Result):
     # How many of `deciding` the document and the tables list; the figure draws all of them.
     top: int | None = None
     KEYS: ClassVar = (
-        *("a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "units_needed"),
-        *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "exact", "units_better"),
-        *("units_worse", "p_repeats", "repeats", "p_adjusted"),
+        *("a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed"),
+        *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "units_better"),
+        *("units_worse", "repeats", "p_adjusted"),
     )
 
     @property
     def ahead(self) -> tuple[str, str]:
         """Both runs, the one with the better score first."""
         return (self.a, self.b) if self.direction.oriented(self.difference) > 0 else (self.b, self.a)
-
-    @property
-    def p(self) -> float:
-        """The p-value that goes with the interval and the verdict."""
-        return self.p_randomisation if self.p_repeats is None else self.p_repeats
-
-    @reported
-    def reversal_(self) -> float | None:
-        """The chance that as many new units would put the other run ahead."""
-        return None if self.reversal is None else self.reversal.chance
-
-    @reported
-    def error_rate(self) -> None:
-        """Null: the error rate of all runs together is the answer of `sensitivity`; that of this pair is `reversal`."""
-        return
 
     @reported
     def deciding_units(self) -> tuple[UnitDifference, ...]:
@@ -160,10 +153,9 @@ class PairComparison(Result):
     def to_polars(self) -> pl.DataFrame:
         """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
         names = {"a": str, "b": str, "measure": str, "units": int, "score_a": float, "score_b": float}
-        numbers = ("difference", "low", "high", "p_randomisation", "p_t", "effect_size", "reversal")
+        numbers = ("difference", "low", "high", "p", "effect_size", "reversal")
         row = (self.a, self.b, self.measure, self.units, self.score_a, self.score_b, self.difference)
-        reversal = None if self.reversal is None else self.reversal.chance
-        tests = (*ends(self.interval), self.p_randomisation, self.p_t, self.effect_size, reversal)
+        tests = (*ends(self.interval), self.p, self.effect_size, self.reversal)
         columns = {**names, **dict.fromkeys(numbers, float), "units_needed": int, "verdict": str}
         return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
 
@@ -195,19 +187,17 @@ class PairComparison(Result):
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
         low, high = (limit(end) for end in self.interval)
-        again = ", with running again" if self.p_repeats is not None else ""
+        again = ", with running again" if self.repeats else ""
         return f"{level} {low} to {high}, {p_equals(self.p)}{again}"
 
     def _reversal(self) -> tuple[str, str]:
-        """The chance of a reversal and its meaning."""
+        """The most that the chance of a reversal can be, and its meaning."""
         if self.interval is None:
             return show(None), self._too_few()
-        if abs(self.difference) <= TIE:
-            return show(None), "the scores are equal: there is no order to reverse"
-        other = self.ahead[1]
-        again = "" if self.p_repeats is None else ", run again,"
-        new = f"that {self.units:,} new {self.unit_name[1]}{again} put {other} ahead"
-        return show(None if self.reversal is None else str(self.reversal)), new
+        if self.reversal is None:
+            return show(None), "50% or more cannot be ruled out"
+        again = ", run again," if self.repeats else ""
+        return at_most(self.reversal), f"that {self.units:,} new {self.unit_name[1]}{again} put {self.ahead[1]} ahead"
 
     def _needed(self) -> str:
         """The meaning of the number of units needed, or why there is none."""
@@ -220,7 +210,7 @@ class PairComparison(Result):
             return f"no number of {self.unit_name[1]} shows a difference of 0; {have}"
         if self.verdict != "cannot tell":
             return f"no number can be given: the difference hardly varies; {have}"
-        if self.p_repeats is not None:
+        if self.repeats:
             return f"more {self.unit_name[1]} are not enough: the systems have to run more often; {have}"
         return f"no number can be given from so few {self.unit_name[1]}; {have}"
 
@@ -229,20 +219,32 @@ class PairComparison(Result):
 
     def test_table(self) -> Table:
         """The tests behind the answer."""
-        flips = "exact: all sign flips"
-        if self.permutations is not None:
-            flips = f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
-        alone = f", {self.unit_name[1]} alone" if self.p_repeats is not None else ""
         rows: list[tuple[Cell, ...]] = [
-            ("p, randomisation test", show(self.p_randomisation, PROBABILITY), f"{flips}{alone}"),
-            ("p, paired t test", show(self.p_t, PROBABILITY), f"a second opinion{alone}"),
+            (f"p, {self.test_name}", show(self.p, PROBABILITY), self._how_tested()),
+            ("p, paired t test", show(self.p_t, PROBABILITY), "a second opinion"),
             ("effect size", show(self.effect_size, ".3f"), f"difference / deviation per {self.unit_name[0]}"),
         ]
-        if self.p_repeats is not None:
-            meaning = f"new {self.unit_name[1]} and running again: the one that decides"
-            rows.insert(0, ("p, with repeats", show(self.p_repeats, PROBABILITY), meaning))
+        if self.repeats:
+            rows.pop(1)
         title = f"Tests at level {self.alpha:g}; the interval contains the differences that they do not reject"
         return table(title, ["", Column("value"), "meaning"], rows, self.remarks)
+
+    def tested(self) -> str:
+        """The test that decides, in words."""
+        return f"{self.test_name} ({self._how_tested()})"
+
+    @property
+    def test_name(self) -> str:
+        """The test that decides, by name."""
+        return TESTS[self.test].format(units=self.unit_name[1])
+
+    def _how_tested(self) -> str:
+        """What the test that decides looks at."""
+        if self.repeats:
+            return f"new {self.unit_name[1]} and running again"
+        if self.permutations is None:
+            return "mid-p: equal results count half"
+        return f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
 
     def _spread_rows(self) -> list[tuple[Cell, ...]]:
         """How much the score of each run differs between its repeats."""
@@ -270,6 +272,18 @@ class PairComparison(Result):
         verb = "differs" if more == 1 else "differ"
         notes = [f"{more:,} more {self.unit_name[more != 1]} {verb}."] if more else []
         return table(title, columns, rows, [*notes, *self._star()])
+
+
+def at_most(reversal: float) -> str:
+    """The most that the chance of a reversal can be, rounded up, though never to half.
+
+    >>> at_most(0.0952), at_most(0.0015), at_most(0.4394), at_most(0.4951), at_most(0.3)
+    ('at most 10%', 'less than 1%', 'at most 44%', 'just below 50%', 'at most 30%')
+    """
+    percents = math.ceil(100 * reversal - TIE)
+    if percents >= 50:
+        return "just below 50%"
+    return f"at most {percents}%" if reversal >= 0.01 else "less than 1%"
 
 
 def percent(level: float) -> str:

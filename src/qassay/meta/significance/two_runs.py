@@ -1,4 +1,4 @@
-"""Is one run better than another? One rule answers: the paired randomisation test, and the interval it inverts.
+"""Is one run better than another? One decision answers (`qassay.meta.one_pair`).
 
 Beside it the chance that as many new units would reverse the difference, the number of units that would show it, and
 the paired t test as a second opinion.
@@ -14,14 +14,17 @@ from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
-from qassay.meta.flips import FlipTest, flip_test
 from qassay.meta.normal_and_t import two_sided_t
-from qassay.meta.repeats import difference_uncertainty
+from qassay.meta.one_pair import PairDecision, decide
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
+<<<<<<< HEAD
 from qassay.meta.significance.power import check_test, fewest_units, units_for_power
 from qassay.meta.significance.reversal import chance_of_reversal
 from qassay.meta.significance.with_repeats import variances
 from qassay.meta.unseen import limits_with_unseen, shows_one_difference
+=======
+from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
+>>>>>>> 4a0161fa (One pair, one decision: mid-p for right or wrong answers, flips of Hall's t for graded ones)
 from qassay.tables import counted
 
 NOT_RUN_AGAIN = "Each system ran once: the variation from run to run is not included."
@@ -42,24 +45,23 @@ def compare(
 ) -> PairComparison:
     """Compare two runs on their common units; other runs of the matrix change nothing.
 
-    The paired randomisation test flips the sign of per-unit differences (of whole series where the matrix names
-    them); every flip is looked at where there are few, else p = (1 + hits)/(permutations + 1). Unless `permutations`
-    says otherwise, 100,000 random flips are drawn, and fewer, never below 10,000, of more than 100,000 units. The
-    interval contains the differences that this test does not reject at `alpha`, so a run is better or worse exactly
-    where its interval excludes 0. The paired t test is a second opinion. With repeats the interval and the verdict come
-    from the variance of questions and repeats together (`qassay.meta.repeats`).
+    A run is better or worse exactly where the interval excludes 0, which is where p <= `alpha`. `permutations` is the
+    number of random sign flips where the test draws some; there are enough of them unless it is given. The paired t
+    test is a second opinion.
     """
     check_test(alpha, permutations)
     refuse_itself(a, b)
     pair = matrix.select([a, b])
     parts = blocks(pair)
-    test = flip_test(parts, level=1 - alpha, flips=permutations, seed=seed)
+    test = decide(pair, alpha=alpha, flips=permutations, seed=seed)
+    verdict: Verdict = "cannot tell"
+    if test.rejects:
+        verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
     p_t, effect = paired_t(parts)
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     lead = matrix.direction.oriented(difference)
     score_a, score_b = pair.scores().tolist()
-    interval, verdict, p_repeats = _decision(pair, parts, test, alpha)
     needed = _units_needed(pair, parts, effect, power, alpha)
     # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
     is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(pair.units)
@@ -70,11 +72,11 @@ def compare(
         score_a=score_a,
         score_b=score_b,
         difference=test.difference,
-        interval=interval,
-        p_randomisation=test.p,
-        p_t=p_t,
+        interval=test.interval,
+        p=test.p,
+        test=test.test,
         effect_size=_effect_size(pair, test.difference),
-        reversal=chance_of_reversal(pair),
+        reversal=test.reversal,
         units_needed=None if is_contradicted else needed,
         verdict=verdict,
         measure=pair.measure,
@@ -87,7 +89,7 @@ def compare(
         deciding=_top(pair, difference, top),
         notes=(*pair.notes, *_notes(pair, test), *_repeat_notes(pair)),
         remarks=tuple(_remarks(pair, parts, test, p_t, alpha)),
-        p_repeats=p_repeats,
+        p_t=p_t,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=pair.unit_name,
         manual=pair.manual.intersection(pair.runs),
@@ -99,38 +101,6 @@ def refuse_itself(a: str, b: str) -> None:
     """Stop where both runs are the same one."""
     if a == b:
         raise UsageError(f"run {a!r} cannot be compared with itself")
-
-
-def _decision(
-    pair: ScoreMatrix, parts: Blocks, test: FlipTest, alpha: float
-) -> tuple[tuple[float, float] | None, Verdict, float | None]:
-    """Interval, verdict and, with repeats, the p-value that goes with them."""
-    ahead: Verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
-    if pair.repeats is None:
-        return test.interval, ahead if test.rejects else "cannot tell", None
-    if len(pair.units) < 2:
-        return None, "cannot tell", 1.0
-    between = difference_uncertainty(*pair.repeats.values)
-    p = between.p(test.difference)
-    interval = _with_running_again(pair, parts, test, between.margin(1 - alpha), alpha)
-    return interval, ahead if p <= alpha else "cannot tell", p
-
-
-def _with_running_again(
-    pair: ScoreMatrix, parts: Blocks, test: FlipTest, margin: float, alpha: float
-) -> tuple[float, float] | None:
-    """The interval that includes running the systems again, within the range of the scores where that is known.
-
-    Where neither questions nor repeats vary at all, it is that of the test of the questions alone.
-    """
-    if margin == 0.0:
-        return test.interval
-    low, high = test.difference - margin, test.difference + margin
-    differences = pair.values[0] - pair.values[1]
-    if shows_one_difference(differences, np.ones(len(differences)), TIE):
-        low, high = limits_with_unseen(differences, parts.span, alpha=alpha, decided=(low, high))
-    most = math.inf if pair.bounds is None else parts.span
-    return max(low, -most), min(high, most)
 
 
 def _repeat_notes(pair: ScoreMatrix) -> list[str]:
@@ -199,7 +169,7 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
     return tuple(map(UnitDifference, (pair.units[u] for u in most), a, b, parts))
 
 
-def _notes(pair: ScoreMatrix, test: FlipTest) -> list[str]:
+def _notes(pair: ScoreMatrix, test: PairDecision) -> list[str]:
     """Notes for a reader of the answer."""
     if not test.rejects or not pair.others:
         return []
@@ -209,7 +179,7 @@ def _notes(pair: ScoreMatrix, test: FlipTest) -> list[str]:
     ]
 
 
-def _remarks(pair: ScoreMatrix, parts: Blocks, test: FlipTest, p_t: float | None, alpha: float) -> list[str]:
+def _remarks(pair: ScoreMatrix, parts: Blocks, test: PairDecision, p_t: float | None, alpha: float) -> list[str]:
     """Notes for a reader of the tests."""
     unit, units = pair.unit_name
     remarks = []
