@@ -43,15 +43,14 @@ def test_two_runs_as_json(call: Call, scores: str) -> None:
     status, out, err = call(scores, "A", "B", "--json")
     document: dict[str, Any] = json.loads(out)
     assert (status, err) == (0, "")
-    # The keys of FORMATS 6.
+    # The keys of FORMATS 6 and 8.
     assert {
-        "a", "b", "units", "difference", "interval", "p_randomisation", "p_t", "effect_size", "reversal",
-        "error_rate", "units_needed", "verdict",
+        "a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed", "verdict",
     } <= set(document)  # fmt: skip
     assert (document["a"], document["b"], document["units"], document["verdict"]) == ("A", "B", 80, "better")
     assert document["interval"][0] < document["difference"] < document["interval"][1]
-    assert document["error_rate"] is None
-    assert document["reversal"] == 0.05  # rough below 100 questions, and never smaller
+    assert document["test"] == "hall"
+    assert 0 < document["reversal"] < 0.01
     assert (
         document["answer"] == "A is better than B on these 80 questions: chance alone does not explain the difference"
     )

@@ -115,7 +115,7 @@ def test_a_system_with_the_name_of_a_file(call: Call, folder: Path) -> None:
 def test_every_metric_is_corrected_over_all(call: Call) -> None:
     both = document(call, "compare", "new.jsonl", "old.jsonl", "--metric", "all")
     assert (set(both["metrics"]), both["correction"]) == ({"f1", "em"}, "holm")
-    p = [both["metrics"][name]["p_randomisation"] for name in ("f1", "em")]
+    p = [both["metrics"][name]["p"] for name in ("f1", "em")]
     assert [both["metrics"][name]["p_adjusted"] for name in ("f1", "em")] == holm(np.array(p)).tolist()
     for result in both["metrics"].values():
         outside = not result["interval"][0] <= 0 <= result["interval"][1]
@@ -127,7 +127,7 @@ def test_every_metric_is_corrected_over_all(call: Call) -> None:
             both["metrics"][name]["p_adjusted"],
             both["metrics"][name]["verdict"],
         )
-    assert {"metric", "p_randomisation"} <= set(in_python.to_polars().columns)
+    assert {"metric", "p"} <= set(in_python.to_polars().columns)
     of_all = qassay.compare_all(read_scores(["new.jsonl", "old.jsonl"], metric="all"), metric="all")
     assert [result.metrics for result in of_all.metrics.values()] == [2, 2]
     status, out, _ = call("compare", "new.jsonl", "old.jsonl", "--metric", "all", "--gate")
@@ -169,7 +169,8 @@ def test_repeats_are_in_every_document(call: Call) -> None:
     between = difference_uncertainty(*matrix.repeats.values)
     low = pair["difference"] - between.margin(0.95)
     assert pair["interval"][0] == pytest.approx(low)
-    assert pair["p_repeats"] == pytest.approx(between.p(pair["difference"]))
+    assert pair["test"] == "t"
+    assert pair["p"] == pytest.approx(between.p(pair["difference"]))
     for arguments in (["compare"], ["sensitivity", "--intervals", "0", "--trials", "5"], ["plan"], ["describe"]):
         analysed = document(call, arguments[0], "epochs.csv", *arguments[1:])
         assert analysed["repeats"] == expected

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.meta import blocks as independent_parts
 from qassay.meta.blocks import blocks, scores_without
-from qassay.meta.flips import FLIPS, FlipTest, flip_chunks, flip_test, flipped_sums
 from qassay.meta.intervals import bca_limits, bootstrap_scores, score_intervals, wilson
 from qassay.summaries import ConfidenceWeighted, TypeWeighted
-
-
-def difference_interval(matrix: ScoreMatrix, a: str, b: str, *, flips: int = FLIPS) -> FlipTest:
-    return flip_test(blocks(matrix.select([a, b])), flips=flips)
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -181,130 +170,3 @@ def test_wilson_for_few_questions_only() -> None:
     assert set(score_intervals(matrix_of(few, clusters=tuple(str(i // 2) for i in range(50)))).methods) == {"BCa"}
     with pytest.raises(UsageError):
         wilson(3, 2)
-
-
-# --- the difference of two runs -------------------------------------------------------------------------------------
-
-
-def brute_p(d: Floats, delta: float, weights: Floats | None = None) -> float:
-    """The sign-flip test of a mean difference of delta, all flips, in plain Python."""
-    w = np.ones(len(d)) if weights is None else weights
-    shifted = [x - delta * v for x, v in zip(d, w, strict=True)]
-    observed = abs(sum(shifted))
-    flips = list(itertools.product([1, -1], repeat=len(d)))
-    hits = sum(abs(sum(s * x for s, x in zip(flip, shifted, strict=True))) >= observed - 1e-9 for flip in flips)
-    return hits / len(flips)
-
-
-@settings(max_examples=40)
-@given(hnp.arrays(np.float64, (2, 8), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])))
-def test_exact_p_value(values: Floats) -> None:
-    result = difference_interval(matrix_of(values, denominator=4), "r0", "r1")
-    assert result.exact
-    assert result.flips == 256
-    assert result.p == pytest.approx(brute_p(values[0] - values[1], 0.0))
-    theirs = stats.permutation_test(
-        (values[0], values[1]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
-    )
-    assert result.p == pytest.approx(min(1.0, theirs.pvalue))
-
-
-@settings(max_examples=25)
-@given(hnp.arrays(np.float64, (2, 7), elements=st.floats(0, 1).map(lambda x: round(x, 3))))
-def test_interval_holds_what_the_test_does_not_reject(values: Floats) -> None:
-    result = difference_interval(matrix_of(values), "r0", "r1")
-    d = values[0] - values[1]
-    assert result.low is not None
-    assert result.high is not None
-    # Right-or-wrong scores have a wider interval, which allows for what no question shows (test_right_or_wrong).
-    is_exact = result.high - result.low > 1e-5 and len(np.unique(values)) > 2
-    for inside in (result.low + 1e-6, result.high - 1e-6):
-        if is_exact:
-            assert brute_p(d, inside) > 0.05
-    for outside in (result.low - 1e-6, result.high + 1e-6):
-        assert brute_p(d, outside) <= 0.05
-
-
-def test_interval_of_series_weighs_them_by_their_units() -> None:
-    rng = np.random.default_rng(8)
-    values = rng.random((2, 20))
-    names = tuple("aabbbccccdefghhhhijj")
-    result = difference_interval(matrix_of(values, clusters=names), "r0", "r1")
-    order = list(dict.fromkeys(names))
-    d = np.array([sum(values[0, u] - values[1, u] for u in range(20) if names[u] == s) for s in order])
-    sizes = np.array([names.count(s) for s in order], dtype=float)
-    assert result.low is not None
-    assert result.p == pytest.approx(brute_p(d, 0.0))
-    assert brute_p(d, result.low + 1e-7, sizes) > 0.05
-    assert brute_p(d, result.low - 1e-7, sizes) <= 0.05
-
-
-@settings(max_examples=60)
-@given(
-    hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 40)), elements=st.sampled_from([0.0, 0.5, 1.0])),
-    st.integers(0, 3),
-)
-def test_p_interval_and_decision_never_contradict_each_other(values: Floats, seed: int) -> None:
-    result = flip_test(blocks(matrix_of(values, denominator=2)), flips=500, seed=seed)
-    contains = (result.low is None or result.low <= 0) and (result.high is None or result.high >= 0)
-    assert contains == (result.p > 0.05)
-    assert result.rejects == (not contains)
-    assert result.low is None or result.low <= result.difference + 1e-12
-    assert result.high is None or result.high >= result.difference - 1e-12
-
-
-def test_few_units_have_no_interval() -> None:
-    result = difference_interval(matrix_of(np.array([[1.0] * 5, [0.0] * 5])), "r0", "r1")
-    assert result.p == pytest.approx(2 / 32)  # no test on five units gets below
-    assert (result.low, result.high) == (None, None)
-
-
-def test_mcnemar_is_a_special_case() -> None:
-    rng = np.random.default_rng(4)
-    values = (rng.random((2, 300)) < np.array([[0.6], [0.5]])).astype(float)
-    first = int(((values[0] == 1) & (values[1] == 0)).sum())
-    second = int(((values[0] == 0) & (values[1] == 1)).sum())
-    exact = stats.binomtest(first, first + second).pvalue
-    flips = 200_000
-    p = difference_interval(matrix_of(values, denominator=1), "r0", "r1", flips=flips).p
-    assert p == pytest.approx(exact, abs=4 * (exact * (1 - exact) / flips) ** 0.5)
-
-
-def test_swapping_the_runs_mirrors_the_interval() -> None:
-    matrix = matrix_of(np.random.default_rng(6).random((2, 50)))
-    forth, other = (difference_interval(matrix, *pair) for pair in (("r0", "r1"), ("r1", "r0")))
-    assert forth.p == other.p
-    assert forth.low is not None
-    assert other.high is not None
-    assert forth.low == pytest.approx(-other.high)
-
-
-@pytest.mark.parametrize("units", [17, 64, 300])
-def test_sums_over_flipped_units_are_those_of_plain_addition(units: int) -> None:
-    """Counting common ones gives the sums of the same flips as adding does, to the last bit, in pieces of any size."""
-    rng = np.random.default_rng(units)
-    values = rng.integers(-(2**20), 2**40, units).astype(np.float64)
-    weights = np.ones(units)
-    chosen = np.concatenate(list(flip_chunks(units, 1001, 3))).astype(np.float64)
-    pieces = np.concatenate(list(flip_chunks(units, 1001, 3, rows=8)))
-    assert (chosen == pieces).all()
-    sums, sizes = (np.concatenate(column) for column in zip(*flipped_sums(values, weights, 1001, 3), strict=True))
-    assert (sums == chosen @ values).all()
-    assert (sizes == chosen.sum(axis=1)).all()
-
-
-def test_number_of_flips_grows_as_two_to_the_blocks() -> None:
-    matrix = matrix_of(np.random.default_rng(0).random((2, 10)))
-    assert difference_interval(matrix, "r0", "r1").flips == sum(comb(10, k) for k in range(11))
-    assert difference_interval(matrix, "r0", "r1", flips=1000).flips == 1000
-
-
-def test_flips_of_many_blocks_come_in_fewer_rows_with_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any other draw would change p-values with the bound on memory."""
-    whole = np.vstack(list(flip_chunks(77, 1000, 5)))
-    monkeypatch.setattr(independent_parts, "_CELLS", 77 * 13)
-    pieces = list(flip_chunks(77, 1000, 5))
-    assert max(map(len, pieces)) == 12
-    assert (np.vstack(pieces) == whole).all()
-    few = list(flip_chunks(6, 1000, 5))
-    assert len({tuple(row) for piece in few for row in piece.tolist()}) == 64

@@ -22,6 +22,7 @@ from qassay.errors import UsageError
 from qassay.formats.matrix import read_matrix
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import blocks
+from qassay.meta.flips import flip_test
 from qassay.meta.significance import (
     AllPairs,
     Method,
@@ -67,7 +68,7 @@ def test_t_test_and_effect_size_agree_with_scipy() -> None:
 
 def test_randomisation_p_value_agrees_with_scipy() -> None:
     matrix = some_runs(2, units=60)
-    mine = compare(matrix, "A", "C", permutations=50_000).p_randomisation
+    mine = flip_test(blocks(matrix.select(["A", "C"])), alpha=0.05, flips=50_000).p
     theirs = stats.permutation_test(
         (matrix.values[0] - matrix.values[2],),
         np.mean,
@@ -83,7 +84,7 @@ def test_p_value_counts_the_observed_order() -> None:
     # 40 units, always better: no flip does as well, and p is (1 + 0)/(B + 1).
     values = np.stack([np.ones(40), np.zeros(40)])
     values[0, 0] = 0.5
-    assert compare(matrix_of(values), "A", "B", permutations=1000).p_randomisation == pytest.approx(1 / 1001)
+    assert compare(matrix_of(values), "A", "B", permutations=1000).p == pytest.approx(1 / 1001)
 
 
 @settings(max_examples=60)
@@ -94,7 +95,7 @@ def test_p_value_counts_the_observed_order() -> None:
 def test_verdict_interval_and_p_are_one_decision(values: Floats, alpha: float) -> None:
     result = compare(matrix_of(values), "A", "B", alpha=alpha, permutations=400)
     decided = result.verdict != "cannot tell"
-    assert decided == (result.p_randomisation <= alpha)
+    assert decided == (result.p <= alpha)
     if result.interval is None:
         assert not decided
     else:
@@ -163,7 +164,7 @@ def test_parts_of_a_type_weighted_difference_add_up() -> None:
     flips = list(itertools.product([1, -1], repeat=12))
     hits = sum(abs(sum(s * x for s, x in zip(f, d, strict=True))) >= abs(sum(d)) - 1e-9 for f in flips)
     comparison = compare(small, "A", "B")
-    assert comparison.p_randomisation == pytest.approx(hits / len(flips))
+    assert comparison.p == pytest.approx(hits / len(flips))
     spread = sum(
         (12 * (x - whole * share)) ** 2 for x, share in zip(d, [0.1] * 5 + [0.05] * 5 + [0.125] * 2, strict=True)
     )
@@ -181,14 +182,14 @@ def test_same_answers_in_another_order_of_confidence_can_differ() -> None:
 def test_identical_runs() -> None:
     values = np.tile(np.linspace(0, 1, 30), (2, 1))
     result = compare(matrix_of(values), "A", "B")
-    assert (result.difference, result.p_randomisation) == (0.0, 1.0)
+    assert (result.difference, result.p) == (0.0, 1.0)
     # 30 questions do not show that no question tells the runs apart.
-    assert result.interval == pytest.approx((-0.067, 0.067), abs=0.001)
+    assert result.interval == pytest.approx((-0.0901, 0.0901), abs=1e-4)
     assert (result.p_t, result.effect_size, result.units_needed) == (None, None, None)
     assert result.verdict == "cannot tell"
     assert result.gate(0.0) == "INCONCLUSIVE"
     assert result.gate(0.01) == "INCONCLUSIVE"
-    assert result.gate(0.07) == "ALLOW"
+    assert result.gate(0.1) == "ALLOW"
     assert any("same on every question" in note for note in result.remarks)
     assert "score the same on each question" in str(result.table())
     assert "chance alone" not in result.sentence()
@@ -395,7 +396,7 @@ def test_randomised_tukey_of_two_runs_is_the_randomisation_test() -> None:
         for method in ("randomised-tukey", "holm", "bh"):
             result = compare_all(matrix, method=method)
             (pair,) = result.pairs()
-            assert pair.p == pair.p_adjusted == alone.p_randomisation
+            assert pair.p == pair.p_adjusted == alone.p
             assert pair.different == (alone.verdict != "cannot tell")
             assert result.permutations == alone.permutations
 
@@ -405,7 +406,7 @@ def test_complete_permutations_are_noted(method: Method) -> None:
     few, many = (compare_all(some_runs(9, runs=2, units=units), method=method) for units in (6, 30))
     assert (few.exact, many.exact) == (True, False)
     assert ", all 64 permutations." in few.table().notes[0]
-    assert ", 100,000 permutations." in many.table().notes[0]
+    assert ", 20,000 permutations." in many.table().notes[0]
     assert not compare_all(some_runs(9, runs=3, units=6)).exact
 
 
@@ -417,13 +418,13 @@ def test_flip_p_values_of_all_pairs_are_those_of_single_pairs() -> None:
         p, flips, exact = flip_p_values(blocks(matrix), flips=5000, seed=0)
         assert (flips, exact) == (1024, True)
         for i, j in itertools.combinations(range(6), 2):
-            alone = compare(matrix, matrix.runs[i], matrix.runs[j])
-            assert p[i, j] == pytest.approx(alone.p_randomisation)
+            alone = flip_test(blocks(matrix.select([matrix.runs[i], matrix.runs[j]])), alpha=0.05)
+            assert p[i, j] == pytest.approx(alone.p)
     # Random flips: the same ones for the same seed, so the same p-values.
     matrix = some_runs(10, units=50)
     p, _, exact = flip_p_values(blocks(matrix), flips=3000, seed=5)
     assert not exact
-    assert p[1, 4] == pytest.approx(compare(matrix, "B", "E", permutations=3000, seed=5).p_randomisation, abs=0.03)
+    assert p[1, 4] == pytest.approx(compare(matrix, "B", "E", permutations=3000, seed=5).p, abs=0.03)
 
 
 def test_t_p_values_of_all_pairs() -> None:
@@ -561,9 +562,9 @@ def test_same_seed_same_result() -> None:
 
 def test_twelve_systems_on_301_questions(data: Callable[[str], Path]) -> None:
     matrix = read_matrix(data("nq301/matrix.csv"))
-    # PEERS: "the paired one finds 9" of 66, which is the randomised test; Holm finds 7.
+    # PEERS: "the paired one finds 9" of 66, which is the randomised test; Holm finds 8 of mid-p.
     assert compare_all(matrix).different == 9
-    assert compare_all(matrix, method="holm").different == 7
+    assert compare_all(matrix, method="holm").different == 8
     # The studentized range puts its line at 0.0883, the randomised one at 27/301 = 0.0897: one pair lies between.
     assert compare_all(matrix, method="tukey").different == 10
     for method in METHODS:
@@ -595,7 +596,6 @@ def test_a_difference_that_is_the_same_on_every_question_is_clear_whatever_their
     comparison = compare(matrix, "a", "b")
     unweighted = compare(replace(matrix, summary=Mean()), "a", "b")
     assert comparison.verdict == unweighted.verdict == "better"
-    assert comparison.interval == pytest.approx(unweighted.interval, abs=1e-6)
     assert comparison.interval is not None
     assert 0.0 < comparison.interval[0] < 0.1 < comparison.interval[1] < 0.2
     assert comparison.p_t is None

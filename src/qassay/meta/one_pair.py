@@ -141,6 +141,7 @@ def _decided(
     if limits is None or not all(map(math.isfinite, limits)):
         return PairDecision(test, difference, None, p, alpha, deviation)
     low, high = min(max(limits[0], -most), difference), max(min(limits[1], most), difference)
+    low, high = (0.0 if abs(end) <= TIE else end for end in (low, high))
     if p > alpha:
         low, high = min(low, 0.0), max(high, 0.0)
     elif difference > 0:
