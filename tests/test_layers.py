@@ -50,12 +50,9 @@ META = (
     "repeats",
     "blocks",
     "flips",
-<<<<<<< HEAD
     "redrawing",
-=======
     "hall",
     "one_pair",
->>>>>>> 4a0161fa (One pair, one decision: mid-p for right or wrong answers, flips of Hall's t for graded ones)
     "intervals",
     "agreement",
     "ratings",

@@ -57,7 +57,7 @@ def pair_is_called(drawn: Drawn, _: Generator) -> float:
 def reversal_is_bounded(drawn: Drawn, _: Generator) -> float | None:
     """Do as many new questions put the other system ahead at most as often as is said?"""
     result = qassay.compare(drawn.matrix, A, B)
-    said: Any = getattr(result.reversal, "chance", result.reversal)
+    said = result.reversal
     deviation = float((drawn.pool[0] - drawn.pool[1]).std())
     if deviation == 0:
         return None

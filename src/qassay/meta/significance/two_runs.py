@@ -17,14 +17,8 @@ from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.normal_and_t import two_sided_t
 from qassay.meta.one_pair import PairDecision, decide
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
-<<<<<<< HEAD
 from qassay.meta.significance.power import check_test, fewest_units, units_for_power
-from qassay.meta.significance.reversal import chance_of_reversal
 from qassay.meta.significance.with_repeats import variances
-from qassay.meta.unseen import limits_with_unseen, shows_one_difference
-=======
-from qassay.meta.significance.power import check_test, fewest_units, units_for_power, variances
->>>>>>> 4a0161fa (One pair, one decision: mid-p for right or wrong answers, flips of Hall's t for graded ones)
 from qassay.tables import counted
 
 NOT_RUN_AGAIN = "Each system ran once: the variation from run to run is not included."
