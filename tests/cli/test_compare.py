@@ -87,19 +87,26 @@ def test_a_table_of_two_systems_is_their_comparison(call: Call, tmp_path: Path) 
 def test_all_pairs_as_json(call: Call, scores: str) -> None:
     _, out, _ = call(scores, "--json")
     document = json.loads(out)
-    assert (document["runs"], document["units"], document["method"]) == (3, 80, "randomised Tukey")
+    assert (document["runs"], document["units"], document["method"]) == (3, 80, "max-t")
     assert document["permutations"] == 20_000
     differs = {(pair["a"], pair["b"]): pair["different"] for pair in document["pairs"]}
     assert differs["A", "B"]
     assert differs["A", "C"]
     assert document["different"] == 2
     assert sorted(map(sorted, document["groups"])) == [["A"], ["B", "C"]]
+    assert [row["rank_range"] for row in document["ranking"]] == [[1, 1], [2, 3], [2, 3]]
+    assert (document["margin"], document["near_line"]) == (None, 0)
+    assert document["margins"] == sorted(document["margins"])
+    for pair in document["pairs"]:
+        assert pair["p"] is None
+        assert pair["different"] == (pair["p_adjusted"] <= 0.05) == (pair["interval"][0] > 0)
     assert all({"a", "b", "difference", "p", "p_adjusted", "different"} <= set(pair) for pair in document["pairs"])
 
 
 @pytest.mark.parametrize(
     ("method", "name", "permutations"),
     [
+        ("max-t", "flips, largest of all pairs", 500),
         ("tukey", "paired Tukey", None),
         ("randomised-tukey", "randomised Tukey", 500),
         ("holm", "Holm", 500),
@@ -109,7 +116,8 @@ def test_all_pairs_as_json(call: Call, scores: str) -> None:
 def test_methods(call: Call, scores: str, method: str, name: str, permutations: int | None) -> None:
     _, out, _ = call(scores, "--method", method, "--permutations", "500", "--json")
     document = json.loads(out)
-    assert (document["method"], document["permutations"], document["different"]) == (name, permutations, 2)
+    in_document = "max-t" if method == "max-t" else name
+    assert (document["method"], document["permutations"], document["different"]) == (in_document, permutations, 2)
     _, out, _ = call(scores, "--method", method)
     assert f"corrected by {name}" in " ".join(out.split())
 
@@ -179,7 +187,7 @@ def test_few_units_leave_questions_open_with_a_note(call: Call, tmp_path: Path) 
 
 def test_real_scores(call: Call, data: Callable[[str], Path]) -> None:
     _, out, _ = call(str(data("nq301/matrix.csv")), "--json")
-    assert json.loads(out)["different"] == 9  # FORMATS 6
+    assert json.loads(out)["different"] == 11
 
 
 def test_units_that_are_not_shown_are_counted(call: Call, scores: str) -> None:

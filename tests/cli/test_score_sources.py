@@ -144,11 +144,27 @@ def test_all_pairs_of_every_metric_are_corrected_together(call: Call, folder: Pa
     ]
     (folder / "metrics.csv").write_text("\n".join(["qid,model,f1,em", *rows]))
     compared = document(call, "compare", "metrics.csv", "--metric", "all")
+    assert compared["correction"] == "max-t"
+    for name, result in compared["metrics"].items():
+        alone = document(call, "compare", "metrics.csv", "--metric", name)
+        for pair, single in zip(result["pairs"], alone["pairs"], strict=True):
+            assert pair["different"] == (pair["p_adjusted"] <= 0.05) == (pair["interval"][0] > 0)
+            assert pair["p_adjusted"] >= single["p_adjusted"]
+    # Metrics that are about different questions have no flips in common.
+    long = [
+        f"{q},{s},{name},{x}"
+        for q, s, *both in (r.split(",") for r in rows)
+        for name, x in zip(("f1", "em"), both, strict=True)
+    ]
+    (folder / "metrics.csv").write_text("\n".join(["qid,model,metric,score", *long, *(f"r,{s},f1,0.5" for s in "ABC")]))
+    compared = document(call, "compare", "metrics.csv", "--metric", "all")
+    assert compared["correction"] == "holm"
     pairs = [pair for result in compared["metrics"].values() for pair in result["pairs"]]
     assert len(pairs) == 6
     assert [pair["p_adjusted"] for pair in pairs] == pytest.approx(holm(np.array([pair["p"] for pair in pairs])))
     assert all(pair["different"] == (pair["p_adjusted"] <= 0.05) for pair in pairs)
-    assert call("compare", "metrics.csv", "--metric", "all", "--method", "bh")[0] == 2
+    for method in ("bh", "max-t"):
+        assert call("compare", "metrics.csv", "--metric", "all", "--method", method)[0] == 2
 
 
 def test_levels_decide_as_the_correction_does() -> None:

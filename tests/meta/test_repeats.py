@@ -167,15 +167,14 @@ def test_one_repeat_says_that_running_again_is_not_included() -> None:
 def test_all_pairs_with_repeats_are_corrected_with_running_again() -> None:
     rng = np.random.default_rng(3)
     three = matrix(scores(rng, 30, 3) + 2, scores(rng, 30, 3), scores(rng, 30, 2))
-    result = compare_all(three)
-    assert result.method == "holm"
+    result = compare_all(three, method="holm")
     assert three.repeats is not None
     p = pair_p_values(three.repeats)
     p_values = {(pair.a, pair.b): pair.p for pair in result.pairs()}
     assert p_values["A", "B"] == pytest.approx(difference_uncertainty(*three.repeats.values[:2]).p(p_difference(three)))
     assert p[0, 1] == p_values["A", "B"]
     assert result.as_json()["repeats"]["per_question"] == {"A": 3, "B": 3, "C": 2}  # type: ignore[index]
-    assert any("The method holm" in note for note in compare_all(three, method="tukey").notes)
+    assert any("The methods max-t and holm" in note for note in compare_all(three, method="tukey").notes)
 
 
 def p_difference(three: ScoreMatrix) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import string
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,12 +34,12 @@ from qassay.meta.significance import (
     residual_variance,
     units_for_power,
 )
-from qassay.meta.significance.many_runs import indistinguishable, letters
-from qassay.meta.significance.methods import benjamini_hochberg, flip_p_values, holm, t_p_values
+from qassay.meta.significance.letters import indistinguishable, letters
 from qassay.meta.significance.ranges import critical_range, exchange_ranges, studentized_range_sf
+from qassay.meta.significance.single_pairs import benjamini_hochberg, flip_p_values, holm, t_p_values
 from qassay.summaries import ConfidenceWeighted, Mean, TypeWeighted
 
-METHODS: list[Method] = ["randomised-tukey", "tukey", "holm", "bh"]
+METHODS: list[Method] = ["max-t", "randomised-tukey", "tukey", "holm", "bh"]
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -389,11 +390,11 @@ def test_exchange_ranges_are_distributed_as_those_of_the_naive_loop(units: int) 
     assert (singles <= ranges[:, None] + 1e-9).all()
 
 
-def test_randomised_tukey_of_two_runs_is_the_randomisation_test() -> None:
+def test_every_method_gives_two_runs_their_own_test() -> None:
     for seed in range(40):
         matrix = some_runs(seed, runs=2, units=(6, 9, 30)[seed % 3])
         alone = compare(matrix, "A", "B")
-        for method in ("randomised-tukey", "holm", "bh"):
+        for method in ("max-t", "randomised-tukey", "holm", "bh"):
             result = compare_all(matrix, method=method)
             (pair,) = result.pairs()
             assert pair.p == pair.p_adjusted == alone.p
@@ -407,7 +408,7 @@ def test_complete_permutations_are_noted(method: Method) -> None:
     assert (few.exact, many.exact) == (True, False)
     assert ", all 64 permutations." in few.table().notes[0]
     assert ", 20,000 permutations." in many.table().notes[0]
-    assert not compare_all(some_runs(9, runs=3, units=6)).exact
+    assert not compare_all(some_runs(9, runs=3, units=6), method="randomised-tukey").exact
 
 
 def test_flip_p_values_of_all_pairs_are_those_of_single_pairs() -> None:
@@ -442,14 +443,22 @@ def assert_consistent(result: AllPairs) -> None:
     pairs = list(result.pairs())
     assert len(pairs) == len(result.runs) * (len(result.runs) - 1) // 2
     for pair in pairs:
-        assert pair.p is not None
-        assert pair.p_adjusted is not None
-        assert pair.p <= pair.p_adjusted + 1e-12
-        assert pair.different == (pair.p_adjusted <= result.alpha)
+        assert pair.different == (pair.p_adjusted is not None and pair.p_adjusted <= result.alpha)
+        if result.method == "max-t" and len(result.runs) > 2:
+            assert pair.p is None, "the p-value of a single pair comes from comparing the two alone"
+        else:
+            assert pair.p is not None
+            assert pair.p_adjusted is not None
+            assert pair.p <= pair.p_adjusted + 1e-12
         assert pair.different == (frozenset((pair.a, pair.b)) not in together)
         assert pair.difference >= -1e-9
         if pair.interval is not None:
             assert pair.different == (pair.interval[0] > 0)
+    for place, row in enumerate(result.ranking):
+        others = [pair for pair in pairs if pair.different and row.run in (pair.a, pair.b)]
+        better = sum(pair.b == row.run for pair in others)
+        assert row.rank_range == (1 + better, len(result.runs) - len(others) + better)
+        assert row.rank_range[0] <= place + 1 <= row.rank_range[1]
     assert result.different == sum(pair.different for pair in pairs)
     document = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert document["different"] == result.different
@@ -500,16 +509,53 @@ def test_degenerate_matrices(method: Method) -> None:
 @pytest.mark.parametrize(("runs", "units", "found"), [(3, 2, False), (3, 8, True)])
 def test_no_line_is_drawn_that_nothing_can_pass(runs: int, units: int, found: bool) -> None:
     values = np.arange(runs)[:, None] + np.linspace(0, 0.3, units)
-    result = compare_all(matrix_of(values))
+    result = compare_all(matrix_of(values), method="randomised-tukey")
     assert (result.margin is not None) == (result.different > 0) == found
     assert any("no pair can be called different" in note for note in result.notes) != found
     assert ("are significant" in str(result.table())) == found
 
 
 def test_equal_runs_are_noted() -> None:
-    result = compare_all(matrix_of(np.full((3, 20), 0.5)))
-    assert any("All runs have the same scores" in note for note in result.notes)
-    assert "more than 0.0000" not in str(result.table())
+    for method in METHODS[:2]:
+        result = compare_all(matrix_of(np.full((3, 20), 0.5)), method=method)
+        assert "All systems have the same scores." in result.notes
+        assert "are significant" not in str(result.table())
+        assert [row.rank_range for row in result.ranking] == [(1, 3)] * 3
+
+
+def test_few_questions_say_why_nothing_differs() -> None:
+    """Five questions show nothing; where one series is most of the score, no difference is ruled out."""
+    few = compare_all(matrix_of(np.arange(3)[:, None] + np.linspace(0, 0.3, 5)))
+    assert "On 5 questions no pair can be called different at 0.05: it takes 6 or more." in few.notes
+    assert (few.different, few.margins, few.permutations) == (0, None, None)
+    assert [pair.interval for pair in few.pairs()] == [None] * 3
+    names = ("one",) * 800 + tuple(map(str, range(199)))
+    values = np.random.default_rng(0).random((3, 999)) + np.array([0, 0, 0.9])[:, None]
+    values[:, :800] = 0.5
+    one_series = compare_all(matrix_of(values, clusters=names))
+    assert (one_series.different, one_series.margins) == (0, None)
+    assert any("On 200 series chance alone often reaches the largest" in note for note in one_series.notes)
+    assert [pair.interval for pair in one_series.pairs()] == [None] * 3
+
+
+def test_the_sentence_about_margins_says_how_far_they_differ() -> None:
+    """One number where all intervals are as wide, a range where the answers of systems vary differently."""
+    varied = compare_all(some_runs(1, units=300, spread=0.5)).significant_from()
+    assert varied is not None
+    assert "by how much two systems' answers vary" in varied
+    rng = np.random.default_rng(0)
+    even = compare_all(matrix_of(rng.choice([0.0, 0.1], (4, 2000)), denominator=10)).significant_from()
+    assert even is not None
+    assert re.fullmatch(r"Differences are significant from about 0\.\d{3}\.", even)
+
+
+def test_pairs_near_the_line_are_noted() -> None:
+    noted = [compare_all(some_runs(seed, units=40, spread=0.2), permutations=300) for seed in range(40)]
+    assert any(result.near_line for result in noted)
+    for result in noted:
+        lie = "pair lies" if result.near_line == 1 else "pairs lie"
+        note = f"{result.near_line} {lie} so near the line that other random flips could decide otherwise"
+        assert (f"{note} (--permutations 3000)." in result.notes) == (result.near_line > 0)
 
 
 def test_constant_differences_do_not_show_how_far_chance_reaches() -> None:
@@ -562,8 +608,13 @@ def test_same_seed_same_result() -> None:
 
 def test_twelve_systems_on_301_questions(data: Callable[[str], Path]) -> None:
     matrix = read_matrix(data("nq301/matrix.csv"))
+    result = compare_all(matrix)
+    assert result.different == 11
+    assert result.significant_from() == (
+        "Differences are significant from about 0.087 (0.066 to 0.103, by how much two systems' answers vary)."
+    )
     # PEERS: "the paired one finds 9" of 66, which is the randomised test; Holm finds 8 of mid-p.
-    assert compare_all(matrix).different == 9
+    assert compare_all(matrix, method="randomised-tukey").different == 9
     assert compare_all(matrix, method="holm").different == 8
     # The studentized range puts its line at 0.0883, the randomised one at 27/301 = 0.0897: one pair lies between.
     assert compare_all(matrix, method="tukey").different == 10

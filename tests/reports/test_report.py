@@ -100,7 +100,7 @@ def test_the_facts_are_those_of_the_answer() -> None:
     values = {fact.label: fact.value for fact in report().facts}
     assert values == {
         "First minus second": "+0.016",
-        "Significant pairs": "17 of 45",
+        "Significant pairs": "18 of 45",
         "Repeatable gap": "0.07",
         "Ranking under other judgments": "τ 0.87–0.96",
         "To separate 1 and 2": "432",
@@ -409,7 +409,7 @@ def test_methods_say_what_was_done() -> None:
         "10 runs on 16 series",
         "Judgments: adjudicated. Other judgments in the evaluation: first, second and third.",
         "bootstrap (BCa) at 95%, over 16 series",
-        "randomised Tukey",
+        "flips, largest of all pairs",
         "20,000 permutations",
         f"Qassay {qassay.__version__}, seed 0",
     ):
@@ -459,7 +459,7 @@ def test_repeats_are_named_in_the_methods() -> None:
         "t test with repeats (new questions and running again), uncorrected p" in paragraph
         for paragraph in built.methods
     )
-    assert any("by Holm" in paragraph for paragraph in built.methods)
+    assert any("by flips, largest of all pairs" in paragraph for paragraph in built.methods)
 
 
 # LaTeX

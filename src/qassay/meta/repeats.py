@@ -8,7 +8,9 @@ estimated from the mean squares of the two-way table of questions and repeats.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -106,10 +108,20 @@ def difference_uncertainty(a: Floats, b: Floats) -> Uncertainty:
     """
     if len(a) != len(b):
         raise UsageError("two systems are compared on the same questions")
-    squares = mean_squares((a.mean(axis=1) - b.mean(axis=1))[:, None])
-    first = (squares.questions / squares.question_count, float(squares.question_count - 1))
-    shifts = [part for scores in (a, b) for part in _running_again(mean_squares(scores))]
-    return _combined([first, *shifts], float((a**2).mean() + (b**2).mean()))
+    return pair_uncertainties(Repeats((a, b)), [(0, 1)])[0]
+
+
+def pair_uncertainties(repeats: Repeats, pairs: Iterable[tuple[int, int]]) -> list[Uncertainty]:
+    """The same of many pairs of systems, each by its two places."""
+    means = [scores.mean(axis=1) for scores in repeats.values]
+    shifts = [_running_again(mean_squares(scores)) for scores in repeats.values]
+    scales = [float((scores**2).mean()) for scores in repeats.values]
+    found = []
+    for i, j in pairs:
+        squares = mean_squares((means[i] - means[j])[:, None])
+        first = (squares.questions / squares.question_count, float(squares.question_count - 1))
+        found.append(_combined([first, *shifts[i], *shifts[j]], scales[i] + scales[j]))
+    return found
 
 
 def _running_again(squares: MeanSquares) -> list[tuple[float, float]]:
@@ -141,10 +153,9 @@ def pair_p_values(repeats: Repeats) -> Floats:
     runs = len(repeats.values)
     p: Floats = np.ones((runs, runs))
     means = [float(scores.mean()) for scores in repeats.values]
-    for i in range(runs):
-        for j in range(i + 1, runs):
-            between = difference_uncertainty(repeats.values[i], repeats.values[j])
-            p[i, j] = p[j, i] = between.p(_difference(means[i], means[j]))
+    pairs = list(combinations(range(runs), 2))
+    for (i, j), between in zip(pairs, pair_uncertainties(repeats, pairs), strict=True):
+        p[i, j] = p[j, i] = between.p(_difference(means[i], means[j]))
     return p
 
 

@@ -9,7 +9,7 @@ from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.meta.significance import PairComparison, limit, percent, signed
 from qassay.reports.document import Fact, Material
-from qassay.tables import at_least, counted, decimals, p_equals, plural, show
+from qassay.tables import counted, decimals, p_equals, plural, show
 
 MANY_NEEDED = 1_000_000
 
@@ -127,7 +127,7 @@ def facts(material: Material) -> tuple[Fact, ...]:
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     cards += _difference_fact(material)
     if total > 1:
-        line = "" if pairs.margin is None else f"gaps above {at_least(pairs.margin):.3f}, "
+        line = "" if pairs.typical_margin is None else f"from about {pairs.typical_margin:.3f}, "
         cards.append(Fact("Significant pairs", f"{pairs.different:,} of {total:,}", f"{line}corrected for all pairs"))
     if curves is not None:
         gap = curves.repeatable_difference

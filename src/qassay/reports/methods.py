@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qassay.display import called, listed
 from qassay.meta.agreement.coefficients import DRAWN_AGAIN
 from qassay.meta.intervals import WAYS
-from qassay.tables import at_least, counted, p_equals, plural
+from qassay.tables import counted, p_equals, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,18 +79,13 @@ def _test(material: Material) -> str:
     drawn = ""
     if pairs.permutations is not None:
         drawn = f", {'all ' if pairs.exact else ''}{pairs.permutations:,} permutations"
-    line = (
-        ""
-        if pairs.margin is None
-        else f" Two runs differ where their scores are more than {at_least(pairs.margin):.3f} apart."
-    )
-    how = f"all pairs of runs, corrected for their number by {pairs.method_}"
-    if pairs.pair is not None:
-        how = pairs.method_
+    how = pairs.method_
+    if pairs.pair is None:
+        how = f"all pairs of runs, corrected for their number by {pairs.method_in_words}"
     return (
-        f"Significance (could chance alone explain a difference?): {how}{drawn}, level {pairs.alpha:g}. Groups and "
-        f"letters follow this test.{line}"
-    )
+        f"Significance (could chance alone explain a difference?): {how}{drawn}, level {pairs.alpha:g}. Groups, "
+        f"letters and possible ranks follow this test. {pairs.significant_from() or ''}"
+    ).rstrip()
 
 
 def _first_two(material: Material) -> str:

@@ -12,7 +12,7 @@ from qassay.display import called
 from qassay.frames import ends
 from qassay.meta.agreement.result import PAIRS_DRAWN
 from qassay.meta.ranking import places
-from qassay.meta.significance import SHARED_LETTER, percent, signed
+from qassay.meta.significance import POSSIBLE_RANKS, SHARED_LETTER, percent, signed
 from qassay.meta.significance.pair import READING
 from qassay.pages import BEST, JUDGES, MORE, QUESTIONS, REAL, WHERE, Exhibit, Page
 from qassay.reports import answers
@@ -24,7 +24,6 @@ from qassay.tables import (
     Cell,
     Column,
     Table,
-    at_least,
     counted,
     decimals,
     plural,
@@ -98,15 +97,16 @@ def _board(material: Material) -> Exhibit:
     letters = dict(zip(pairs.runs, pairs.letters, strict=True))
     level = f"{intervals.level:.0%} interval"
     if material.scores is not None and not material.on_shared_units:
-        shown = material.scores.leaderboard({level: texts, "group": letters})
+        shown = material.scores.leaderboard({level: texts, "group": letters, "possible ranks": pairs.possible_ranks})
     else:
         rows: list[tuple[Cell, ...]] = [
-            (place, starred(run, manual), value, texts.get(run), letters[run])
+            (place, starred(run, manual), value, texts.get(run), letters[run], pairs.possible_ranks[run])
             for place, run, value in zip(places(pairs.ranks), pairs.runs, pairs.scores, strict=True)
         ]
-        columns: list[Column | str] = [Column("rank"), "run", Column(material.matrix.measure, ".3f"), level, "group"]
+        measured = Column(material.matrix.measure, ".3f")
+        columns: list[Column | str] = [Column("rank"), "run", measured, level, "group", "possible ranks"]
         shown = table("", columns, rows, [MANUAL_RUN] if manual else [])
-    notes = (SHARED_LETTER, *intervals.reasons, *_stars(shown))
+    notes = (SHARED_LETTER, f"{POSSIBLE_RANKS}.", *intervals.reasons, *_stars(shown))
     return Exhibit("scores", replace(shown, title="All runs", notes=notes))
 
 
@@ -128,10 +128,10 @@ def _repeatable(material: Material) -> Page | None:
     curves = material.curves
     if curves is None or len(material.pairs.runs) < 2:
         return None
-    margin, gap = material.pairs.margin, curves.repeatable_difference
+    margin, gap = material.pairs.typical_margin, curves.repeatable_difference
     both = "Significant and repeatable answer two questions."
     if margin is not None and gap is not None:
-        both = f"Significant is a difference above {at_least(margin):.3f}, repeatable one of {gap:g}: both are right."
+        both = f"Significant is a difference from about {margin:.3f}, repeatable one of {gap:g}: both are right."
     answer = (*answers.repeatable(material), both, SIGNIFICANT_AND_REPEATABLE)
     return Page(answer, (Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves)),), MORE)
 

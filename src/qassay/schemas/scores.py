@@ -15,6 +15,7 @@ class RunScore(TypedDict):
     components: ByRun
     interval: NotRequired[Interval]
     letters: NotRequired[str | None]
+    rank_range: NotRequired[list[int] | None]
     nil_precision: NotRequired[Number]
     nil_recall: NotRequired[Number]
     mean_length: NotRequired[Number]

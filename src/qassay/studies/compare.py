@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from qassay.errors import UsageError, few
 from qassay.formats.scores import ScoreTables, read_scores
@@ -47,9 +47,8 @@ from qassay.meta.significance import (
     AllPairs,
     Method,
     PairComparison,
-    flips_for,
+    compare_metrics,
     holm_levels,
-    holm_over,
     of_pair,
     refuse_itself,
 )
@@ -87,10 +86,10 @@ Compared = TypeVar("Compared", PairComparison, AllPairs)
 
 @dataclass(frozen=True, repr=False)
 class ByMetric(Result, Generic[Compared]):
-    """The comparison under every metric of a table; the level of the tests is corrected over all of them (Holm)."""
+    """The comparison under every metric of a table; the level of the tests is corrected over all of them."""
 
     metrics: Mapping[str, Compared]
-    correction: str = "holm"
+    correction: Literal["max-t", "holm"] = "holm"
 
     def sentence(self) -> str:
         """The answer under every metric."""
@@ -133,6 +132,15 @@ class _TestingTwo(_Testing, total=False):
 class _TestingAll(_Testing, total=False):
     method: Method | None
     test: PairTest
+    progress: Progress | None
+
+
+class _Tests(TypedDict):
+    method: Method | None
+    alpha: float
+    permutations: int | None
+    test: PairTest
+    seed: int
     progress: Progress | None
 
 
@@ -282,11 +290,12 @@ def compare_all(
 ) -> AllPairs | ByMetric[AllPairs] | CorrectedPairs:
     """Which runs differ, corrected for the number of pairs?
 
-    `method` is the correction: "randomised-tukey" (the default; "holm" where systems were run several times), "tukey",
-    "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by "randomisation" or by "t".
-    `permutations=None` draws as many as the method needs.
+    `method` is the correction: "max-t" (the default: flips, and the largest difference of all pairs),
+    "randomised-tukey", "tukey", "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by
+    "randomisation" or by "t". `permutations=None` draws as many as the method needs.
 
-    With `metric="all"` each metric of a table has its result, and Holm's correction is over the pairs of all of them.
+    With `metric="all"` each metric of a table has its result, and the correction is over the pairs of all of them: by
+    the same flips where they are about the same units, else Holm's.
     `key` and the options of `Evaluation.score` say how an evaluation is scored. `correct_with` compares the scores of
     an automatic assessor (`key`) after correction by people's labels, as in `compare`; the correction for the number
     of pairs is then Bonferroni's.
@@ -299,24 +308,12 @@ def compare_all(
     if correct_with is not None:
         return correction(scores, correct_with, target=target, sample=sample, **how).pairs()
     matrices = _matrices(scores, None, metric, lower_is_better, how)
-    if metric is not None:
-        if method not in (None, "holm"):
-            raise UsageError("all metrics together are corrected by the method holm")
-        method = "holm"
-        permutations = permutations or flips_for(sum(matrix.pairs for matrix in matrices.values()), alpha)
-    results = [
-        compare_pairs(
-            matrix,
-            method=method,
-            alpha=alpha,
-            permutations=permutations,
-            test=test,
-            seed=seed,
-            progress=progress,
-        )
-        for matrix in matrices.values()
-    ]
-    return results[0] if metric is None else ByMetric(dict(zip(matrices, holm_over(results), strict=True)))
+    tests = _Tests(method=method, alpha=alpha, permutations=permutations, test=test, seed=seed, progress=progress)
+    if metric is None:
+        return compare_pairs(next(iter(matrices.values())), **tests)
+    results = compare_metrics(list(matrices.values()), **tests)
+    correction_by: Literal["max-t", "holm"] = "max-t" if results[0].method == "max-t" else "holm"
+    return ByMetric(dict(zip(matrices, results, strict=True)), correction_by)
 
 
 def compare_any(
@@ -324,9 +321,7 @@ def compare_any(
     a: Annotated[str | None, Option("The system.", positional=True, on_pages=True)] = None,
     b: Annotated[str | None, Option("The system that it is compared with.", positional=True, on_pages=True)] = None,
     *,
-    method: Annotated[
-        Method | None, Option("Correction for all pairs (default: randomised-tukey).", on_pages=True)
-    ] = None,
+    method: Annotated[Method | None, Option("Correction for all pairs (default: max-t).", on_pages=True)] = None,
     permutations: Annotated[
         int | None, Option("Random permutations (default: enough for the method).", metavar="N", least=1)
     ] = None,

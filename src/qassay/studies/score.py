@@ -25,6 +25,7 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -95,13 +96,23 @@ class Leaderboard(Result):
             return replace(plain, notes=(*plain.notes, *self.reasons))
         limits = {run: self.intervals.interval(run) for run in self.intervals.runs}
         texts = {run: f"{limit[0]:.3f}–{limit[1]:.3f}" if limit else None for run, limit in limits.items()}
-        shown = self.scores.leaderboard({f"{self.intervals.level:.0%} interval": texts, "group": self.letters})
+        level = f"{self.intervals.level:.0%} interval"
+        beside: dict[str, Mapping[str, str | None]]
+        beside = {level: texts, "group": self.letters, "possible ranks": self.pairs.possible_ranks}
+        shown = self.scores.leaderboard(beside)
         methods = " and ".join(WAYS[method] for method in sorted(set(self.intervals.methods)) if method in WAYS)
         note = f"Intervals: where the true score may lie, by {methods}, over {self.intervals.over}."
         about = [*([note] if methods else []), *self.intervals.reasons]
         # Both say what was left out; once is enough.
         other = f"Which gaps new {self.scores.unit_name[1]} would show again (repeatable) is another question: "
-        notes = (*about, *self.pairs.table().notes, f"{other}`qassay sensitivity`.", *shown.notes, *self.reasons)
+        notes = (
+            *about,
+            *self.pairs.readings(),
+            *self.pairs.notes,
+            f"{other}`qassay sensitivity`.",
+            *shown.notes,
+            *self.reasons,
+        )
         return replace(shown, notes=tuple(dict.fromkeys(notes)))
 
     def tables(self) -> list[Table]:
@@ -135,12 +146,15 @@ class Leaderboard(Result):
         return pl.concat([plain[:, :3], pl.DataFrame(beside), rest], how="horizontal")
 
     def as_json(self) -> dict[str, Any]:
-        """The scores, and with every run its interval and its letters."""
+        """The scores, and with every run its interval, its letters and the ranks that it may have."""
         document, intervals, letters = self.scores.as_json(), self.intervals, self.letters
+        pairs = self.pairs
+        ranks = {} if pairs is None else dict(zip(pairs.runs, pairs.rank_ranges, strict=True))
         for row in document["runs"]:
             run = row["run"]
             row["interval"] = None if intervals is None else intervals.interval(run)
             row["letters"] = letters.get(run)
+            row["rank_range"] = ranks.get(run)
         level = None if intervals is None else intervals.level
         return {**document, "level": level, "notes": list(self.table().notes)}
 

@@ -4,21 +4,32 @@ two_runs    one pair: its decision, effect size and the units needed
 pair        its answer, as people read it
 power       the power of the paired t test, the units that it needs, and the variance to plan with
 with_repeats  the same where systems ran several times
-families    many differences at once: flips, and the largest of all pairs
-many_runs   all pairs, with groups of runs that are not shown to differ and their letters
-methods     randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
+families    many differences at once: flips, and the largest of all pairs, or of all against one
+many_runs   all pairs, with groups of runs that are not shown to differ, their letters and possible ranks
+methods     flips, randomised Tukey, paired Tukey, Holm and Benjamini-Hochberg over all pairs
+letters     sets of runs that are not shown to differ
 ranges      the range of many runs under chance
+single_pairs  p-values of single pairs, and their corrections
 """
 
-from qassay.meta.significance.many_runs import SHARED_LETTER, AllPairs, compare_all, holm_over, of_pair
-from qassay.meta.significance.methods import Method, flips_for, holm_levels
+from qassay.meta.significance.many_runs import (
+    POSSIBLE_RANKS,
+    SHARED_LETTER,
+    AllPairs,
+    compare_all,
+    compare_metrics,
+    of_pair,
+)
+from qassay.meta.significance.methods import Method
 from qassay.meta.significance.pair import PairComparison, at_most, limit, percent, signed
 from qassay.meta.significance.power import assured_variance, detectable, fewest_units, power, units_for_power
 from qassay.meta.significance.ranges import residual_variance
+from qassay.meta.significance.single_pairs import flips_for, holm_levels
 from qassay.meta.significance.two_runs import compare, refuse_itself
 from qassay.meta.significance.with_repeats import Variances, variances
 
 __all__ = [
+    "POSSIBLE_RANKS",
     "SHARED_LETTER",
     "AllPairs",
     "Method",
@@ -28,11 +39,11 @@ __all__ = [
     "at_most",
     "compare",
     "compare_all",
+    "compare_metrics",
     "detectable",
     "fewest_units",
     "flips_for",
     "holm_levels",
-    "holm_over",
     "limit",
     "of_pair",
     "percent",

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
+from qassay.matrix import Repeats
 from qassay.meta.blocks import Blocks
 from qassay.meta.flips import every_flip_fits, flip_chunks, hits_needed
-from qassay.meta.repeats import Uncertainty
+from qassay.meta.repeats import pair_uncertainties
 
 # Nothing differs on fewer blocks than these.
 FEWEST_BLOCKS = 6
@@ -49,7 +50,8 @@ class Sums:
 class Systems:
     """Systems x blocks, whole numbers: all pairs of them, or with `control` every other one against this one.
 
-    `first[i]` and `second[i]` are the systems of pair i, whose difference is that of the first minus the second.
+    `first[i]` and `second[i]` are the systems of pair i, whose difference is that of the first minus the second. With
+    `repeats` running the systems again is included.
     """
 
     parts: Floats
@@ -57,6 +59,7 @@ class Systems:
     scale: float
     tolerance: float = 0.5
     control: int | None = None
+    repeats: Repeats | None = None
     first: NDArray[np.intp] = field(init=False)
     second: NDArray[np.intp] = field(init=False)
 
@@ -70,9 +73,9 @@ class Systems:
         object.__setattr__(self, "second", second)
 
     @classmethod
-    def of(cls, parts: Blocks, control: int | None = None) -> Systems:
+    def of(cls, parts: Blocks, control: int | None = None, repeats: Repeats | None = None) -> Systems:
         """The systems whose scores these are."""
-        return cls(parts.parts, parts.weights, parts.scale, parts.tolerance, control)
+        return cls(parts.parts, parts.weights, parts.scale, parts.tolerance, control, repeats)
 
     @property
     def work(self) -> int:
@@ -148,6 +151,7 @@ class Differences:
     weights: Floats
     scale: float
     tolerance: float = 0.5
+    repeats: None = None
 
     @property
     def work(self) -> int:
@@ -204,6 +208,14 @@ class Family:
         hits = len(self.largest) - np.searchsorted(self.largest, measured * (1 - self.error))
         return np.asarray(hits / self.flips if self.exact else (1 + hits) / (1 + self.flips))
 
+    def with_decision(self, p: Floats, differences: Floats, low: Floats, high: Floats) -> Family:
+        """The same flips with these p-values and intervals."""
+        # Twice the standard deviation of a p-value at the level, over other random flips.
+        noise = 0.0 if self.exact else 2 * math.sqrt(self.alpha * (1 - self.alpha) / (self.flips + 1))
+        near = int((np.abs(p - self.alpha) <= noise).sum()) if noise else 0
+        different = p <= self.alpha
+        return replace(self, p=p, differences=differences, low=low, high=high, different=different, near=near)
+
 
 def family(
     pairs: Systems | Differences,
@@ -250,7 +262,11 @@ def families(
     line = float(largest[-needed]) if needed >= 1 else math.inf
     empty: Floats = np.empty(0)
     blank = Family(empty, empty, empty, empty, empty > 0, line, flips, exact, alpha, 0, largest, error)
-    return [_decided(blank, *parts) for parts in zip(several, sums, shares, strict=True)]
+    decided = [_decided(blank, *parts) for parts in zip(several, sums, shares, strict=True)]
+    return [
+        tested if pairs.repeats is None else _with_repeats(tested, pairs, count)
+        for tested, pairs in zip(decided, several, strict=True)
+    ]
 
 
 def flips_of(work: int) -> int:
@@ -273,28 +289,15 @@ def _decided(blank: Family, pairs: Systems | Differences, sums: Sums, q0: float)
     measured = np.divide(lead, deviations, out=np.zeros(len(lead)), where=deviations > 0)
     p = blank.p_of(measured)
     low, high = _limits(sums, q0, blank.line / (1 - blank.error))
-    to_scores = sums.w / pairs.scale
     # Where blocks weigh so unevenly that no difference is ruled out, nothing is said.
     p[np.isnan(low) & (p <= blank.alpha)] = np.nan
-    return replace(
-        blank,
-        differences=sums.d / pairs.scale,
-        p=p,
-        low=low * to_scores,
-        high=high * to_scores,
-        different=p <= blank.alpha,
-        near=0 if blank.exact else int((np.abs(p - blank.alpha) <= _sampling_error(blank)).sum()),
-    )
-
-
-def _sampling_error(result: Family) -> float:
-    """Twice the standard deviation of a p-value near the level over other random flips."""
-    return 2 * math.sqrt(result.alpha * (1 - result.alpha) / (result.flips + 1))
+    to_scores = sums.w / pairs.scale
+    return blank.with_decision(p, sums.d / pairs.scale, low * to_scores, high * to_scores)
 
 
 def _limits(sums: Sums, q0: float, line: float) -> tuple[Floats, Floats]:
     """The differences per weight that the line does not reject: the roots of a quadratic; NaN where they are all."""
-    if not math.isfinite(line):
+    if q0 == 0.0 or not math.isfinite(line):
         return np.full_like(sums.d, np.nan), np.full_like(sums.d, np.nan)
     a = sums.w**2 - line**2 * sums.v
     b = sums.d * sums.w - line**2 * sums.u
@@ -311,14 +314,17 @@ def _undecided(sums: Sums, scale: float, alpha: float, count: int) -> Family:
     return Family(sums.d / scale, p, unknown, unknown, none, math.inf, 0, False, alpha, 0, np.empty(0), 0.0)
 
 
-def with_repeats(tested: Family, uncertainties: Sequence[Uncertainty], count: int) -> Family:
-    """The same family with running again included: `uncertainties` has the variance of each pair's difference.
+def _with_repeats(tested: Family, pairs: Systems, count: int) -> Family:
+    """The same family with running again included.
 
-    The level of one pair is that of a t test which crosses the line of the flips, those of the means of the `count`
-    questions.
+    The flips are those of the questions' means. The level of one pair is that of a t test which crosses their line, and
+    the variance of its difference is that of questions and repeats together, with a share of the typical pair's added.
     """
     from scipy.special import stdtr, stdtrit
 
+    assert pairs.repeats is not None
+    ends = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    uncertainties = pair_uncertainties(pairs.repeats, ends)
     variance = np.array([each.variance for each in uncertainties])
     freedom = np.array([each.freedom for each in uncertainties])
     v0 = share(variance, count)
@@ -326,13 +332,11 @@ def with_repeats(tested: Family, uncertainties: Sequence[Uncertainty], count: in
     if v0 == 0.0 or not line**2 < count:
         return tested
     deviations = np.sqrt(variance + v0)
-    t = np.abs(tested.differences) / deviations
-    point = -stdtrit(count - 1, stdtr(freedom, -t))
+    point = -stdtrit(count - 1, stdtr(freedom, -np.abs(tested.differences) / deviations))
     with np.errstate(invalid="ignore"):
         measured = np.where(np.isfinite(point), point * np.sqrt(count / (count - 1 + point**2)), math.sqrt(count))
-    p = tested.p_of(measured)
     one_sided = stdtr(count - 1, -math.sqrt((count - 1) * line**2 / (count - line**2)))
     margin = -stdtrit(freedom, one_sided) * deviations
-    low, high = tested.differences - margin, tested.differences + margin
-    near = 0 if tested.exact else int((np.abs(p - tested.alpha) <= _sampling_error(tested)).sum())
-    return replace(tested, p=p, low=low, high=high, different=p <= tested.alpha, near=near)
+    return tested.with_decision(
+        tested.p_of(measured), tested.differences, tested.differences - margin, tested.differences + margin
+    )

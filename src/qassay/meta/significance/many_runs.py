@@ -21,9 +21,10 @@ from qassay.frames import ends, frame
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.ranking import mean_ranks, pairs_of_runs, places, rank_runs
-from qassay.meta.repeats import pair_p_values
-from qassay.meta.significance.methods import NAMES, Method, PairTest, PairTests, Progress, holm
-from qassay.meta.significance.pair import PairComparison
+from qassay.meta.significance.letters import indistinguishable, letters
+from qassay.meta.significance.methods import IN_WORDS, NAMES, Decision, Method, PairTest, PairTests, Progress
+from qassay.meta.significance.pair import PairComparison, percent
+from qassay.meta.significance.single_pairs import flips_for, holm
 from qassay.meta.significance.two_runs import NOT_RUN_AGAIN, compare
 from qassay.results import Result, reported
 from qassay.tables import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 # How to read letters, wherever they are shown.
 SHARED_LETTER = "Runs in the same group (a shared letter) do not differ significantly: chance alone could explain it."
+POSSIBLE_RANKS = "Possible ranks: those that the differences leave to a run, for all runs at once"
 _SHOWN = 20
 # Pairs grow with the square: more runs than these take hours and fill memory.
 MOST_RUNS = 5_000
@@ -52,7 +54,7 @@ MOST_RUNS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One pair of runs, the higher-ranked first; `interval` is None where the method gives none."""
+    """One pair of runs, the higher-ranked first; `p` and `interval` are None where the method gives none for a pair."""
 
     a: str
     b: str
@@ -65,20 +67,27 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class RankedRun:
-    """One run, its score, and the letters that it shares with runs from which it is not shown to differ."""
+    """One run, its score, and the letters that it shares with runs from which it is not shown to differ.
+
+    `rank_range` goes from the best rank that it may have to the worst: all runs that are shown to be better are above
+    it, and all that are shown to be worse below.
+    """
 
     run: str
     score: float
     letters: str
+    rank_range: tuple[int, int]
 
 
 @dataclass(frozen=True, repr=False)
 class AllPairs(Result):
     """All pairs of runs under one correction. Two runs share a letter exactly where they are not different.
 
-    `margin` is the difference that two runs need at least, where one line is drawn for all pairs (both Tukey
-    methods); intervals are difference +- margin then. `exact` says that the permutations are all there are. Of two runs
-    alone `pair` is the comparison that everything follows from.
+    `limits` are those of the intervals of all pairs in order, where every pair has one of its own, and `margins` the
+    10%, 50% and 90% points of their half widths. `margin` is the difference that two runs need at least, where one
+    line is drawn for all pairs (both Tukey methods); intervals are difference +- margin then. `near_line` counts the
+    pairs that other random flips could decide otherwise. `exact` says that the permutations are all there are. Of two
+    runs alone `pair` is the comparison that everything follows from.
     """
 
     runs: tuple[str, ...]
@@ -96,6 +105,8 @@ class AllPairs(Result):
     p: Floats
     p_adjusted: Floats
     is_different: NDArray[np.bool_]
+    limits: tuple[Floats, Floats] | None = None
+    near_line: int = 0
     notes: tuple[str, ...] = ()
     unit_name: tuple[str, str] = ("question", "questions")
     repeats: Mapping[str, object] = field(default_factory=dict)
@@ -105,7 +116,10 @@ class AllPairs(Result):
     corrected_pairs: int = 0
     direction: Direction = HIGHER
     pair: PairComparison | None = None
-    KEYS: ClassVar = ("units", "permutations", "groups", "measure", "alpha", "margin", "repeats", "notes")
+    KEYS: ClassVar = (
+        *("units", "permutations", "groups", "measure", "alpha", "margin", "near_line", "repeats"),
+        "notes",
+    )
 
     @reported
     def runs_(self) -> int:
@@ -115,7 +129,33 @@ class AllPairs(Result):
     @reported
     def ranking(self) -> tuple[RankedRun, ...]:
         """The runs, the best first."""
-        return tuple(map(RankedRun, self.runs, self.scores, self.letters))
+        return tuple(map(RankedRun, self.runs, self.scores, self.letters, self.rank_ranges))
+
+    @property
+    def rank_ranges(self) -> tuple[tuple[int, int], ...]:
+        """The ranks that each run may have, from the verdicts, for all runs at once."""
+        above, below = np.tril(self.is_different).sum(axis=1), np.triu(self.is_different).sum(axis=1)
+        return tuple(zip((1 + above).tolist(), (len(self.runs) - below).tolist(), strict=True))
+
+    @property
+    def possible_ranks(self) -> dict[str, str]:
+        """The same in words, by run."""
+        texts = [f"{first}" if first == last else f"{first}–{last}" for first, last in self.rank_ranges]
+        return dict(zip(self.runs, texts, strict=True))
+
+    @reported
+    def margins(self) -> tuple[float, float, float] | None:
+        """The 10%, 50% and 90% points of the half widths of the intervals; None where a pair has none of its own."""
+        if self.limits is None or self.pair is not None:
+            return None
+        low, high = self.limits
+        first, middle, last = np.percentile((high - low) / 2, (10, 50, 90)).tolist()
+        return first, middle, last
+
+    @property
+    def typical_margin(self) -> float | None:
+        """The difference from which on a typical pair differs."""
+        return self.margin if self.margins is None else self.margins[1]
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -134,6 +174,11 @@ class AllPairs(Result):
         """The correction by name; of two runs alone, their test."""
         return NAMES[self.method] if self.pair is None else self.pair.test_name
 
+    @property
+    def method_in_words(self) -> str:
+        """The same as people read it."""
+        return self.method_ if self.pair is not None else IN_WORDS.get(self.method, self.method_)
+
     @reported
     def different(self) -> int:
         """Number of pairs that differ."""
@@ -141,7 +186,7 @@ class AllPairs(Result):
 
     def pairs(self) -> Iterator[Pair]:
         """All pairs, in the order of the ranking."""
-        for i, j in zip(*np.triu_indices(len(self.runs), 1), strict=True):
+        for place, (i, j) in enumerate(zip(*np.triu_indices(len(self.runs), 1), strict=True)):
             difference = float(self.differences[i, j])
             yield Pair(
                 self.runs[i],
@@ -150,7 +195,7 @@ class AllPairs(Result):
                 defined(self.p[i, j]),
                 defined(self.p_adjusted[i, j]),
                 bool(self.is_different[i, j]),
-                self._interval(difference),
+                self._interval(place, difference),
             )
 
     @reported
@@ -158,13 +203,21 @@ class AllPairs(Result):
         """All pairs, in the order of the ranking."""
         return tuple(self.pairs())
 
-    def _interval(self, difference: float) -> tuple[float, float] | None:
+    def _interval(self, place: int, difference: float) -> tuple[float, float] | None:
+        if self.limits is not None:
+            low, high = (float(limits[place]) for limits in self.limits)
+            return low, high
+        return None if self.margin is None else (difference - self.margin, difference + self.margin)
+
+    def significant_from(self) -> str | None:
+        """From which difference on two runs differ, in a sentence; None where no line is drawn."""
         if self.margin is not None:
-            return difference - self.margin, difference + self.margin
-        if self.pair is None or self.pair.interval is None:
+            return f"Differences above {at_least(self.margin):.3f} are significant."
+        if self.margins is None:
             return None
-        low, high = self.pair.interval
-        return (low, high) if self.pair.a == self.runs[0] else (-high, -low)
+        first, middle, last = self.margins
+        vary = f" ({first:.3f} to {last:.3f}, by how much two systems' answers vary)" if last - first >= 0.005 else ""
+        return f"Differences are significant from about {middle:.3f}{vary}."
 
     def sentence(self) -> str:
         """Who leads, over whom the lead may be chance, and how many pairs differ."""
@@ -210,47 +263,71 @@ class AllPairs(Result):
 
     def table(self) -> Table:
         """The runs, the best first; chance alone could explain the differences of runs that share a letter."""
+        names = [starred(run, self.manual) for run in self.runs]
+        ranks = self.possible_ranks.values()
+        rows = zip(places(self.ranks), names, self.scores, self.letters, ranks, strict=True)
+        columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group", "possible ranks"]
+        return table(f"{self.sentence()}.", columns, rows, (*self.readings(), *self.notes, *self._star()))
+
+    def readings(self) -> list[str]:
+        """How to read groups and ranks: the test behind them, and from which difference on two runs differ."""
+        if len(self.runs) < 2:
+            return []
         metrics = f" under {plural(self.metrics, 'metric')}" if self.metrics > 1 else ""
         pairs = plural(self.corrected_pairs or self._total, "pair")
         corrected = f" over {pairs} of runs{metrics}, corrected by" if self.pair is None else ","
-        reading = f"{SHARED_LETTER} Level {self.alpha:g}{corrected} {self.method_}"
+        drawn = ""
         if self.permutations is not None:
-            reading += f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
-        reading += "."
-        readings = [reading] if len(self.runs) > 1 else []
-        if self.margin is not None:
-            readings[0] += f" Differences above {at_least(self.margin):.3f} are significant."
-        names = [starred(run, self.manual) for run in self.runs]
-        rows = zip(places(self.ranks), names, self.scores, self.letters, strict=True)
-        columns: list[Column | str] = [Column("rank"), "run", Column(self.measure, ".3f"), "group"]
-        return table(f"{self.sentence()}.", columns, rows, (*readings, *self.notes, *self._star()))
+            drawn = f", {'all ' if self.exact else ''}{self.permutations:,} permutations"
+        reading = [
+            f"{SHARED_LETTER} Level {self.alpha:g}{corrected} {self.method_in_words}{drawn}.",
+            self.significant_from(),
+        ]
+        return [" ".join(filter(None, reading)), f"{POSSIBLE_RANKS} ({percent(1 - self.alpha)})."]
 
     def pair_table(self, most: int = _SHOWN) -> Table:
         """The pairs with the smallest p-values, those that differ first."""
         pairs = sorted(
             self.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
         )
+        has_p = any(pair.p is not None for pair in pairs)
+        has_interval = any(pair.interval is not None for pair in pairs)
         rows = [
-            (starred(x.a, self.manual), starred(x.b, self.manual), x.difference, x.p, x.p_adjusted, x.different)
+            (
+                *(starred(x.a, self.manual), starred(x.b, self.manual), x.difference),
+                *(ends(x.interval) if has_interval else ()),
+                *((x.p,) if has_p else ()),
+                *(x.p_adjusted, x.different),
+            )
             for x in pairs[:most]
         ]
         left = len(pairs) - len(rows)
         notes = [f"{plural(left, 'more pair')}: --json lists all of them."] if left > 0 else []
-        adjusted = "; p adjusted: how often it makes the largest of all differences this large"
+        numbers = [Column("difference", f"+.{decimals(x.difference for x in pairs[:most])}f")]
+        if has_interval:
+            numbers += [Column(name, "+.3f") for name in ("from", "to")]
+        if has_p:
+            numbers.append(Column("p", PROBABILITY))
+        numbers.append(Column("p adjusted", PROBABILITY))
+        columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
+        notes += [*self._about_p(has_p=has_p), *self._star()]
+        return table("Pairs of runs, the clearest differences first", columns, rows, notes)
+
+    def _about_p(self, *, has_p: bool) -> list[str]:
+        """What the p-values say, and where that of a single pair is."""
+        single = "p: how often chance alone makes a difference this large"
+        together = "how often it makes the largest of all differences this large"
+        if self.method == "max-t" and not has_p:
+            alone = f"The intervals hold together ({percent(1 - self.alpha)}). To test only two runs, name them."
+            return [f"p adjusted: how often chance alone makes the clearest of all differences this clear. {alone}"]
         if self.method in ("holm", "bh"):
-            adjusted = "; p adjusted: corrected for the number of pairs"
-        notes.append(f"p: how often chance alone makes a difference this large{adjusted}.")
+            together = "corrected for the number of pairs"
+        notes = [f"{single}; p adjusted: {together}."]
         if self.method in ("tukey", "randomised-tukey") and len(self.runs) > 2:
             notes.append(
                 "These p-values come from one test of all runs. To test only two runs, name them; p may then differ."
             )
-        numbers = [
-            Column("difference", f"+.{decimals(x.difference for x in pairs[:most])}f"),
-            Column("p", PROBABILITY),
-            Column("p adjusted", PROBABILITY),
-        ]
-        columns: list[Column | str] = ["run", "compared with", *numbers, "different"]
-        return table("Pairs of runs, the clearest differences first", columns, rows, [*notes, *self._star()])
+        return notes
 
     def _star(self) -> list[str]:
         return [MANUAL_RUN] if self.manual else []
@@ -268,38 +345,85 @@ def compare_all(
 ) -> AllPairs:
     """Compare all pairs of runs, corrected for their number; of two runs alone, `compare` is the answer.
 
-    `randomised-tukey` exchanges the runs within each unit at random and takes the range of all runs as the line
-    for every pair (Carterette 2012); `tukey` takes it from the studentized range distribution on the residual of
-    runs and units. `holm` and `bh` correct the p-values of single pairs, by sign flips or, with `test="t"`, by the
-    paired t test; they draw as many flips as the correction needs to reach its level. p, adjusted p, interval,
-    letters and groups come from one decision for each pair: adjusted p <= alpha. With repeats `holm` and `bh` take
-    running the systems again into account. Without `method` it is `randomised-tukey`, and `holm` with repeats.
+    `max-t`, the default, flips the signs of all differences together, whole units or series, and takes the largest
+    standardised difference of each flip as the line for every pair (`families`). `randomised-tukey` exchanges the runs
+    within each unit at random and takes the range of all runs (Carterette 2012); `tukey` takes it from the studentized
+    range distribution on the residual of runs and units. `holm` and `bh` correct the p-values of single pairs, by sign
+    flips or, with `test="t"`, by the paired t test; they draw as many flips as the correction needs to reach its level.
+    Adjusted p, interval, letters, groups and ranks come from one decision for each pair: adjusted p <= alpha. With
+    repeats `max-t`, `holm` and `bh` take running the systems again into account.
     """
-    if len(matrix.runs) > MOST_RUNS:
-        pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
-        raise UsageError(
-            f"{len(matrix.runs):,} runs make {pairs:,} pairs, too many to compare",
-            Remedy("systems", ("A", "B", "..."), "To choose some of them"),
-            Remedy("runs_as_rows", True, "if each row of the table is a system"),
-        )
-    method = method or ("randomised-tukey" if matrix.repeats is None else "holm")
+    tests = PairTests(method or "max-t", alpha, permutations, test, seed, progress)
+    return _compared([matrix], tests)[0]
+
+
+def compare_metrics(
+    matrices: Sequence[ScoreMatrix],
+    *,
+    method: Method | None = None,
+    alpha: float = 0.05,
+    permutations: int | None = None,
+    test: PairTest = "randomisation",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[AllPairs]:
+    """All pairs under several metrics, corrected for the pairs of all of them together.
+
+    Metrics over the same units share their flips (`max-t`); p-values of others, and of two runs, are corrected by Holm.
+    """
+    one_family = has_same_blocks(matrices) and any(len(matrix.runs) > 2 for matrix in matrices)
+    method = method or ("max-t" if one_family else "holm")
+    if method not in ("max-t", "holm"):
+        raise UsageError("all metrics together are corrected by the methods max-t and holm")
+    if method == "max-t" and not has_same_blocks(matrices):
+        raise UsageError("the metrics are on different questions: the method holm corrects them together")
+    if method == "holm":
+        permutations = permutations or flips_for(sum(matrix.pairs for matrix in matrices), alpha)
     tests = PairTests(method, alpha, permutations, test, seed, progress)
-    ranking = rank_runs(matrix.runs, matrix.scores(), matrix.direction)
-    if len(matrix.runs) == 2 and method != "tukey" and test == "randomisation":
-        return of_pair(compare(matrix, *ranking.runs, alpha=alpha, permutations=permutations, seed=seed), method)
-    ordered = matrix.select(ranking.runs)
-    parts = blocks(ordered)
-    totals = parts.parts.sum(axis=1)
-    p_repeats = None if ordered.repeats is None or len(ordered.units) < 2 else pair_p_values(ordered.repeats)
-    decision = tests.decide(parts, p_repeats)
+    if method == "holm":
+        return holm_over([_compared([matrix], tests)[0] for matrix in matrices])
+    pairs = sum(matrix.pairs for matrix in matrices)
+    return [replace(result, metrics=len(matrices), corrected_pairs=pairs) for result in _compared(matrices, tests)]
+
+
+def has_same_blocks(matrices: Sequence[ScoreMatrix]) -> bool:
+    """Whether all are about the same units, in the same series."""
+    return len({(matrix.units, matrix.clusters) for matrix in matrices}) == 1
+
+
+def _compared(matrices: Sequence[ScoreMatrix], tests: PairTests) -> list[AllPairs]:
+    """The results of one correction over all of these."""
+    for matrix in matrices:
+        if len(matrix.runs) > MOST_RUNS:
+            raise UsageError(
+                f"{len(matrix.runs):,} runs make {matrix.pairs:,} pairs, too many to compare",
+                Remedy("systems", ("A", "B", "..."), "To choose some of them"),
+                Remedy("runs_as_rows", True, "if each row of the table is a system"),
+            )
+    rankings = [rank_runs(matrix.runs, matrix.scores(), matrix.direction) for matrix in matrices]
+    if len(matrices) == 1 and len(matrices[0].runs) == 2 and tests.method != "tukey" and tests.test == "randomisation":
+        ((first, second),) = (ranking.runs for ranking in rankings)
+        alone = compare(matrices[0], first, second, alpha=tests.alpha, permutations=tests.permutations, seed=tests.seed)
+        return [of_pair(alone, tests.method)]
+    ordered = [matrix.select(ranking.runs) for matrix, ranking in zip(matrices, rankings, strict=True)]
+    parts = [blocks(matrix) for matrix in ordered]
+    decisions = tests.decide(parts, [matrix.repeats for matrix in ordered])
+    return [_decided(*one, tests) for one in zip(matrices, ordered, parts, decisions, strict=True)]
+
+
+def _decided(
+    matrix: ScoreMatrix, ordered: ScoreMatrix, parts: Blocks, decision: Decision, tests: PairTests
+) -> AllPairs:
     sets = indistinguishable(decision.different)
+    totals = parts.parts.sum(axis=1)
+    notes = (*decision.notes, *_kind_notes(matrix, parts), *_repeat_notes(matrix, tests.method))
     return AllPairs(
         runs=ordered.runs,
-        scores=tuple(row.score for row in ranking.rows),
+        scores=tuple(ordered.scores().tolist()),
         units=len(matrix.units),
         measure=matrix.measure,
-        method=method,
-        alpha=alpha,
+        method=tests.method,
+        alpha=tests.alpha,
         permutations=decision.permutations,
         exact=decision.exact,
         margin=decision.margin,
@@ -309,7 +433,9 @@ def compare_all(
         p=decision.p,
         p_adjusted=decision.adjusted,
         is_different=decision.different,
-        notes=(*matrix.notes, *decision.notes, *_kind_notes(matrix, parts), *_repeat_notes(matrix, method)),
+        limits=decision.limits,
+        near_line=decision.near,
+        notes=(*matrix.notes, *notes),
         repeats={} if ordered.repeats is None else ordered.repeats.as_json(ordered.runs),
         unit_name=matrix.unit_name,
         manual=matrix.manual.intersection(matrix.runs),
@@ -317,10 +443,13 @@ def compare_all(
     )
 
 
-def of_pair(result: PairComparison, method: Method = "randomised-tukey") -> AllPairs:
+def of_pair(result: PairComparison, method: Method = "max-t") -> AllPairs:
     """The comparison of two runs in the form of all pairs."""
     ranking = rank_runs((result.a, result.b), [result.score_a, result.score_b], result.direction)
     upper = np.array([[0.0, result.difference], [-result.difference, 0.0]])
+    limits = result.interval
+    if limits is not None and result.a != ranking.runs[0]:
+        limits = (-limits[1], -limits[0])
     apart = ~np.eye(2, dtype=np.bool_)
     different = apart & (result.verdict != "cannot tell")
     sets = indistinguishable(different)
@@ -340,6 +469,7 @@ def of_pair(result: PairComparison, method: Method = "randomised-tukey") -> AllP
         p=np.where(apart, result.p, 1.0),
         p_adjusted=np.where(apart, result.p if result.p_adjusted is None else result.p_adjusted, 1.0),
         is_different=different,
+        limits=None if limits is None else (np.array(limits[:1]), np.array(limits[1:])),
         notes=(*result.notes, *(result.remarks if result.interval is None else ())),
         repeats=result.repeats,
         unit_name=result.unit_name,
@@ -380,9 +510,9 @@ def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) 
 def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
     if matrix.repeats is None:
         return [NOT_RUN_AGAIN] if matrix.read else []
-    if method in ("holm", "bh"):
+    if method in ("max-t", "holm", "bh"):
         return []
-    return ["This method is about questions alone. The method holm includes running the systems again."]
+    return ["This method is about questions alone. The methods max-t and holm include running the systems again."]
 
 
 def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
@@ -393,89 +523,3 @@ def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
     if matrix.summary.order is not None:
         notes.append("The part of a question in a confidence-weighted score: right or wrong, and how early.")
     return notes
-
-
-def indistinguishable(different: NDArray[np.bool_]) -> list[list[int]]:
-    """Maximal sets of runs none of whose pairs are different, such that every such pair is in one of them.
-
-    Runs are given in the order of the ranking. Where one threshold decides for all pairs, these are all the
-    maximal sets there are, and each is a stretch of the ranking. With thresholds of their own (Holm,
-    Benjamini-Hochberg) the maximal sets can be too many to list; then these are enough of them to cover every
-    pair, found by growing each pair not yet covered, the widest first.
-    """
-    count = len(different)
-    alike = ~different
-    np.fill_diagonal(alike, True)
-    covered = np.eye(count, dtype=np.bool_)
-    sets: list[list[int]] = []
-    for first in range(count):
-        # The widest stretch first: in a ranking it holds most of the narrower ones.
-        for last in range(count - 1, first, -1):
-            if alike[first, last] and not covered[first, last]:
-                sets.append(_grow(alike, first, last))
-                covered[np.ix_(sets[-1], sets[-1])] = True
-        if not any(first in members for members in sets):
-            sets.append([first])
-    return sorted(sets)
-
-
-def _grow(alike: NDArray[np.bool_], first: int, last: int) -> list[int]:
-    """A maximal set around two runs: those between them in the ranking are taken up before those outside."""
-    between = range(first + 1, last)
-    outside = [run for run in range(len(alike)) if run < first or run > last]
-    members = [first, last]
-    fits = alike[first] & alike[last]
-    for run in [*between, *outside]:
-        if fits[run]:
-            members.append(run)
-            fits &= alike[run]
-    return sorted(members)
-
-
-def letters(sets: Sequence[Sequence[int]], runs: int) -> list[str]:
-    """Letters of every run: runs that share one are not shown to differ.
-
-    One letter per set: a to z, then aa, ab and so on, so that they never run out; separated by commas where one is
-    longer than a character, and four or more in a row written as a span.
-
-    >>> letters([[0, 1], [1, 2]], 3)
-    ['a', 'ab', 'b']
-    """
-    names = [_name(i) for i in range(len(sets))]
-    places: list[list[int]] = [[] for _ in range(runs)]
-    for i, members in enumerate(sets):
-        for run in members:
-            places[run].append(i)
-    separator = "" if len(sets) <= 26 else ","
-    return [separator.join(_spans(where, names)) for where in places]
-
-
-def _spans(places: Sequence[int], names: Sequence[str]) -> list[str]:
-    """Names of the places, with stretches of four or more shortened."""
-    stretches: list[list[int]] = []
-    for place in places:
-        if stretches and place == stretches[-1][-1] + 1:
-            stretches[-1].append(place)
-        else:
-            stretches.append([place])
-    shown: list[str] = []
-    for stretch in stretches:
-        if len(stretch) < 4:
-            shown.extend(names[place] for place in stretch)
-        else:
-            shown.append(f"{names[stretch[0]]}–{names[stretch[-1]]}")
-    return shown
-
-
-def _name(number: int) -> str:
-    """The number as letters: a, b, ..., z, aa, ab, ...
-
-    >>> _name(0), _name(25), _name(26), _name(701), _name(702)
-    ('a', 'z', 'aa', 'zz', 'aaa')
-    """
-    name = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        name = chr(ord("a") + rest) + name
-    return name

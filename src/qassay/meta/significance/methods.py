@@ -7,19 +7,21 @@ adjusted p-values, and who differs, which is where the adjusted p-value is at mo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qassay.arrays import Floats, Integers
+from qassay.arrays import Floats
 from qassay.errors import unknown
+from qassay.matrix import Repeats
 from qassay.meta.blocks import Blocks
-from qassay.meta.flips import FLIPS, every_flip_fits, flip_chunks, hits_needed
-from qassay.meta.right_or_wrong import mid_p
+from qassay.meta.flips import hits_needed
+from qassay.meta.repeats import pair_p_values
+from qassay.meta.significance.families import FEWEST_BLOCKS, Family, Systems, families
 from qassay.meta.significance.power import check_test
 from qassay.meta.significance.ranges import (
     critical_range,
@@ -27,32 +29,39 @@ from qassay.meta.significance.ranges import (
     residual_variance,
     studentized_range_sf,
 )
-from qassay.tables import counted
+from qassay.meta.significance.single_pairs import (
+    benjamini_hochberg,
+    binomial_p_values,
+    flip_p_values,
+    flips_for,
+    holm,
+    t_p_values,
+)
+from qassay.tables import counted, plural
 
-Method: TypeAlias = Literal["randomised-tukey", "tukey", "holm", "bh"]
+Method: TypeAlias = Literal["max-t", "randomised-tukey", "tukey", "holm", "bh"]
 PairTest: TypeAlias = Literal["randomisation", "t"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 NAMES: dict[Method, str] = {
+    "max-t": "max-t",
     "randomised-tukey": "randomised Tukey",
     "tukey": "paired Tukey",
     "holm": "Holm",
     "bh": "Benjamini-Hochberg",
 }
+# Names that say more to people.
+IN_WORDS: dict[Method, str] = {"max-t": "flips, largest of all pairs"}
 EXCHANGES = 20_000
-# More flips than this are not drawn on our own account; the notes then say what they cannot show.
-MOST_FLIPS = 1_000_000
-# Flips looked at together: rows of this length stay in the processor's cache.
-_ROWS = 16_384
-# Whole numbers and halves up to here are exact in single precision, which is twice as fast.
-_SINGLE = 2.0**22
+ONE_RUN = "One run alone: there is nothing to compare."
 
 
 @dataclass(frozen=True)
 class Decision:
     """The result of a method: p-values (runs x runs), who differs, the common line if any, and notes.
 
-    `exact` says that the permutations are all there are.
+    `exact` says that the permutations are all there are. `limits` are those of the interval of every pair in order, and
+    `near` is the number of pairs that other random flips could decide otherwise.
     """
 
     p: Floats
@@ -62,6 +71,8 @@ class Decision:
     permutations: int | None
     notes: tuple[str, ...] = ()
     exact: bool = False
+    limits: tuple[Floats, Floats] | None = None
+    near: int = 0
 
 
 def undecided(runs: int, note: str) -> Decision:
@@ -86,17 +97,34 @@ class PairTests:
         if self.method not in NAMES:
             raise unknown("method", self.method, NAMES)
 
-    def decide(self, parts: Blocks, p_repeats: Floats | None = None) -> Decision:
-        """Which runs differ; none where there is one run.
+    def decide(self, several: Sequence[Blocks], repeats: Sequence[Repeats | None]) -> list[Decision]:
+        """Which runs differ, in each of several tables that are tested together; none where there is one run.
 
-        `p_repeats` are p-values of the pairs that take running the systems again into account; Holm and
-        Benjamini-Hochberg correct them in place of those of a test.
+        With `repeats` flips, Holm's and Benjamini-Hochberg's correction take running the systems again into account.
         """
+        if self.method == "max-t":
+            return self._largest_of_all(several, repeats)
+        return [self._alone(*one) for one in zip(several, repeats, strict=True)]
+
+    def _alone(self, parts: Blocks, repeats: Repeats | None) -> Decision:
         if len(parts.parts) < 2:
-            return undecided(1, "One run alone: there is nothing to compare.")
+            return undecided(1, ONE_RUN)
         if self.method == "randomised-tukey":
             return self._randomised_tukey(parts)
-        return self._paired_tukey(parts) if self.method == "tukey" else self._single_pairs(parts, p_repeats)
+        if self.method == "tukey":
+            return self._paired_tukey(parts)
+        return self._single_pairs(parts, None if repeats is None or parts.count < 2 else pair_p_values(repeats))
+
+    def _largest_of_all(self, several: Sequence[Blocks], repeats: Sequence[Repeats | None]) -> list[Decision]:
+        """One line for all pairs of all tables: the largest difference in deviations that flips reach by chance."""
+        tested = families(
+            [Systems.of(parts, repeats=again) for parts, again in zip(several, repeats, strict=True)],
+            alpha=self.alpha,
+            permutations=self.permutations,
+            seed=self.seed,
+            progress=self.progress,
+        )
+        return [_of_family(*one) for one in zip(tested, several, strict=True)]
 
     def _randomised_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs: the range that random exchange of runs within units reaches with chance alpha."""
@@ -124,17 +152,9 @@ class PairTests:
         furthest = float(np.ptp(parts.parts, axis=0).sum())
         line = float(ranges[-needed])
         if line > furthest - parts.tolerance:
-            return None, self._out_of_reach(parts, furthest)
+            return None, out_of_reach(parts, furthest, self.alpha)
         # Whole numbers meet the line exactly; others may stand one tolerance above it.
         return (line + (0.0 if parts.tolerance == 0.5 else parts.tolerance)) / parts.scale, None
-
-    def _out_of_reach(self, parts: Blocks, furthest: float) -> str:
-        """Why no difference, however large, could be called one."""
-        if furthest < parts.tolerance:
-            return "All runs have the same scores: there is nothing to tell apart."
-        number = counted(parts.count, parts.name)
-        reached = f"On {number} chance alone often reaches the largest difference that these scores allow"
-        return f"{reached}: no pair can be called different at {self.alpha:g}."
 
     def _paired_tukey(self, parts: Blocks) -> Decision:
         """One line for all pairs, from the studentized range on the two-way residual."""
@@ -165,7 +185,9 @@ class PairTests:
         p = np.minimum(2 * stdtr(freedom, -differences / (error * math.sqrt(2))), adjusted)
         different, margin = adjusted <= self.alpha, critical_range(runs, freedom, self.alpha) * error
         if margin > parts.span and not different.any():
-            return Decision(p, adjusted, different, None, None, (self._out_of_reach(parts, parts.span * parts.scale),))
+            return Decision(
+                p, adjusted, different, None, None, (out_of_reach(parts, parts.span * parts.scale, self.alpha),)
+            )
         return Decision(p, adjusted, different, margin, None)
 
     def _single_pairs(self, parts: Blocks, p_repeats: Floats | None) -> Decision:
@@ -205,135 +227,54 @@ class PairTests:
         return Decision(p, adjusted, different, None, drawn, tuple(notes), exact)
 
 
-def flips_for(pairs: int, alpha: float) -> int:
-    """As many flips as Holm's correction of this many pairs needs to reach its level, within bounds."""
-    return min(max(FLIPS, math.ceil(pairs / alpha)), MOST_FLIPS)
-
-
-def binomial_p_values(parts: Blocks) -> Floats | None:
-    """The mid-p of every pair of runs (runs x runs) where scores are right or wrong; else None.
-
-    It is computed, without drawing a flip, from the units where the two differ.
-    """
-    values = np.unique(parts.parts)
-    if len(values) > 2 or not (parts.weights == parts.weights[0]).all():
-        return None
+def _of_family(tested: Family, parts: Blocks) -> Decision:
+    """The decision about all pairs as tables of runs."""
     runs = len(parts.parts)
-    right = (parts.parts == values[-1]).astype(np.float64)
-    both = right @ right.T
-    ahead = np.rint(np.diag(both)[:, None] - both).astype(int).tolist()
-    binomial = cache(mid_p)
-    p = np.ones((runs, runs))
-    for first in range(runs):
-        for second in range(first):
-            p[first, second] = binomial(*sorted((ahead[first][second], ahead[second][first])), parts.count)
-    return np.minimum(p, p.T)
+    if runs < 2:
+        return undecided(1, ONE_RUN)
+    upper = np.triu_indices(runs, 1)
+    adjusted, different = np.ones((runs, runs)), np.zeros((runs, runs), np.bool_)
+    for whole, values in ((adjusted, tested.p), (different, tested.different)):
+        whole[upper] = values
+        whole.T[upper] = values
+    return Decision(
+        p=np.broadcast_to(np.nan, (runs, runs)),
+        adjusted=adjusted,
+        different=different,
+        margin=None,
+        permutations=tested.flips or None,
+        notes=family_notes(tested, parts),
+        exact=tested.exact,
+        limits=None if np.isnan(tested.low).any() else (tested.low, tested.high),
+        near=tested.near,
+    )
 
 
-def flip_p_values(
-    parts: Blocks, *, flips: int, seed: int, progress: Callable[[int, int], None] | None = None
-) -> tuple[Floats, int, bool]:
-    """p-values of the sign-flip test for every pair of runs (runs x runs), the flips behind them, and if they are all.
-
-    Flipping the differences of two runs is flipping the scores of both, so the flipped sums of the runs serve every
-    pair: the work is one matrix product, and one comparison for each pair and flip.
-    """
-    runs = len(parts.parts)
-    totals = parts.parts.sum(axis=1)
-    lines = np.abs(totals[:, None] - totals[None, :]) - parts.tolerance
-    single = bool(2 * np.abs(parts.parts).sum(axis=1).max(initial=0.0) < _SINGLE)
-    kind: type[np.float32 | np.float64] = np.float32 if single else np.float64
-    hits = np.zeros((runs, runs), dtype=np.int64)
-    done = 0
-    exact = every_flip_fits(parts.count, flips)
-    total = 2**parts.count if exact else flips
-    signed: NDArray[Any] = parts.parts.astype(kind)
-    for chosen in flip_chunks(parts.count, flips, seed, rows=_ROWS):
-        signs: NDArray[Any] = 1 - 2 * chosen.astype(kind)
-        _count_hits(np.ascontiguousarray(signed @ signs.T), lines, hits)
-        done += len(chosen)
-        if progress is not None:
-            progress(done, total)
-    hits += hits.T
-    p: Floats = hits / total if exact else (1 + hits) / (1 + total)
-    return p, total, exact
+def family_notes(tested: Family, parts: Blocks) -> tuple[str, ...]:
+    """Why no pair can differ, or how many lie so near the line that chance decides."""
+    number = counted(parts.count, parts.name)
+    if parts.count < FEWEST_BLOCKS:
+        fewest = f"it takes {FEWEST_BLOCKS} or more"
+        return (f"On {number} no pair can be called different at {tested.alpha:g}: {fewest}.",)
+    furthest = float(np.ptp(parts.parts, axis=0).sum())
+    if furthest < parts.tolerance:
+        return (out_of_reach(parts, furthest, tested.alpha),)
+    if not math.isfinite(tested.line):
+        return (f"{tested.flips:,} permutations cannot reach {tested.alpha:g}: no pair can be called different.",)
+    # An observed difference counts as two of the flips where all of them are looked at.
+    is_possible = (2 / tested.flips if tested.exact else 0.0) <= tested.alpha
+    if not is_possible or tested.half_widths.min(initial=np.inf) >= parts.span:
+        return (out_of_reach(parts, furthest, tested.alpha),)
+    if not tested.near:
+        return ()
+    near = f"{plural(tested.near, 'pair')} {'lies' if tested.near == 1 else 'lie'} so near the line"
+    return (f"{near} that other random flips could decide otherwise (--permutations {10 * tested.flips}).",)
 
 
-def _count_hits(flipped: NDArray[Any], lines: Floats, hits: Integers) -> None:
-    """Count, for every pair of rows, the flips whose difference reaches the pair's line."""
-    buffer = np.empty(flipped.shape[1], dtype=flipped.dtype)
-    for first in range(len(flipped)):
-        for second in range(first + 1, len(flipped)):
-            np.subtract(flipped[first], flipped[second], out=buffer)
-            np.abs(buffer, out=buffer)
-            hits[first, second] += np.count_nonzero(buffer >= float(lines[first, second]))
-
-
-def t_p_values(parts: Blocks) -> Floats:
-    """p-values of the paired t test for every pair of runs (runs x runs); NaN where a pair does not vary.
-
-    The variance of a difference follows from the covariances of the runs; series count as wholes, by the share of
-    the units they hold.
-    """
-    from scipy.special import stdtr
-
-    count = parts.count
-    totals = parts.parts.sum(axis=1)
-    spread = (parts.parts - totals[:, None] * parts.shares) / parts.scale
-    products = spread @ spread.T
-    squares = np.diag(products)
-    variance = np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0)
-    # Rounding leaves crumbs of the variance of runs that differ by the same amount everywhere.
-    variance[variance < 1e-12 * (squares[:, None] + squares[None, :])] = 0.0
-    if count < 2:
-        return np.full(variance.shape, np.nan)
-    error = np.sqrt(variance * count / (count - 1))
-    difference = np.abs(totals[:, None] - totals[None, :]) / parts.scale
-    t = np.divide(difference, error, out=np.full(error.shape, np.nan), where=error > 0)
-    return np.asarray(2 * stdtr(count - 1, -t))
-
-
-def holm(p: Floats) -> Floats:
-    """Holm's step-down adjustment (Holm 1979): the chance of any false difference stays below the level.
-
-    The i-th smallest of m p-values is multiplied by m - i + 1; running maximum, at most 1.
-    """
-    count = len(p)
-    order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(count, 0, -1)) if count else p
-    return _back(np.minimum(raised, 1.0), order)
-
-
-def holm_levels(p: Mapping[str, float], alpha: float) -> tuple[dict[str, float], dict[str, float]]:
-    """The level of each test, and its adjusted p-value, such that both decide as Holm's correction does.
-
-    The i-th smallest of m p-values is tested at alpha/(m - i + 1), and all that follow the first one that is not
-    significant at its level. An interval at the level of its test then excludes 0 exactly where the adjusted p-value
-    is at most alpha.
-    """
-    adjusted = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
-    levels: dict[str, float] = {}
-    left = len(p)
-    for name in sorted(p, key=lambda name: p[name]):
-        levels[name] = alpha / left
-        if p[name] <= alpha / left:
-            left -= 1
-    return {name: levels[name] for name in p}, adjusted
-
-
-def benjamini_hochberg(p: Floats) -> Floats:
-    """Benjamini and Hochberg's step-up adjustment (1995): the expected share of false differences.
-
-    The i-th smallest of m p-values is multiplied by m/i; running minimum from the largest down, at most 1.
-    """
-    count = len(p)
-    order = np.argsort(p, kind="stable")
-    raised = p[order] * (count / np.arange(1, count + 1))
-    lowered = np.minimum.accumulate(raised[::-1])[::-1] if count else raised
-    return _back(np.minimum(lowered, 1.0), order)
-
-
-def _back(adjusted: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
-    result: Floats = np.empty(len(adjusted))
-    result[order] = adjusted
-    return result
+def out_of_reach(parts: Blocks, furthest: float, alpha: float) -> str:
+    """Why no difference, however large, could be called one."""
+    if furthest < parts.tolerance:
+        return "All systems have the same scores."
+    number = counted(parts.count, parts.name)
+    reached = f"On {number} chance alone often reaches the largest difference that these scores allow"
+    return f"{reached}: no pair can be called different at {alpha:g}."
