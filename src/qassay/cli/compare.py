@@ -27,6 +27,11 @@ class OwnOptions(Gate):
         if len(systems) == 2:
             refuse_itself(*systems)
             chosen["a"], chosen["b"] = systems
+        if self.history is not None:
+            if chosen["correct_with"] is not None:
+                raise UsageError("--history keeps looks at scores; the sample that people judge has its own plan")
+            if chosen["planned"] is None and chosen["looks"] is None:
+                chosen["anytime"] = True
         return sources
 
     def read(self, tables: ScoreTables, sources: Sequence[str], chosen: dict[str, Any]) -> None:

@@ -17,8 +17,8 @@ from qassay.cli.studying import Own
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
+    from qassay.formats.gate_history import Counted
     from qassay.meta.correction import CorrectedPair
-    from qassay.meta.looks import Look
     from qassay.meta.significance import PairComparison
     from qassay.tables import Table
 
@@ -43,6 +43,12 @@ class Gate(Own):
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write the gate's decision as JUnit XML.")
     ] = None
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history", metavar="FILE", help="Keep the gate's looks in a file, and allow for looking at any time."
+        ),
+    ] = None
     inconclusive: Annotated[
         Literal["pass", "fail"] | None,
         typer.Option("--inconclusive", help="Let INCONCLUSIVE pass (exit 0) or fail (exit 3), for --gate."),
@@ -54,6 +60,7 @@ class Gate(Own):
             "--margin": self.margin,
             "--summary": self.summary,
             "--junit": self.junit,
+            "--history": self.history,
             "--inconclusive": self.inconclusive,
         }
         names = [name for name, value in values.items() if value]
@@ -70,7 +77,10 @@ class Gate(Own):
         """The decision and the margin, in the document."""
         if not self.gate:
             return {}
-        return {"gate": together([result.gate(self.margin) for result in results]), "margin": self.margin}
+        decision = together([result.gate(self.margin) for result in results])
+        kept = self.kept(results)
+        history = {} if kept is None else {"history": {"look": kept.look, "gate": kept.gate}}
+        return {"gate": decision, "margin": self.margin, **history}
 
     def first(self, results: Sequence[Compared]) -> str:
         """The decision, above the page; of several metrics all of theirs."""
@@ -78,9 +88,40 @@ class Gate(Own):
             return ""
         decisions = {result.measure: result.gate(self.margin) for result in results}
         if len(results) == 1:
-            return gate_line(results[0], results[0].gate(self.margin), self.margin)
+            line = gate_line(results[0], results[0].gate(self.margin), self.margin)
+            return ". ".join([line, *self.in_the_file(results)])
         each = ", ".join(f"{name} {decided}" for name, decided in decisions.items())
         return f"{together(list(decisions.values()))}: {each}"
+
+    def kept(self, results: Sequence[Compared]) -> Counted | None:
+        """Which look and which gate of the history this is; it is kept there. The same scores are no new look."""
+        if self.history is None:
+            return None
+        from datetime import UTC, datetime
+
+        from qassay.formats.gate_history import GateLook, keep_look
+
+        (result,) = results
+        assert result.looks is not None
+        assert hasattr(result, "digest")
+        look = GateLook(
+            (result.a, result.b),
+            result.measure,
+            result.digest,
+            result.looks.n,
+            result.gate(self.margin),
+            result.looks.plan,
+        )
+        return keep_look(self.history, look, at=datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def in_the_file(self, results: Sequence[Compared]) -> list[str]:
+        """What is to be known of further looks and gates, without full stops."""
+        kept = self.kept(results)
+        look = [f"Look {kept.look:,} at these two systems"] if kept is not None and kept.look > 1 else []
+        if kept is None or kept.gate == 1:
+            return look
+        by_chance = "with one look each, chance alone turns about 1 in 40 red"
+        return [*look, f"Gate {kept.gate:,} of this file: {by_chance}"]
 
     def status(self, results: Sequence[Compared]) -> int:
         """The exit status, after the files that were asked for are written; 0 without a gate."""
@@ -120,6 +161,7 @@ class Gate(Own):
                 f"{where}{_plain(gate_line(result, of_result, self.margin))}.",
                 _plain_table(result.table()).markdown(),
             ]
+        parts += [f"{sentence}." for sentence in self.in_the_file(results)]
         if decision == "INCONCLUSIVE":
             parts.append(self._what_inconclusive_means(is_corrected=bool(first.basis)))
         return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -173,8 +215,7 @@ def gate_line(result: Compared, decision: str, margin: float) -> str:
     from qassay.meta.looks import ONE_LOOK
     from qassay.meta.significance import limit, percent
 
-    look: Look = getattr(result, "looks", ONE_LOOK)
-    level = f"{look.interval_at(percent(1 - result.alpha))} of {result.a} - {result.b}"
+    level = f"{(result.looks or ONE_LOOK).interval_at(percent(1 - result.alpha))} of {result.a} - {result.b}"
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
 

@@ -60,11 +60,17 @@ class Look:
     kind: Kind
     n: int
     planned: int | None = None
+    steps: int | None = None
     alpha: float | None = ALPHA
     any_time: bool = False
     next: int | None = None
     expected: float | None = None
     width: float = field(default=WIDTHS[ALPHA], metadata=UNREPORTED)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that it belongs to."""
+        return Plan(self.kind, self.planned, self.steps)
 
     @property
     def is_ordinary(self) -> bool:
@@ -142,7 +148,7 @@ class Plan:
         """The look at n questions."""
         stops = self.stops
         further = next((stop for stop in stops if stop > n), None)
-        look = Look(self.kind, n, self.planned, next=further)
+        look = Look(self.kind, n, self.planned, self.steps, next=further)
         if self.kind == "steps":
             # Below the fewest a step is left out, which only takes a look away.
             is_stop = n in stops and (n >= FEWEST or n == self.planned)

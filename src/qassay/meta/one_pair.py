@@ -4,6 +4,7 @@
     blocks of one weight, and one amount by which the runs differ      mid-p (right or wrong)
     fewer than 20 blocks, or blocks of unequal weight                  plain flips
     all others                                                         flips of Hall's t
+    scores that are looked at while they come                          the line for any time, but at a planned look
 
 0 lies outside the interval exactly where p <= alpha. (METHOD 6)
 
@@ -21,15 +22,23 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from qassay.arrays import TIE, Floats
+from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta import hall
 from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.flips import flip_test
+from qassay.meta.looks import ALPHA, Look, Plan
 from qassay.meta.normal_and_t import ndtr, two_sided_t_line
 from qassay.meta.repeats import difference_uncertainty
 from qassay.meta.right_or_wrong import adjusted_interval, mid_p
 
-TestOfPair: TypeAlias = Literal["mid-p", "flips", "hall", "t"]
+# A level is tested with flips that exceed it this many times, where that is more than this number of them; and never
+# more flips times blocks than this.
+FLIPS_BEYOND = 10
+ENOUGH_FLIPS = 20_000
+MOST_CELLS = 1_000_000_000
+
+TestOfPair: TypeAlias = Literal["mid-p", "flips", "hall", "t", "any time"]
 Limits: TypeAlias = tuple[float, float]
 
 
@@ -39,21 +48,25 @@ class PairDecision:
 
     There is no interval where no difference is far enough out to be rejected: too few units. `deviation` is the
     standard deviation of the difference, as the interval takes it. `flips` is the number of sign flips, and `exact`
-    says that these are all there are.
+    says that these are all there are. `look` is this look where the scores are looked at while they come; p is then
+    None unless it is the last one that is planned.
     """
 
     test: TestOfPair
     difference: float
     interval: Limits | None
-    p: float
+    p: float | None
     alpha: float
     deviation: float
     flips: int | None = None
     exact: bool = False
+    look: Look | None = None
 
     @property
     def rejects(self) -> bool:
         """Whether no difference at all is ruled out."""
+        if self.p is None:
+            return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
         return self.interval is not None and self.p <= self.alpha
 
     @property
@@ -93,6 +106,44 @@ def decide(pair: ScoreMatrix, *, alpha: float = 0.05, flips: int | None = None, 
     return _decided("t", difference, limits, p, alpha, deviation, most)
 
 
+def decide_now(pair: ScoreMatrix, plan: Plan, *, flips: int | None = None, seed: int = 0) -> PairDecision:
+    """The decision at one look of a plan, while scores keep coming; systems that ran once, and blocks of one weight."""
+    parts = blocks(pair)
+    if pair.repeats is not None:
+        raise UsageError(
+            "scores of systems that ran several times are looked at once: a plan of looks is for single runs"
+        )
+    if not (parts.weights == parts.weights[0]).all():
+        raise UsageError(
+            f"a plan of looks is for {parts.name[1]} that all count the same, and these do not: look at them once"
+        )
+    look = plan.look(parts.count)
+    values = _values(parts)
+    difference, deviation = float(values.mean()), float(values.std(ddof=1)) if parts.count > 1 else 0.0
+    if plan.planned is not None and look.n < plan.planned:
+        last = plan.look(plan.planned).t(plan.planned, max(plan.planned - 1, 1))
+        look = replace(look, expected=None if last is None else last * deviation / math.sqrt(plan.planned))
+    alpha = ALPHA if look.alpha is None else look.alpha
+    if look.is_ordinary:
+        # Enough flips for the level of this step, as far as time allows.
+        fewest = min(math.ceil(FLIPS_BEYOND / alpha), MOST_CELLS // parts.count)
+        flips = fewest if flips is None and fewest > ENOUGH_FLIPS else flips
+        decision = decide_blocks(parts, alpha=alpha, flips=flips, seed=seed)
+        return replace(decision, p=decision.p if look.n == look.planned else None, look=look)
+    line = look.t(look.n, look.n - 1)
+    interval = None
+    if line is not None:
+        half = line * math.sqrt(deviation**2 + 2 * parts.span**2 / (look.n - 1)) / math.sqrt(look.n)
+        interval = max(difference - half, -parts.span), min(difference + half, parts.span)
+    return PairDecision("any time", difference, interval, None, alpha, deviation / math.sqrt(look.n), look=look)
+
+
+def _values(pair: Blocks) -> Floats:
+    """The difference of every block, whose mean is that of the scores."""
+    first, second = pair.values()
+    return np.asarray(first - second)
+
+
 def decide_blocks(pair: Blocks, *, alpha: float = 0.05, flips: int | None = None, seed: int = 0) -> PairDecision:
     """The decision about two runs that ran once."""
     differences = pair.parts[0] - pair.parts[1]
@@ -101,8 +152,7 @@ def decide_blocks(pair: Blocks, *, alpha: float = 0.05, flips: int | None = None
     has_one_difference = shows_one_difference(differences, pair.weights, pair.tolerance)
     if has_equal_weights and has_one_difference:
         return _right_or_wrong(pair, difference, alpha)
-    first, second = pair.values()
-    values = first - second
+    values = _values(pair)
     deviation = math.sqrt(float(((values - difference) ** 2).sum()) / max(pair.count - 1, 1) / pair.count)
     if has_equal_weights and pair.count >= hall.ENOUGH:
         name: TestOfPair = "hall"

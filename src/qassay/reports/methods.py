@@ -93,7 +93,7 @@ def _first_two(material: Material) -> str:
     if first_two is None:
         return ""
     return (
-        f"The first two runs by themselves: {first_two.tested()}, uncorrected {p_equals(first_two.p)}; the "
+        f"The first two runs by themselves: {first_two.tested()}, uncorrected {p_equals(first_two.p_of_one_look)}; the "
         f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
         "difference of the observed size."
     )

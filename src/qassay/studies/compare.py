@@ -15,6 +15,11 @@ of A - B lies above -M, REJECT (3) if it lies below, else INCONCLUSIVE
 --junit write the decision for the pages of a pipeline; the summary is
 also added to $GITHUB_STEP_SUMMARY if that is set.
 
+A comparison is for one look. Where scores keep coming and you look again
+and again, --planned N allows for looking before all N questions are
+there, --looks K with it plans K looks, and --anytime plans none.
+--gate --history FILE keeps the looks of a pipeline.
+
 --correct-with compares the scores of an automatic assessor (--key)
 after they are corrected with people's labels of a random sample (qassay
 sample). With --gate the corrected interval decides.
@@ -24,6 +29,8 @@ Examples
   qassay compare my-eval new old
   qassay compare scores.csv new old --gate --margin 0.01
   qassay compare scores.csv new old --gate --summary gate.md --junit gate.xml
+  qassay compare scores.csv new old --planned 400
+  qassay compare scores.csv new old --gate --history gates.jsonl
   qassay compare new.jsonl old.jsonl
   qassay compare new=a.jsonl old=b.jsonl --metric f1
   qassay compare scores.csv
@@ -61,7 +68,15 @@ from qassay.results import Result
 from qassay.sources import as_matrix, only_pair, refuse_options
 from qassay.studies import REAL, Study
 from qassay.studies.correcting import AboutTarget, correction, correction_of_page
-from qassay.studies.looking import of_labels
+from qassay.studies.looking import (
+    AnyTime,
+    InSteps,
+    Planned,
+    of_labels,
+    of_scores,
+    plan_of,
+    refuse_all_pairs,
+)
 from qassay.tables import Table
 
 if TYPE_CHECKING:
@@ -127,6 +142,9 @@ class _Testing(Scoring, total=False):
 class _TestingTwo(_Testing, total=False):
     power: float
     top: int
+    planned: int | None
+    looks: int | None
+    anytime: bool
 
 
 class _TestingAll(_Testing, total=False):
@@ -197,6 +215,9 @@ def compare(
     correct_with: str | None = None,
     target: AboutTarget = "new",
     sample: str | Path | None = None,
+    planned: int | None = None,
+    looks: int | None = None,
+    anytime: bool = False,
     **how: Unpack[Scoring],
 ) -> PairComparison | ByMetric[PairComparison] | CorrectedPair:
     """Is run `a` better than run `b`? The verdict is "better", "worse" or "cannot tell".
@@ -214,6 +235,9 @@ def compare(
     (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
     `target`, "new" questions or "these".
 
+    A comparison is for one look. Where scores keep coming, `planned` is the number of units that are planned, `looks`
+    that of the steps in which they are looked at, and `anytime` looks without a plan: intervals allow for that.
+
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.compare(scores, "hobby", "ibis")
@@ -221,6 +245,7 @@ def compare(
     >>> qassay.compare(scores, "badger", "crane").verdict
     'cannot tell'
     """
+    plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
         if a is None or b is None:
             raise UsageError("correct_with compares two runs: name both")
@@ -240,6 +265,7 @@ def compare(
         permutations=permutations,
         top=top,
         seed=seed,
+        plan=plan,
     )
     return next(iter(results.values())) if metric is None else ByMetric(results)
 
@@ -330,6 +356,9 @@ def compare_any(
     correct_with: CorrectWith = None,
     target: Target = None,
     sample: Sample = None,
+    planned: Planned = None,
+    looks: InSteps = None,
+    anytime: AnyTime = False,
     seed: Seed = 0,
     metric: Literal["all"] | None = None,
     progress: Progress | None = None,
@@ -343,6 +372,7 @@ def compare_any(
         refuse_itself(*pair)
     elif top is not None:
         raise UsageError("top shows questions of two systems: name them")
+    plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is None and (target or sample):
         raise UsageError("target and sample go with correct_with, which names the labels of people")
     if correct_with is not None:
@@ -353,15 +383,23 @@ def compare_any(
     matrices = _matrices(scores, pair, metric, (), how)
     two = pair or (_only_two(matrices) if method is None else None)
     if two is None:
+        refuse_all_pairs(plan)
         tests = _TestingAll(method=method, alpha=alpha, permutations=permutations, seed=seed, progress=progress)
         if metric is not None:
             return compare_all(ScoreTables(matrices), metric=metric, **tests)
         return compare_all(next(iter(matrices.values())), **tests)
     results = _two_systems(
-        matrices, two, alpha, every_metric=metric is not None, permutations=permutations, top=DRAWN, seed=seed
+        matrices,
+        two,
+        alpha,
+        every_metric=metric is not None,
+        permutations=permutations,
+        top=DRAWN,
+        seed=seed,
+        plan=plan,
     )
     listed = {name: replace(result, top=LISTED if top is None else top) for name, result in results.items()}
-    if pair is not None:
+    if pair is not None or plan is not None:
         return ByMetric(listed) if metric is not None else next(iter(listed.values()))
     # Two systems that nobody named are what several are: all pairs.
     unnamed = {name: of_pair(result) for name, result in listed.items()}
@@ -375,7 +413,7 @@ def page(
     top: TopOfTwo = None,
 ) -> Page:
     """Which of the two is ahead, or who leads; of two systems alone it is their comparison."""
-    answer = (f"{result.sentence()}.",)
+    answer: tuple[str, ...] = (f"{result.sentence()}.",)
     if isinstance(result, AllPairs) and result.pair is not None:
         result = result.pair
         answer = (f"{result.sentence()}.",)
@@ -388,6 +426,7 @@ def page(
     shown = Exhibit("compare-1", replace(first, title=f"{result.a} and {result.b} in numbers"))
     if result.deciding:
         shown = replace(shown, draw=result.figure)
+    answer = (*answer, *of_scores(result))
     exhibits = [shown, Exhibit("compare-2", tests, folded=not details)]
     exhibits += [Exhibit("compare-3", table, folded=not (details if top is None else top)) for table in units]
     return Page(answer, tuple(exhibits))
@@ -472,7 +511,7 @@ def _two_systems(
     if not every_metric:
         return {name: compare_two(matrix, *pair, alpha=alpha, **testing) for name, matrix in matrices.items()}
     alone = {name: compare_two(matrix, *pair, **{**testing, "top": 0}) for name, matrix in matrices.items()}
-    levels, adjusted = holm_levels({name: result.p for name, result in alone.items()}, alpha)
+    levels, adjusted = holm_levels({name: result.p_of_one_look for name, result in alone.items()}, alpha)
     return {
         name: compare_two(matrix, *pair, alpha=levels[name], **testing).corrected(adjusted[name])
         for name, matrix in matrices.items()

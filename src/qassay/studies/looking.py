@@ -1,15 +1,72 @@
-"""Looking again and again: what a look at part of a plan says."""
+"""Looking again and again: the options of a plan, and what a look at part of it says."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+from qassay.errors import Remedy, UsageError
+from qassay.meta.looks import ALPHA, Look, Plan
 from qassay.meta.significance import limit
+from qassay.options import Option
 from qassay.tables import counted
 
 if TYPE_CHECKING:
     from qassay.meta.correction import CorrectedPair, CorrectedPairs, CorrectedScores
-    from qassay.meta.looks import Look
+    from qassay.meta.significance import PairComparison
+
+Planned: TypeAlias = Annotated[
+    int | None,
+    Option("Scores keep coming, up to N questions: the interval allows for looks before.", metavar="N", least=1),
+]
+InSteps: TypeAlias = Annotated[
+    int | None,
+    Option("With --planned: K looks in equal steps, and none between them (2 to 5).", metavar="K", least=2, most=5),
+]
+AnyTime: TypeAlias = Annotated[bool, Option("Scores keep coming: the interval allows for looking at any time.")]
+
+
+def plan_of(
+    planned: int | None,
+    looks: int | None,
+    anytime: bool,
+    *,
+    alpha: float,
+    metric: str | None,
+    correct_with: str | None,
+) -> Plan | None:
+    """The plan that options make; None for one look. An error where they do not go together, or with other options."""
+    if planned is None and looks is None and not anytime:
+        return None
+    if anytime and (planned is not None or looks is not None):
+        raise UsageError("anytime plans no number of questions: use it without planned and looks")
+    if planned is None and not anytime:
+        way = Remedy("planned", "400", "To plan 400 questions")
+        raise UsageError("looks needs the number of questions that are planned", way)
+    if correct_with is not None:
+        raise UsageError(
+            "the sample that people judge has its own plan, which qassay sample makes: compare without planned, looks "
+            "and anytime"
+        )
+    if alpha != ALPHA:
+        raise UsageError(f"a plan of looks is for the level {ALPHA:g}: leave alpha out")
+    if metric is not None:
+        raise UsageError("a plan of looks is for one metric, not all of them: name it")
+    if anytime:
+        return Plan("any time")
+    return Plan("planned", planned) if looks is None else Plan("steps", planned, looks)
+
+
+def refuse_all_pairs(plan: Plan | None) -> None:
+    """Stop where a plan of looks has no two systems."""
+    if plan is not None:
+        raise UsageError("a plan of looks is for two systems: name them")
+
+
+def of_scores(pair: PairComparison) -> tuple[str, ...]:
+    """What is to be known of a look at scores that keep coming; nothing where it is the only or the planned one."""
+    if pair.looks is None:
+        return ()
+    return look_sentences(pair.looks, pair.unit_name, "there", _lies(pair.interval) if pair.interval else "")
 
 
 def of_labels(corrected: CorrectedPair | CorrectedPairs | CorrectedScores) -> tuple[str, ...]:

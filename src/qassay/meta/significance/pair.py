@@ -11,6 +11,7 @@ from qassay.arrays import TIE
 from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
 from qassay.meta.gating import Gate, gate_decision
+from qassay.meta.looks import FEWEST, Look
 from qassay.meta.one_pair import TestOfPair
 from qassay.results import Result, reported
 from qassay.tables import (
@@ -39,6 +40,7 @@ TESTS: dict[TestOfPair, str] = {
     "flips": "randomisation test",
     "hall": "randomisation test of Hall's t",
     "t": "t test with repeats",
+    "any time": "line for looking at any time",
 }
 
 
@@ -70,7 +72,7 @@ class PairComparison(Result):
     score_b: float
     difference: float
     interval: tuple[float, float] | None
-    p: float
+    p: float | None
     test: TestOfPair
     effect_size: float | None
     reversal: float | None
@@ -94,16 +96,25 @@ class PairComparison(Result):
     direction: Direction = HIGHER
     # How many of `deciding` the document and the tables list; the figure draws all of them.
     top: int | None = None
+    # This look, where scores are looked at while they come, and the SHA-256 of them.
+    looks: Look | None = None
+    digest: str = ""
     KEYS: ClassVar = (
         *("a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed"),
         *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "units_better"),
-        *("units_worse", "repeats", "p_adjusted"),
+        *("units_worse", "repeats", "p_adjusted", "looks"),
     )
 
     @property
     def ahead(self) -> tuple[str, str]:
         """Both runs, the one with the better score first."""
         return (self.a, self.b) if self.direction.oriented(self.difference) > 0 else (self.b, self.a)
+
+    @property
+    def p_of_one_look(self) -> float:
+        """Its p-value; scores that are looked at while they come have none."""
+        assert self.p is not None
+        return self.p
 
     @reported
     def deciding_units(self) -> tuple[UnitDifference, ...]:
@@ -147,6 +158,8 @@ class PairComparison(Result):
         if abs(self.difference) <= TIE:
             return f"{self.a} and {self.b} have the same score {on}"
         better, worse = self.ahead
+        if self.looks is not None and self.interval is None:
+            return f"{self.a} and {self.b} cannot be compared yet {on}: {self._no_look(self.looks)}"
         way = "higher" if self.direction.higher_is_better else "lower"
         return f"{better} scores {way} than {worse} {on}, but chance alone could explain the difference"
 
@@ -184,11 +197,23 @@ class PairComparison(Result):
     def _interval(self) -> str:
         """The interval of the difference and its p-value."""
         level = f"{percent(1 - self.alpha)} interval"
+        if self.looks is not None:
+            level = self.looks.interval_at(percent(1 - self.alpha))
+        if self.interval is None and self.looks is not None:
+            return self._no_look(self.looks)
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
         low, high = (limit(end) for end in self.interval)
         again = ", with running again" if self.repeats else ""
-        return f"{level} {low} to {high}, {p_equals(self.p)}{again}"
+        return f"{level} {low} to {high}{'' if self.p is None else f', {p_equals(self.p)}'}{again}"
+
+    def _no_look(self, look: Look) -> str:
+        """Why this look has no interval."""
+        if look.kind == "steps" and look.next is None:
+            return f"no look is planned after {look.planned:,} {self.unit_name[1]}"
+        if look.next is not None and (look.kind == "steps" or look.next < FEWEST):
+            return f"the next look is planned at {look.next:,} {self.unit_name[1]}"
+        return f"no interval before there are {FEWEST} {self.unit_name[1]}"
 
     def _reversal(self) -> tuple[str, str]:
         """The most that the chance of a reversal can be, and its meaning."""
@@ -242,6 +267,8 @@ class PairComparison(Result):
         """What the test that decides looks at."""
         if self.repeats:
             return f"new {self.unit_name[1]} and running again"
+        if self.test == "any time":
+            return "a p is given at the planned look"
         if self.permutations is None:
             return "mid-p: equal results count half"
         return f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"

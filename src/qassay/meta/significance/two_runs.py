@@ -6,6 +6,7 @@ the paired t test as a second opinion.
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import numpy as np
@@ -14,8 +15,9 @@ from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
+from qassay.meta.looks import Plan
 from qassay.meta.normal_and_t import two_sided_t
-from qassay.meta.one_pair import PairDecision, decide
+from qassay.meta.one_pair import PairDecision, decide, decide_now
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
 from qassay.meta.significance.power import check_test, fewest_units, units_for_power
 from qassay.meta.significance.with_repeats import variances
@@ -36,22 +38,30 @@ def compare(
     permutations: int | None = None,
     seed: int = 0,
     top: int = 10,
+    plan: Plan | None = None,
 ) -> PairComparison:
     """Compare two runs on their common units; other runs of the matrix change nothing.
 
     A run is better or worse exactly where the interval excludes 0, which is where p <= `alpha`. `permutations` is the
     number of random sign flips where the test draws some; there are enough of them unless it is given. The paired t
-    test is a second opinion.
+    test is a second opinion. With a `plan`, scores are looked at while they come, and `alpha` is that of this look.
     """
     check_test(alpha, permutations)
     refuse_itself(a, b)
     pair = matrix.select([a, b])
     parts = blocks(pair)
-    test = decide(pair, alpha=alpha, flips=permutations, seed=seed)
+    if plan is None:
+        test = decide(pair, alpha=alpha, flips=permutations, seed=seed)
+    else:
+        test = decide_now(pair, plan, flips=permutations, seed=seed)
+        alpha = test.alpha
     verdict: Verdict = "cannot tell"
     if test.rejects:
         verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
     p_t, effect = paired_t(parts)
+    if test.p is None:
+        # It would be another look.
+        p_t = None
     by_unit = pair.summary.contributions(pair.values)
     difference = np.asarray(by_unit[0] - by_unit[1])
     lead = matrix.direction.oriented(difference)
@@ -88,7 +98,15 @@ def compare(
         unit_name=pair.unit_name,
         manual=pair.manual.intersection(pair.runs),
         direction=pair.direction,
+        looks=test.look,
+        digest="" if plan is None else _digest(pair),
     )
+
+
+def _digest(pair: ScoreMatrix) -> str:
+    """The SHA-256 of the scores of both runs, whichever is first and in whatever order their units come."""
+    rows = pair.values[np.argsort(pair.runs)][:, np.argsort(pair.units)]
+    return hashlib.sha256(np.ascontiguousarray(rows, dtype="<f8").tobytes()).hexdigest()
 
 
 def refuse_itself(a: str, b: str) -> None:
@@ -176,7 +194,9 @@ def _notes(pair: ScoreMatrix, test: PairDecision) -> list[str]:
 def _remarks(pair: ScoreMatrix, parts: Blocks, test: PairDecision, p_t: float | None, alpha: float) -> list[str]:
     """Notes for a reader of the tests."""
     unit, units = pair.unit_name
-    remarks = []
+    remarks: list[str] = []
+    if test.look is not None and test.p is None:
+        return remarks
     if test.interval is None and pair.repeats is None:
         number = counted(parts.count, parts.name)
         remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
