@@ -94,7 +94,7 @@ class Gate(Own):
         return f"{together(list(decisions.values()))}: {each}"
 
     def kept(self, results: Sequence[Compared]) -> Counted | None:
-        """Which look and which gate of the history this is; it is kept there. The same scores are no new look."""
+        """Which look and which gate of the history this is; it is kept there. The same scores do not count again."""
         if self.history is None:
             return None
         from datetime import UTC, datetime

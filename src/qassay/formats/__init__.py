@@ -29,4 +29,5 @@ Scores from elsewhere (FORMATS 7), from the door inwards:
     matrix       wide tables                           long         one row per answer
     foreign/     logs of other tools                   score_rows   long tables and logs, as one record
     assembling   from there to score matrices          metrics      names of metrics, and their direction
+    gate_history looks at two systems, as a pipeline keeps them
 """

@@ -52,7 +52,7 @@ class Counted:
 
 
 def keep_look(path: Path, look: GateLook, *, at: str) -> Counted:
-    """Add a look, unless the same scores have been looked at; where it stands in the file.
+    """Add a look, unless the same scores have been looked at; its number among the looks and gates of the file.
 
     An error where the file has looks at the same systems under another plan.
     """
