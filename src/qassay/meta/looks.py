@@ -144,6 +144,12 @@ class Plan:
         count = self.steps or 1
         return tuple(-(-step * self.planned // count) for step in range(1, count + 1))
 
+    @property
+    def last_level(self) -> float:
+        """The level of the last look that is planned; without one that of every look."""
+        last = None if self.planned is None else self.look(self.planned).alpha
+        return ALPHA if last is None else last
+
     def look(self, n: int) -> Look:
         """The look at n questions."""
         stops = self.stops

@@ -240,6 +240,8 @@ class PairComparison(Result):
         return f"no number can be given from so few {self.unit_name[1]}; {have}"
 
     def _too_few(self) -> str:
+        if self.looks is not None:
+            return self._no_look(self.looks)
         return f"too few {self.unit_name[1]} to tell; you have {self.units:,}"
 
     def test_table(self) -> Table:
@@ -249,8 +251,10 @@ class PairComparison(Result):
             ("p, paired t test", show(self.p_t, PROBABILITY), "a second opinion"),
             ("effect size", show(self.effect_size, ".3f"), f"difference / deviation per {self.unit_name[0]}"),
         ]
-        if self.repeats:
+        if self.repeats or self.looks is not None:
             rows.pop(1)
+        if self.looks is not None and self.p is None:
+            rows.pop(0)
         title = f"Tests at level {self.alpha:g}; the interval contains the differences that they do not reject"
         return table(title, ["", Column("value"), "meaning"], rows, self.remarks)
 
@@ -267,8 +271,6 @@ class PairComparison(Result):
         """What the test that decides looks at."""
         if self.repeats:
             return f"new {self.unit_name[1]} and running again"
-        if self.test == "any time":
-            return "a p is given at the planned look"
         if self.permutations is None:
             return "mid-p: equal results count half"
         return f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"

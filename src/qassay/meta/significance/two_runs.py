@@ -54,7 +54,7 @@ def compare(
         test = decide(pair, alpha=alpha, flips=permutations, seed=seed)
     else:
         test = decide_now(pair, plan, flips=permutations, seed=seed)
-        alpha = test.alpha
+        alpha = plan.last_level
     verdict: Verdict = "cannot tell"
     if test.rejects:
         verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
@@ -84,7 +84,7 @@ def compare(
         units_needed=None if is_contradicted else needed,
         verdict=verdict,
         measure=pair.measure,
-        alpha=alpha,
+        alpha=test.alpha,
         power=power,
         permutations=test.flips,
         exact=test.exact,
@@ -92,7 +92,7 @@ def compare(
         units_worse=int((lead < -TIE).sum()),
         deciding=_top(pair, difference, top),
         notes=(*pair.notes, *_notes(pair, test), *_repeat_notes(pair)),
-        remarks=tuple(_remarks(pair, parts, test, p_t, alpha)),
+        remarks=tuple(_remarks(pair, parts, test, p_t, test.alpha)),
         p_t=p_t,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=pair.unit_name,
