@@ -79,9 +79,11 @@ def observe(promises: Sequence[Promise], *, times: int, seed: int = SEED, proces
             parts = [(*place, start, min(start + AT_ONCE, number), seed) for start in range(0, number, AT_ONCE)]
             waiting.append((promise, case, pool.map_async(_part, parts, chunksize=1)))
         for done, (promise, case, result) in enumerate(waiting, 1):
-            print(f"\r{done}/{len(waiting)} {promise.name:60.60}", end="", file=sys.stderr, flush=True)
-            yield Observed.of(promise, case, [outcome for part in result.get() for outcome in part])
-    print(file=sys.stderr)
+            row = Observed.of(promise, case, [outcome for part in result.get() for outcome in part])
+            what = f"{promise.name}; {case.population.name}, {case.questions}"
+            share = "none" if row.now is None else f"{row.now:.3f} ± {row.error:.3f}"
+            print(f"{done}/{len(waiting)} {what}: {share}{' WORSE' * row.is_worse}", file=sys.stderr, flush=True)
+            yield row
 
 
 def planned(promises: Iterable[Promise], times: int) -> Iterator[tuple[Promise, Case, int]]:

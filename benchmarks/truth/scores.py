@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -67,6 +70,36 @@ def reversal_is_bounded(drawn: Drawn, _: Generator) -> float | None:
 def wrongly_allowed(drawn: Drawn, _: Generator) -> float:
     """Does a gate allow a system that is worse by exactly its margin?"""
     return qassay.compare(drawn.matrix, A, B).gate(-drawn.difference(A, B)) == "ALLOW"
+
+
+# ---- looking again and again ----------------------------------------------------------------------------------------
+
+
+def _wrong_at_some_look(drawn: Drawn, numbers: Sequence[int], **plan: Any) -> float:
+    """Whether some interval of the first so many questions excludes the true difference."""
+    truth = drawn.difference(A, B)
+    for number in numbers:
+        part = replace(drawn.matrix, units=drawn.matrix.units[:number], values=drawn.matrix.values[:, :number])
+        if not _within(qassay.compare(part, A, B, **plan).interval, truth):
+            return True
+    return False
+
+
+def wrong_while_planned(drawn: Drawn, _: Generator) -> float:
+    """Looked at from 20 questions on, ten times, where all of them were planned."""
+    size = len(drawn.matrix.units)
+    return _wrong_at_some_look(drawn, np.linspace(20, size, 10).astype(int).tolist(), planned=size)
+
+
+def wrong_in_steps(drawn: Drawn, _: Generator) -> float:
+    """Looked at in five planned steps."""
+    size = len(drawn.matrix.units)
+    return _wrong_at_some_look(drawn, [-(-size * step // 5) for step in range(1, 6)], planned=size, looks=5)
+
+
+def wrong_at_any_time(drawn: Drawn, _: Generator) -> float:
+    """Looked at from 20 questions on, ten times, without a plan."""
+    return _wrong_at_some_look(drawn, np.linspace(20, len(drawn.matrix.units), 10).astype(int).tolist(), anytime=True)
 
 
 # ---- single scores, and error rates ---------------------------------------------------------------------------------
@@ -265,6 +298,26 @@ SCORES: tuple[Promise, ...] = (
             *cases(CLOSE["adhoc8"], {100: 0.960}),
             *cases(of.GRADED, {100: None}),
         ),
+    ),
+    *(
+        Promise(
+            f"looks: an interval is wrong at some look, {name}",
+            f"interval of A - B, {name}",
+            "at most",
+            0.05,
+            outcome,
+            (
+                *cases(RATES[0.2], {100: seen[0], 300: seen[0]}),
+                *cases(TWO["exponential"], {200: seen[1]}),
+                *cases(of.GRADED, {200: None}),
+            ),
+            share=0.3,
+        )
+        for name, outcome, seen in (
+            ("all questions planned", wrong_while_planned, (0.05, 0.06)),
+            ("five planned looks", wrong_in_steps, (0.05, 0.05)),
+            ("without a plan", wrong_at_any_time, (0.01, 0.02)),
+        )
     ),
     Promise(
         "score: the interval contains the true score",
