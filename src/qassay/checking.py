@@ -83,7 +83,7 @@ def check_folder(path: Path) -> Checked:
     checked.series = len(question_file.questions.series)
     checked.warnings += question_file.warnings
     if unpublished := evaluation.folder.unpublished():
-        checked.warnings.append(Problem("configuration", f"has {unpublished}", evaluation.folder.name()))
+        checked.warnings.append(unpublished)
     runs = checked.attempt(lambda: evaluation.run_files)
     if runs is not None:
         _check_runs(checked, evaluation, runs)

@@ -49,11 +49,16 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """An option that helps: its name in Python, the value to give it, and what it is for."""
+    """An option that helps: its name in Python, the value to give it, and what it is for.
+
+    Of a command that helps the name is `qassay`, and the value the rest of its line.
+    """
 
     name: str
     value: str | bool | tuple[str, ...]
     purpose: str
+    # Its name on the command line, where that is another one.
+    flag: str = ""
 
     def in_python(self) -> str:
         """The argument of a function.
@@ -61,6 +66,8 @@ class Remedy:
         >>> Remedy("missing", "skip", "").in_python(), Remedy("question_column", "qid", "").in_python()
         ('missing="skip"', 'columns={"question": "qid"}')
         """
+        if self.name == "qassay":
+            return self.on_command_line()
         value = str(self.value) if isinstance(self.value, bool) else json.dumps(self.value, ensure_ascii=False)
         role = self.name.removesuffix("_column")
         if role != self.name:
@@ -72,8 +79,12 @@ class Remedy:
 
         >>> Remedy("missing", "skip", "").on_command_line(), Remedy("runs_as_rows", True, "").on_command_line()
         ('--missing skip', '--runs-as-rows')
+        >>> Remedy("qassay", "import FOLDER RUN...", "To add them").on_command_line()
+        'qassay import FOLDER RUN...'
         """
-        option = f"--{self.name.replace('_', '-')}"
+        if self.name == "qassay":
+            return f"qassay {self.value}"
+        option = f"--{self.flag or self.name.replace('_', '-')}"
         if isinstance(self.value, bool):
             return option
         return f"{option} {shlex.quote(self.value if isinstance(self.value, str) else ','.join(self.value))}"

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from qassay.errors import Problem, Rule
+from qassay.errors import Problem, Remedy, Rule
 from qassay.questions import TestSet
 from qassay.tasks import QuestionRules, ResponseForm, Task
 
@@ -173,14 +173,15 @@ def check(batch: Batch, questions: TestSet, task: Task) -> Iterator[Problem]:
 
 def missing(counts: NDArray[np.int64], files: Sequence[str], questions: TestSet) -> list[Problem]:
     """One problem for every question without a response."""
-    advice = "a run answers every question (to score it anyway: qassay score --missing zero or skip)"
+    anyway = (Remedy("qassay", "score --missing zero", "To score it anyway"),)
     return [
         Problem(
             "missing-question",
-            f"question {questions.ids[column]} has no response; {advice}",
+            f"question {questions.ids[column]} has no response; a run answers every question",
             files[run],
             None,
             questions.ids[column],
+            anyway,
         )
         for run, column in zip(*np.nonzero(counts == 0), strict=True)
     ]

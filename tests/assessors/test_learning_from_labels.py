@@ -124,7 +124,7 @@ def test_a_cross_fitted_judge_is_corrected_and_old_verdicts_do_not_count(
 def test_panels_are_refused(key: str, rag: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge", str(rag), "--with", HITS, "--set", "J"]) == 0
     status, message = said(capsys, "score", rag, "--key", key, "--correct-with", "ada", "--sample", "drawn")
-    assert (status, "has no interval; correct one (--key)" in message) == (2, True)
+    assert (status, "has no interval. To correct one: --key SET" in message) == (2, True)
 
 
 @pytest.mark.parametrize("assessor", ["match", "recall", "learned"])

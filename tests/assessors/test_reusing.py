@@ -115,7 +115,7 @@ def test_free_text_answers_too(tmp_path: Path) -> None:
 
 
 def test_without_an_assessor_whole_responses_cannot_be_left_out(rag: Path) -> None:
-    with pytest.raises(UsageError, match=r"task nuggets has no pool: .*; let an assessor judge"):
+    with pytest.raises(UsageError, match=r"task nuggets has no pool: .* To let an assessor judge"):
         qassay.reuse(qassay.open(rag))
 
 

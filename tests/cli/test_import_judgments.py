@@ -200,7 +200,7 @@ def test_a_program_is_not_the_key(folder: Path, tmp_path: Path, capsys: Captured
     assert main(["score", str(folder)]) == 1
     message = capsys.readouterr().err
     assert "no person has judged yet" in message
-    assert "choose one with --key: gpt" in message
+    assert "if you ask for them: gpt. To choose one: --key SET" in message
     assert main(["pool", str(folder), "--json"]) == 0
     pool = json.loads(capsys.readouterr().out)
     assert (pool["key"], pool["types"]["qa"]["judged"]) == (None, 0)
@@ -263,4 +263,4 @@ def test_match_judges_free_text_by_the_gold_answers(tmp_path: Path, capsys: Capt
     assert "match: judged 2 (1 correct, 1 incorrect)" in printed
     assert "used only if you ask for them. To score with these: --key match" in printed
     assert main(["score", str(folder)]) == 1
-    assert "choose one with --key: match" in capsys.readouterr().err
+    assert "if you ask for them: match. To choose one: --key SET" in capsys.readouterr().err

@@ -472,7 +472,7 @@ def test_a_judge_that_repeats_peoples_labels_is_refused(
     [
         (["--key", f"ada+{JUDGE}", "--correct-with", "ada"], "mixes the judgments of several sets"),
         (["--key", "ada", "--correct-with", JUDGE], "is a program: only labels of people"),
-        (["--correct-with", "ada"], "name the assessor whose scores ada corrects (--key)"),
+        (["--correct-with", "ada"], "name the assessor whose scores ada corrects. To name it: --key SET"),
         (["--key", JUDGE, "--correct-with", "adda"], "did you mean 'ada'?"),
         (["--key", JUDGE, "--target", "these"], "target, sample and half-width go with correct-with"),
         (["--key", JUDGE, "--correct-with", "ada", "--csv"], "use it without --correct-with"),

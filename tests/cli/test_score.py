@@ -540,7 +540,7 @@ def test_a_key_has_to_be_chosen_among_several(judged: Path, capsys: pytest.Captu
     table.unlink()
     status, _, err = run_score(capsys, "score", judged)
     assert status == 1
-    assert "choose one with --key: first, second" in err
+    assert "none is adjudicated: first, second. To choose one: --key SET" in err
     assert document(capsys, "score", judged, "--key", "second")["key"] == "second"
 
 

@@ -242,11 +242,11 @@ def test_drafts_are_not_taken_for_no_questions(command: list[str], tmp_path: Pat
     assert main([command[0], str(folder), *command[1:]]) == 1
     message = capsys.readouterr().err
     assert "has no questions, only 1 draft that is not published yet" in message
-    assert f"publish it on the page Questions of: qassay serve {folder}" in message
+    assert f"To publish it, on the page Questions: qassay serve {folder}" in message
     assert "qassay import" not in message
     draft(folder)
     assert main([command[0], str(folder), *command[1:]]) == 1
-    assert "only 2 drafts that are not published yet; publish them" in capsys.readouterr().err
+    assert "only 2 drafts that are not published yet. To publish them" in capsys.readouterr().err
 
 
 def test_drafts_next_to_questions_are_reported(folder: Path, capsys: Captured) -> None:
@@ -255,7 +255,7 @@ def test_drafts_next_to_questions_are_reported(folder: Path, capsys: Captured) -
     (warning,) = output(capsys, "check", folder)["warnings"]
     assert "has 1 draft that is not published yet" in warning["message"]
     assert main(["run", str(folder), "--system", "sentence-baseline", "--tag", "base"]) == 0
-    assert "warning: not asked: 1 draft that is not published yet" in capsys.readouterr().err
+    assert "warning: not all is asked: the evaluation has 1 draft that is not published yet" in capsys.readouterr().err
 
 
 def test_files_of_the_folder_come_into_an_empty_store_first(tmp_path: Path, capsys: Captured) -> None:

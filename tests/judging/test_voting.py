@@ -197,7 +197,7 @@ def test_the_model_is_not_offered_where_it_is_worse(answered: Path) -> None:
     evaluation = qassay.open(answered)
     with pytest.raises(InputError, match="needs 3 labels per item and 20 items per person") as error:
         evaluation.score("dawid-skene:first,second")
-    assert "here they are 2 and 40. Use --key majority" in str(error.value)
+    assert 'here they are 2 and 40. To take the label of most: key="majority"' in str(error.value)
     # A person with one item each: a crowd of strangers.
     for name in ("first", "second", "third"):
         path = answered / "judgments" / f"{name}.jsonl"

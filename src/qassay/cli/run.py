@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ import typer
 
 from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.cli.output import print_json, progress, visible
-from qassay.errors import InputError, Problem, UsageError, few, unknown
+from qassay.errors import InputError, Problem, Remedy, UsageError, few, unknown
 from qassay.tables import plural
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _token(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
-def _print_result(result: Mapping[str, Any], folder: Path, unpublished: str | None) -> None:
+def _print_result(result: Mapping[str, Any], folder: Path, unpublished: Problem | None) -> None:
     again = f", {result['continued']} of them before the break" if result["continued"] else ""
     print(visible(f"Asked {result['system']} {plural(result['questions'], 'question')}{again}."))
     counts = [f"{result['nil']} NIL"] * bool(result["nil"]) + [f"{result['empty']} empty"] * bool(result["empty"])
@@ -168,7 +168,8 @@ def _print_result(result: Mapping[str, Any], folder: Path, unpublished: str | No
         verb = "is" if len(result["failed"]) == 1 else "are"
         print(visible(f"warning: {failed} failed and {verb} empty: {few(result['failed'], 10)}"), file=sys.stderr)
     if unpublished:
-        print(visible(f"warning: not asked: {unpublished}"), file=sys.stderr)
+        drafts = replace(unpublished, file=None).spelt(Remedy.on_command_line)
+        print(visible(f"warning: not all is asked: the evaluation {drafts}"), file=sys.stderr)
     print(visible(f"Every call is in {result['log']}."))
     print(visible(f"Next: qassay pool {folder}, which says what is to be judged"))
 

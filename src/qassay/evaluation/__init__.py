@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 import polars as pl
 
 from qassay.display import safe_text
-from qassay.errors import InputError, Problem, UsageError, unknown
+from qassay.errors import InputError, Problem, Remedy, UsageError, unknown
 from qassay.evaluation import keys
 from qassay.evaluation.learning import refuse_learned
 from qassay.formats import jsonl
@@ -140,8 +140,8 @@ class Evaluation:
         if files.problems:
             raise InputError(files.problems)
         if not files.runs.tags:
-            message = "there are no runs; add them with: qassay import FOLDER RUN..."
-            raise InputError(Problem("configuration", message, self.folder.name()))
+            ways = (Remedy("qassay", "import FOLDER RUN...", "To add them"),)
+            raise InputError(Problem("configuration", "there are no runs", self.folder.name(), way_out=ways))
         return files.runs
 
     @cached_property
@@ -433,10 +433,12 @@ class Evaluation:
         if correct_with not in self.sets:
             raise unknown("judgment set", correct_with, self.sets)
         if key is None or key == correct_with:
-            raise UsageError(f"name the assessor whose scores {correct_with} corrects (--key)")
+            message = f"name the assessor whose scores {correct_with} corrects"
+            raise UsageError(message, Remedy("key", "SET", "To name it"))
         if key not in self.sets:
             if MIXED in key or parse_rule(key) is not None:
-                raise UsageError(f"{key} mixes the judgments of several sets, and has no interval; correct one (--key)")
+                message = f"{key} mixes the judgments of several sets, and has no interval"
+                raise UsageError(message, Remedy("key", "SET", "To correct one"))
             raise unknown("judgment set", key, self.sets)
         if correct_with in self.automatic_sets:
             raise UsageError(f"{correct_with} is a program: only labels of people correct another's scores")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from qassay.errors import InputError, Problem, Problems, few, unknown
+from qassay.errors import InputError, Problem, Problems, Remedy, few, unknown
 from qassay.judging import OPINIONS, SETTLED_SETS
 from qassay.judging.keys import (
     MIXED,
@@ -47,7 +47,7 @@ def _key_of_set(evaluation: Evaluation, name: str | None) -> Key:
     if name is None and is_justified:
         name = next(iter(evaluation.human_sets), None)
     if name is None:
-        raise InputError(Problem("configuration", _no_key(evaluation), evaluation.folder.name()))
+        raise InputError(_no_key(evaluation))
     judgments = evaluation.judgment_set(name)
     key = Key(
         judgments,
@@ -64,20 +64,22 @@ def _key_of_set(evaluation: Evaluation, name: str | None) -> Key:
     return key
 
 
-def _no_key(evaluation: Evaluation) -> str:
+def _no_key(evaluation: Evaluation) -> Problem:
     """Why there is no default key, and what to do."""
+    folder = evaluation.folder.name()
+    ways: tuple[Remedy, ...] = (Remedy("key", "SET", "To choose one"),)
     if not evaluation.sets:
-        folder = evaluation.folder.name()
-        return (
-            f"nothing is judged yet. People judge in the browser (qassay serve {folder}) or on a sheet (qassay "
-            f"sheet), programs with qassay judge; or add judgments: qassay import {folder} JUDGMENTS"
+        message = "nothing is judged yet. Programs judge with qassay judge, people also on a sheet (qassay sheet)"
+        ways = (
+            Remedy("qassay", f"serve {folder}", "To judge in the browser"),
+            Remedy("qassay", f"import {folder} JUDGMENTS", "To add judgments"),
         )
-    if not evaluation.human_sets:
+    elif not evaluation.human_sets:
         rule = "judgments of programs are used only if you ask for them"
-        programs = ", ".join(sorted(evaluation.automatic_sets))
-        return f"no person has judged yet, and {rule}; choose one with --key: {programs}"
-    sets = ", ".join(evaluation.sets)
-    return f"there are several judgment sets and none is adjudicated; choose one with --key: {sets}"
+        message = f"no person has judged yet, and {rule}: {', '.join(sorted(evaluation.automatic_sets))}"
+    else:
+        message = f"there are several judgment sets and none is adjudicated: {', '.join(evaluation.sets)}"
+    return Problem("configuration", message, folder, way_out=ways)
 
 
 def _justification_ratings(evaluation: Evaluation) -> pl.DataFrame:
@@ -138,7 +140,11 @@ def _vote(evaluation: Evaluation, name: str) -> tuple[Key, Vote]:
     nuggets = shared_nuggets([evaluation.nugget_list(voter) for voter in voters])
     judged, figures = vote(name, rule, [evaluation.judgment_set(voter) for voter in voters], nuggets)
     if fault := figures.fault():
-        raise InputError(Problem("configuration", fault, evaluation.folder.name()))
+        ways = (
+            Remedy("key", MAJORITY, "To take the label of most"),
+            Remedy("key", f"{rule}:A,B,C", "or other sets"),
+        )
+        raise InputError(Problem("configuration", fault, evaluation.folder.name(), way_out=ways))
     ratings = _justification_ratings(evaluation) if evaluation.task.has("justified") else None
     key = Key(judged, no_nuggets() if nuggets is None else nuggets, evaluation.answers, ratings=ratings)
     if problems := Problems(check_known_answers(key, file=name)):

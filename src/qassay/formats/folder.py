@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from qassay import tasks
-from qassay.errors import InputError, Problem, Problems, QassayError, unknown
+from qassay.errors import InputError, Problem, Problems, QassayError, Remedy, unknown
 from qassay.formats import files
 from qassay.formats.links import CONFIGURATION, refuse_way_out, stays_inside
 from qassay.formats.names import file_name, set_name
@@ -109,21 +109,23 @@ class Folder:
         parts = self.question_files()
         if len(parts) == 1:
             return parts[0]
-        message = "has no questions.*; add them with: qassay import FOLDER QUESTIONS"
+        message = "there are no questions yet"
+        ways: tuple[Remedy, ...] = (Remedy("qassay", "import FOLDER QUESTIONS", "To add them"),)
         if parts:
             names = ", ".join(part.name for part in parts)
-            message = f"has several files of questions ({names}); keep one"
+            message, ways = f"has several files of questions ({names}); keep one", ()
         elif drafts := self.unpublished():
-            message = f"has no questions, only {drafts}"
-        raise InputError(Problem("configuration", message, self.name()))
+            message, ways = drafts.message.replace("has", "has no questions, only", 1), drafts.way_out
+        raise InputError(Problem("configuration", message, self.name(), way_out=ways))
 
-    def unpublished(self) -> str | None:
+    def unpublished(self) -> Problem | None:
         """How many drafts wait in the store, and where they are published; nothing where there are none."""
         drafts = 0 if self.stored is None else self.stored.drafts
         if not drafts:
             return None
         count, they = ("1 draft that is", "it") if drafts == 1 else (f"{drafts:,} drafts that are", "them")
-        return f"{count} not published yet; publish {they} on the page Questions of: qassay serve {self.path}"
+        way = Remedy("qassay", f"serve {self.path}", f"To publish {they}, on the page Questions")
+        return Problem("configuration", f"has {count} not published yet", self.name(), way_out=(way,))
 
     def runs(self) -> list[Part]:
         """Runs, sorted by the name of their file."""

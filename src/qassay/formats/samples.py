@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems, unknown
+from qassay.errors import InputError, Problem, Problems, Remedy, unknown
 from qassay.formats import jsonl
 from qassay.formats.folder import Folder
 from qassay.formats.names import set_name
@@ -16,6 +16,7 @@ from qassay.meta.looks import STEPS
 
 # Two probabilities closer than this are equal.
 CLOSE = 1e-9
+NAMED = Remedy("name", "NAME", "To give this one a name of its own")
 
 
 def write_sample(folder: Folder, sample: Sample) -> Path:
@@ -24,13 +25,14 @@ def write_sample(folder: Folder, sample: Sample) -> Path:
     if path.exists():
         before = read_sample(file_part(path, folder.name(path)))
         if before.draws != sample.draws[: len(before.draws)] or before.pair != sample.pair:
-            message = "has another draw, which people may have begun to judge. Name this one with --name"
+            message = "has another draw, which people may have begun to judge"
+            ways: tuple[Remedy, ...] = (NAMED,)
             if len(before.draws) > len(sample.draws) and before.draws[: len(sample.draws)] == sample.draws:
-                message = f"already has {len(before.draws):,} draws, of which these are the first"
-            raise InputError(Problem("configuration", message, folder.name(path)))
+                message, ways = f"already has {len(before.draws):,} draws, of which these are the first", ()
+            raise InputError(Problem("configuration", message, folder.name(path), way_out=ways))
         if before.looks != sample.looks:
-            message = "has another plan of when to look, which stays as it is. Name this one with --name"
-            raise InputError(Problem("configuration", message, folder.name(path)))
+            message = "has another plan of when to look, which stays as it is"
+            raise InputError(Problem("configuration", message, folder.name(path), way_out=(NAMED,)))
     path.parent.mkdir(exist_ok=True)
     jsonl.write_rows(path, sample_rows(sample))
     return path
@@ -64,15 +66,15 @@ def find_sample(
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
-        names = ", ".join(sample.name for sample in chosen)
-        raise InputError(
-            Problem("configuration", f"there are several samples ({names}); name one with --sample", "samples")
-        )
+        message = f"there are several samples: {', '.join(sample.name for sample in chosen)}"
+        way = Remedy("sample", "NAME", "To take one of them")
+        raise InputError(Problem("configuration", message, "samples", way_out=(way,)))
     message = (
         "there is no random sample. Labels of questions that somebody chose cannot correct a judge: they may be easier "
-        f"or harder than the others. Draw one first: qassay sample FOLDER --size 60 --for {judge}"
+        "or harder than the others"
     )
-    raise InputError(Problem("configuration", message, folder.name()))
+    way = Remedy("qassay", f"sample FOLDER --size 60 --for {judge}", "To draw one first")
+    raise InputError(Problem("configuration", message, folder.name(), way_out=(way,)))
 
 
 def read_sample(part: Part) -> Sample:

@@ -87,8 +87,7 @@ class Vote:
             return None
         return (
             f"{self.rule} needs {LEAST_LABELS} labels per item and {LEAST_ITEMS} items per person (medians); here they "
-            f"are {self.labels_per_item:g} and {self.items_per_person:,g}. Use --key majority, or name other sets: "
-            "--key dawid-skene:first,second,third"
+            f"are {self.labels_per_item:g} and {self.items_per_person:,g}"
         )
 
     def as_json(self) -> dict[str, object]:

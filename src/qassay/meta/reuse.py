@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from qassay.arrays import TIE
-from qassay.errors import UsageError
+from qassay.errors import Remedy, UsageError
 from qassay.judging import ROW_KINDS, Kind
 from qassay.judging.keys import MIXED, Key, mixed_key
 from qassay.judging.sets import JudgmentSet
@@ -214,8 +214,8 @@ def reuse(
     """
     if joined.task.has("decision", "justified") or (joined.task.has("answer") and assess is None):
         message = f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were"
-        way_out = "; let an assessor judge the run left out: --with ASSESSOR" if joined.task.has("answer") else ""
-        raise UsageError(message + way_out)
+        way = Remedy("assessor", "ASSESSOR", "To let an assessor judge the run left out", "with")
+        raise UsageError(message, *([way] if joined.task.has("answer") else []))
     rules: _Rules = {
         "measure": measure,
         "component": component,

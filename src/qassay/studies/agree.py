@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import polars as pl
 
 from qassay.display import as_sentence, enumerated
-from qassay.errors import InputError, Problem
+from qassay.errors import InputError, Problem, Remedy
 from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS, SETTLED_SETS
@@ -234,9 +234,9 @@ def _assessors(evaluation: Evaluation) -> list[str]:
     names = [name for name in evaluation.human_sets if name not in SETTLED_SETS]
     if len(names) < 2:
         sets = f"there is {', '.join(evaluation.sets)}" if evaluation.sets else "there are none"
-        way = "name any two with --sets" if len(evaluation.sets) > 1 else "import those of another, or let people judge"
-        message = f"agreement takes the judgment sets of two assessors or more ({sets}); {way}"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+        message = f"agreement takes the judgment sets of two assessors or more ({sets})"
+        ways = (Remedy("sets", ("A", "B"), "To compare any two"),) if len(evaluation.sets) > 1 else ()
+        raise InputError(Problem("configuration", message, evaluation.folder.name(), way_out=ways))
     return names
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
-from qassay.errors import InputError, QassayError
+from qassay.errors import InputError, QassayError, UsageError
 from qassay.options import HowScored, Missing, Unjudged
 from qassay.pages import Exhibit, Links, Page
 from qassay.results import Result
@@ -64,7 +64,7 @@ def correction_of_page(
         except InputError as error:
             reason = error.problems[0].message
         except QassayError as error:
-            reason = str(error)
+            reason = error.message if isinstance(error, UsageError) else str(error)
     return f"No corrected scores yet: {reason}."
 
 

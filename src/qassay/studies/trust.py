@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from qassay.arrays import Floats
-from qassay.errors import InputError, Problem, Problems, unknown
+from qassay.errors import InputError, Problem, Problems, Remedy, unknown
 from qassay.evaluation import Evaluation
 from qassay.evaluation.learning import COPIED_FROM, learned_from, verdicts
 from qassay.judging.pool import judged_responses
@@ -123,13 +123,12 @@ def _people(evaluation: Evaluation, assessor: str, against: str | None) -> str:
         others = [name for name in evaluation.sets if name != assessor]
         people = [name for name in others if name not in evaluation.automatic_sets]
         if others and not people:
-            message = (
-                f"there are no judgments of people to compare {assessor} with; for another program's: --against SET"
-            )
+            message, way = f"there are no judgments of people to compare {assessor} with", "To take another program's"
         else:
-            message = f"name the judgments of people to compare {assessor} with: --against SET"
+            message, way = f"it is not clear which judgments of people to compare {assessor} with", "To name them"
         message += f" (there are {', '.join(people or others)})" if others else "; there are none yet"
-        raise InputError(Problem("configuration", message, evaluation.folder.name()))
+        ways = (Remedy("against", "SET", way),)
+        raise InputError(Problem("configuration", message, evaluation.folder.name(), way_out=ways))
     if chosen not in evaluation.sets:
         raise unknown("judgment set", chosen, evaluation.sets)
     return chosen

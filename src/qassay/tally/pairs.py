@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from qassay.arrays import Floats
-from qassay.errors import UsageError
+from qassay.errors import Remedy, UsageError
 from qassay.judging.keys import Key
 from qassay.tally.rows import Rows, placed, summed, unjudged_responses, valued, whole_questions
 from qassay.tasks import Task
@@ -52,7 +52,8 @@ def _reference(rows: Rows, key: Key, labels: tuple[str, ...]) -> NDArray[np.int6
     codes = {label: code for code, label in enumerate(labels)}
     pair_labels = key.pair_labels()
     if strange := sorted({label for label in pair_labels.values() if label not in codes}):
-        raise UsageError(f"the key {key.name} has the label {strange[0]}, which this task lacks; try --key two-way")
+        way = Remedy("key", "two-way", "To take it as not entailed")
+        raise UsageError(f"the key {key.name} has the label {strange[0]}, which this task lacks", way)
     return np.array([codes[pair_labels[q.id]] if q.id in pair_labels else -1 for q in rows.questions], dtype=np.int64)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from qassay.errors import QassayError
-from qassay.web.errors import MESSAGES, Refusal
+from qassay.web.errors import MESSAGES, Refusal, words_of
 from qassay.web.site import Site
 
 log = logging.getLogger("qassay.web")
@@ -58,7 +58,7 @@ def _run(job: BackgroundJob, work: Callable[[BackgroundJob], str]) -> None:
         try:
             sentence, state = following(job), "done"
         except (QassayError, Refusal) as error:
-            sentence = str(error)
+            sentence = words_of(error)
         except Exception as error:  # nothing catches an error of a thread: the page and the log show it
             log.error("unforeseen error", exc_info=error)
             sentence = MESSAGES[500]

@@ -29,6 +29,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from qassay.errors import InputError, Problem, QassayError, Remedy, UsageError
+from qassay.studies import COMMANDS, study
 from qassay.web.rendering import render
 
 # Serialisation failure, deadlock, lock not available: PostgreSQL's words for: try again.
@@ -74,38 +75,37 @@ _OF_PYDANTIC = {
     "String should": "this must",
     "Value error, ": "",
 }
-# An option named in passing says what the choices of the page say anyway.
-_ASIDE = re.compile(r" \(--[a-z-]+(?: [a-z]+)?\)")
-# From what a command's user has to do to what there is to do here.
-_WAYS = {
-    "`qassay score` and `qassay compare`": "the pages “Who is best?” and “Is it real?”",
-    "`qassay compare`": "the page “Is it real?”",
-    "`qassay sensitivity`": "the page “How many more questions?”",
-    # A run that is sent to the application has to be complete.
-    " (to score it anyway: qassay score --missing zero or skip)": "",
-    "; to add these questions: --new-questions": "",
-    ": --against SET": "",
-    "; to compare whole sets, leave out --by person": "",
-    "; let an assessor judge the run left out: --with ASSESSOR": "",
-    "; name one with --sample": "; the command `qassay score` takes one of them",
-    "name any two with --sets": "choose any two sets above",
-    "choose one with --key": "choose one",
-    "Use --key majority, or name other sets: --key dawid-skene:first,second,third": "Choose the judgments majority",
-    "try --key two-way": "choose the judgments two-way",
-    "--json lists all of them": "the JSON below lists all of them",
-    "add them with: qassay import FOLDER JUDGMENTS": "they come from assessors, see the page Assignments",
-    "add them with: qassay import FOLDER RUN...": "add them on the page Runs",
-    "has no questions.*; add them with: qassay import FOLDER QUESTIONS": (
-        "there are no questions yet; write and publish them on the page Questions"
-    ),
+# How a sentence goes on here where an option helps, or a command, by its verb and what it adds; others are left out.
+_HERE = {
+    "missing": ", or choose what questions without a response count",
+    "unjudged": ", or choose how unjudged items count",
+    "sets": "; choose any two sets above",
+    "key": "; choose one",
+    "import RUN...": "; add them on the page Runs",
+    "import QUESTIONS": "; write and publish them on the page Questions",
+    "import JUDGMENTS": "; they come from assessors, see the page Assignments",
+    "serve": "; publish them on the page Questions",
 }
-# What to do on a page in place of an option.
-_CHOICES = {
-    "missing": "choose what questions without a response count",
-    "unjudged": "choose how unjudged items count",
+# The pages that these name, for a button.
+_PAGES = {"Questions": "/development", "Runs": "/runs", "Assignments": "/assignments"}
+# What an option of a command is called here.
+_FIELDS = {
+    "key": "“Judgments”",
+    "measure": "“Measure”",
+    "component": "“Questions”",
+    "unjudged": "“Unjudged items”",
+    "missing": "“Questions without a response”",
+    "method": "“Correction, for all pairs”",
+    "bin-width": "“Width of a bin of differences”",
+    "fit": "“Also the study as the TREC papers did it”",
+    "error": "“Error rate to stay within”",
+    "intervals": "“Intervals and groups”",
+    "sets": "“Judgment sets to compare”",
+    "against": "“Compared with”",
+    "json": "the JSON below",
 }
-_DRAW = re.compile(r": qassay sample FOLDER --size \d+ --for \S+")
-_PUBLISHED = re.compile(r"(on the page Questions) of: qassay serve .*", re.DOTALL)
+_OPTION = re.compile(r"(?P<aside> \()?--(?P<name>[a-z][a-z-]*)(?: [\w.:+-]+(?=\)))?(?(aside)\)|)")
+_COMMAND = re.compile(r"`qassay ([a-z]+)`")
 
 
 class Refusal(Exception):  # noqa: N818  # nothing broke: the answer is no
@@ -206,6 +206,12 @@ def _as_refusal(error: Exception) -> Refusal | None:
     return None
 
 
+def words_of(error: QassayError | Refusal) -> str:
+    """An error in words of the page: the first of its problems."""
+    refusal = _as_refusal(error)
+    return str(error) if refusal is None else refusal.message
+
+
 def is_busy(error: Exception) -> bool:
     """Whether the store could not be written because somebody else does, and the same may succeed in a moment."""
     if isinstance(error, PoolTimeoutError):
@@ -251,20 +257,43 @@ def _with_choices(message: str, way_out: Sequence[Remedy]) -> str:
     >>> _with_choices("complete the run", [Remedy("missing", "zero", "To count 0")])
     'complete the run, or choose what questions without a response count'
     """
-    return ", or ".join(dict.fromkeys([message, *(_CHOICES[o.name] for o in way_out if o.name in _CHOICES)]))
+    return "".join([message, *dict.fromkeys(_HERE.get(_place(option), "") for option in way_out)])
+
+
+def _place(option: Remedy) -> str:
+    """What leads to the place on a page for an option or a command."""
+    if option.name != "qassay":
+        return option.name
+    verb, *words = str(option.value).split()
+    return f"{verb} {words[-1]}" if verb == "import" else verb
+
+
+def pages_for(way_out: Sequence[Remedy]) -> dict[str, str]:
+    """The pages that help, by name with their addresses."""
+    words = " ".join(_HERE.get(_place(option), "") for option in way_out)
+    return {name: address for name, address in _PAGES.items() if f"the page {name}" in words}
 
 
 def on_page(text: str) -> str:
-    """A sentence of the library in words of the page.
+    """A sentence with the options and commands in it as a page calls them.
 
     >>> on_page("Unjudged: 12 counted as wrong (--unjudged wrong).")
-    'Unjudged: 12 counted as wrong.'
-    >>> on_page("there are no runs; add them with: qassay import FOLDER RUN...")
-    'there are no runs; add them on the page Runs'
+    'Unjudged: 12 counted as wrong (“Unjudged items”).'
+    >>> on_page("3 more pairs: --json lists all of them. See `qassay sensitivity`.")
+    '3 more pairs: the JSON below lists all of them. See the page “How many more questions?”.'
     """
-    for command, page in _WAYS.items():
-        text = text.replace(command, page)
-    return _PUBLISHED.sub(r"\1", _DRAW.sub(" with the command `qassay sample`", _ASIDE.sub("", text)))
+
+    def called(found: re.Match[str]) -> str:
+        field = _FIELDS.get(found["name"])
+        if found["aside"]:
+            return "" if field is None else f" ({field})"
+        return field or f"the option “{found['name']}” of the command"
+
+    def page_of(found: re.Match[str]) -> str:
+        tab = study(found[1]).tab if found[1] in COMMANDS else None
+        return found[0] if tab is None else f"the page “{tab}”"
+
+    return _COMMAND.sub(page_of, _OPTION.sub(called, text))
 
 
 def _field_problem(error: Mapping[str, Any]) -> dict[str, Any]:

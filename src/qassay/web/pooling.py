@@ -20,7 +20,6 @@ from qassay.store.pool.items import Pooled, order_seed
 from qassay.store.pool.pooling import pool_mark, pool_summary, store_pool
 from qassay.tables import plural
 from qassay.web.background import job_named, start
-from qassay.web.errors import on_page
 from qassay.web.routing import Context
 from qassay.web.site import Site
 
@@ -84,7 +83,7 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
         can_holistic="holistic" in options,
         can_citations="citations" in options,
         state=state,
-        says=on_page(job.says).replace(str(site.folder.path), site.configuration.name) if job else "",
+        says=job.says.replace(str(site.folder.path), site.configuration.name) if job else "",
     )
 
 

@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse
 from qassay.errors import InputError, Problem
 from qassay.formats.files import BrokenError, packed_suffix, unpacked
 from qassay.web.checking import Checked, Checker, Upload
-from qassay.web.errors import Refusal, for_page, on_page
+from qassay.web.errors import Refusal, for_page
 from qassay.web.questions import author_questions, questions_of
 from qassay.web.routing import Context
 from qassay.web.site import Site
@@ -256,7 +256,7 @@ def _in_words_of_the_page(site: Site, problems: Iterable[Problem], *, names_draf
         drafts = {questions.names[name] for name in questions.draft_ids}
     reworded = []
     for problem in map(for_page, problems):
-        message = on_page(problem.message)
+        message = problem.message
         if problem.rule == "unknown-question" and problem.question in drafts:
             message = f"question {problem.question} is a draft; publish it on the page Questions, or remove the line"
         reworded.append(replace(problem, message=message))

@@ -111,7 +111,7 @@ def test_questions_that_were_forgotten_are_named(rag) -> None:
     page = rag.page("/results", unjudged="wrong")
     assert page["state"] == "found"
     (note,) = [note for note in page["tables"][0]["notes"] if "Unjudged" in note]
-    assert note.endswith("counted as wrong.")
+    assert note.endswith("counted as wrong (“Unjudged items”).")
 
 
 def test_runs_that_came_after_the_pool_are_named(rag) -> None:

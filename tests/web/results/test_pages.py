@@ -404,7 +404,7 @@ def test_keys_by_a_vote_are_offered_and_marked(demos) -> None:
     )
     few = demos["series"].page("/results", key="dawid-skene")
     assert few["state"] == "refused"
-    assert few["message"].endswith("here they are 2 and 1,135. Choose the judgments majority")
+    assert few["message"].endswith("here they are 2 and 1,135; choose one")
     assert "dawid-skene (a model&#39;s guess from all assessors)</option>" in demos["series"].html("/results")
     both = demos["series"].page("/results/stability", sets=["adjudicated", "majority"], unjudged="wrong")
     assert both["document"]["sets"] == ["adjudicated", "majority"]

@@ -12,7 +12,7 @@ import pytest
 import qassay
 from qassay.formats.folder import Folder
 from qassay.formats.parts import Contents
-from qassay.web.errors import _WAYS, on_page
+from qassay.web.errors import _HERE, _PAGES, for_page, on_page
 from qassay.web.pages import NAVIGATION
 from qassay.web.results.views import tabs
 
@@ -56,17 +56,10 @@ def texts_with_options() -> list[str]:
 
 def test_pages_are_named_as_people_see_them() -> None:
     """A tab with a single page shows the question of the tab, and no label of the page."""
-    seen = {name for name, views in tabs().items() if len(views) == 1}
-    seen |= {view.study.label for views in tabs().values() if len(views) > 1 for view in views} | set(tabs())
-    seen |= {entry.label for entry in NAVIGATION}
-    named = [
-        name.strip("“”")
-        for words in _WAYS.values()
-        for named in re.findall(r"the pages? ((?:“[^”]+”|[A-Z]\w+)(?: and (?:“[^”]+”|[A-Z]\w+))*)", words)
-        for name in named.split(" and ")
-    ]
-    assert len(named) > 5
-    assert set(named) <= seen
+    seen = {entry.label for entry in NAVIGATION} | set(tabs())
+    assert seen.issuperset(_PAGES)
+    named = [name for words in _HERE.values() for name in re.findall(r"the page ([A-Z]\w+)", words)]
+    assert set(named) == set(_PAGES)
 
 
 @pytest.mark.parametrize("text", texts_with_options())
@@ -74,16 +67,11 @@ def test_options_have_words_of_the_page(text: str) -> None:
     assert not OPTION.search(on_page(text))
 
 
-@pytest.mark.parametrize("text", list(sentences(HERE / "formats" / "samples.py")))
-def test_samples_have_words_of_the_page(text: str) -> None:
-    """Why there are no corrected scores; a draw that has another one's name is made by a command alone."""
-    assert not OPTION.search(on_page(text)) or "--name" in text
-
-
 def test_there_are_options_to_say_otherwise() -> None:
     assert len(texts_with_options()) > 5
 
 
 def test_questions_that_are_not_published_are_not_published_by_a_command() -> None:
-    sentence = Folder(Path("/x"), Contents({}, drafts=2)).unpublished()
-    assert on_page(str(sentence)) == "2 drafts that are not published yet; publish them on the page Questions"
+    drafts = Folder(Path("/x"), Contents({}, drafts=2)).unpublished()
+    assert drafts is not None
+    assert for_page(drafts).message == ("has 2 drafts that are not published yet; publish them on the page Questions")

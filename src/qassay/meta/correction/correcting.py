@@ -47,7 +47,7 @@ def correct(
             raise UsageError(f"{differ[0].difference()}; labels of one list cannot correct judgments of another")
     if decisions.units is not None and target == "these":
         raise UsageError(
-            f"these {decisions.unit_name[1]} are not a target here (--target these): labels are spread over all of "
+            f"these {decisions.unit_name[1]} are not a target here: labels are spread over all of "
             f"them, and the interval is about new {decisions.unit_name[1]}"
         )
     if sample.pair is not None and (pair is None or set(pair) != set(sample.pair)):

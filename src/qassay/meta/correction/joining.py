@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from qassay.arrays import Floats
-from qassay.errors import UsageError
+from qassay.errors import Remedy, UsageError
 from qassay.judging import kind_of_type
 from qassay.judging.pool import judged_responses, rows_to_judge
 from qassay.judging.sets import JudgmentSet
@@ -62,19 +62,18 @@ def judge_decisions(scores: Scores, joined: Tally, *, whole: bool = False) -> De
         raise UsageError("ratings of justifications are not corrected: they are opinions, and every set counts")
     measure = parse_measure(scores.measure)
     if not scores.units.summary.is_mean:
-        ways = "one type of question (--component)" if len(joined.types) > 1 else "accuracy (--measure accuracy)"
-        raise UsageError(
-            f"{scores.measure} is not a mean over questions, which labels of some could correct; choose {ways}"
-        )
+        way = Remedy("measure", "accuracy", "To correct accuracy")
+        if len(joined.types) > 1:
+            way = Remedy("component", "TYPE", "To correct one type of question")
+        raise UsageError(f"{scores.measure} is not a mean over questions, which labels of some could correct", way)
     if (by_nugget := nugget_values(measure)) is not None and not whole:
         return _by_nugget(scores, joined, *by_nugget)
     ids, values = question_values(scores)
     if not measure.by_series and scores.units.series is None:
         return _decisions(scores, ids, values, None, np.ones(len(ids)))
     if np.isnan(values).any():
-        raise UsageError(
-            "runs that leave questions of a series out cannot be corrected; count these as 0 (--missing zero)"
-        )
+        message = "runs that leave questions of a series out cannot be corrected"
+        raise UsageError(message, Remedy("missing", "zero", "To count these as 0"))
     series = tuple(str(joined.questions.by_id[name].series) for name in ids)
     weights = _series_weights(joined, ids, series) if measure.by_series else _equal_questions(series)
     units = set(scores.units.ids if measure.by_series else series)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from qassay.display import as_sentence
-from qassay.errors import Problem, UsageError
+from qassay.errors import Problem, Remedy, UsageError
 from qassay.evaluation import Evaluation
 from qassay.pages import About, Links
 from qassay.studies import NothingYetError, study
@@ -178,6 +178,7 @@ class StudyResult:
     finding: Finding | None = None
     message: str = ""
     problems: tuple[Problem, ...] = ()
+    way_out: tuple[Remedy, ...] = ()
 
 
 def pictures(*draw: Callable[[], Figure]) -> tuple[Picture, ...]:

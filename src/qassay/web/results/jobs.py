@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from qassay.child import ChildError, PythonProcess, Report
-from qassay.errors import InputError, Problem, QassayError, unknown
+from qassay.errors import InputError, Problem, QassayError, Remedy, UsageError, unknown
 from qassay.evaluation import Evaluation, open_evaluation
 from qassay.formats.times import now
 from qassay.web.results.choices import check, choices_of
@@ -126,14 +126,14 @@ class Studies:
         return last
 
 
-def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...]]:
-    """An error as a sentence, and its first problems."""
+def _sentence_and_problems(error: QassayError) -> tuple[str, tuple[Problem, ...], tuple[Remedy, ...]]:
+    """An error as a sentence, its first problems, and the options that help."""
     from qassay.web.errors import for_page, sentence_of  # the framework, which nothing else here needs
 
     if isinstance(error, InputError):
         problems = tuple(map(for_page, error.problems[:PROBLEMS]))
-        return str(problems[0]), problems
-    return sentence_of(error), ()
+        return str(problems[0]), problems, error.problems[0].way_out
+    return sentence_of(error), (), error.way_out if isinstance(error, UsageError) else ()
 
 
 def _write(finding: Finding, request: StudyRequest) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from qassay.display import safe_text, short_name
-from qassay.errors import Problem
+from qassay.errors import Problem, Remedy
 from qassay.pages import About
 from qassay.store.assignment.progress import Gate, OpenQuestion, finished_questions, read_gate, unfinished_questions
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
-from qassay.web.errors import Refusal, on_page
+from qassay.web.errors import Refusal, on_page, pages_for
 from qassay.web.results.choices import ScoringChoices
 from qassay.web.results.finding import Form, Part, Picture, StudyRequest, Window
 from qassay.web.results.jobs import CrowdedError, Job, JobQueue
@@ -36,8 +36,12 @@ UNBROKEN = 24
 FOLDED = 240
 # Buttons for other judgments where a page cannot be computed with its own.
 MOST_SUGGESTIONS = 6
-# The pages that a message may send people to.
-_PAGES = {"Questions": "/development", "Runs": "/runs", "Assignments": "/assignments", "Compare": "/results/compare"}
+_CHOICES = {
+    ("unjudged", "drop"): "Leave unjudged questions out",
+    ("unjudged", "wrong"): "Count unjudged items as wrong",
+    ("missing", "zero"): "Count missing responses as 0",
+    ("missing", "skip"): "Leave missing responses out",
+}
 _PLACES: dict[About, tuple[str, str]] = {
     "run": ("/results/run", "run"),
     "question": ("/results/question", "question"),
@@ -319,16 +323,16 @@ def _heading(view: View, parameters: Parameters) -> str:
 def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folder: str) -> ResultsPage:
     """Put the result of a job, or the reason why it has none, into the page."""
     if job.condition == "broken":
-        page.state, page.message = "broken", on_page(job.message)
+        page.state, page.message = "broken", job.message
         return page
     result = job.result()
     page.offer = result.offer
     if page.offer is not None and not page.offer.automatic and view is not TRUST:
         page.beside = [tab for tab in page.beside if tab.label != TRUST.study.label]
     if result.finding is None:
-        page.state, page.message = "refused", on_page(result.message).removeprefix(f"{folder}: ")
-        page.problems = [replace(problem, message=on_page(problem.message)) for problem in result.problems]
-        page.suggestions = _suggestions(page, view, parameters)
+        page.state, page.message = "refused", result.message.removeprefix(f"{folder}: ")
+        page.problems = list(result.problems)
+        page.suggestions = _suggestions(page, result.way_out, view, parameters)
         return page
     finding = result.finding
     page.state, page.answer, page.left_out = "found", on_page(finding.answer), finding.left_out
@@ -342,29 +346,19 @@ def _fill(page: ResultsPage, view: View, parameters: Parameters, job: Job, folde
     return page
 
 
-def _suggestions(page: ResultsPage, view: View, parameters: Parameters) -> list[Suggestion]:
-    """Suggestions where a page cannot be computed: the page that the message names, or another choice."""
-    message = page.message
-    pages = [
-        Suggestion(label=f"Open {name}", address=path) for name, path in _PAGES.items() if f"the page {name}" in message
-    ]
-    if page.offer is None:
-        return pages
+def _suggestions(page: ResultsPage, way_out: Sequence[Remedy], view: View, parameters: Parameters) -> list[Suggestion]:
+    """Suggestions where a page cannot be computed: other choices of what helps, and the pages that do."""
+    names = {option.name for option in way_out}
     choices: list[tuple[str, dict[str, str]]] = []
-    if view is TRUST:
+    if page.offer is not None and "against" in names:
         people = [name for name in page.offer.sets if name not in page.offer.automatic]
         choices += [(f"Compare with {name}", {"against": name}) for name in people[:MOST_SUGGESTIONS]]
-    elif "several judgment sets" in message or "unjudged items count" in message:
+    if page.offer is not None and names & {"key", "unjudged"}:
         others = [name for name in page.offer.keys if name != (parameters.key or page.offer.default_key)]
         choices += [(f"Use judgments: {name}", {"key": name}) for name in others[:MOST_SUGGESTIONS]]
-    if "unjudged items count" in message:
-        choices += [("Leave unjudged questions out", {"unjudged": "drop"})]
-        choices += [("Count unjudged items as wrong", {"unjudged": "wrong"})]
-    if "without a response count" in message:
-        choices += [("Count missing responses as 0", {"missing": "zero"})]
-        choices += [("Leave missing responses out", {"missing": "skip"})]
+    choices += [(label, {name: value}) for (name, value), label in _CHOICES.items() if name in names]
     return [
-        *pages,
+        *(Suggestion(label=f"Open {name}", address=path) for name, path in pages_for(way_out).items()),
         *(Suggestion(label=label, address=view.path + parameters.address(**chosen)) for label, chosen in choices),
     ]
 
