@@ -45,10 +45,9 @@ def test_from_a_pilot(call: Call, pilot: str) -> None:
     assert (status, err) == (0, "")
     assert [row["difference"] for row in document["differences"]] == [0.02, 0.05]
     for row in document["differences"]:
-        assert set(row["units"]) == {"power", "power_hard", "fit", "predicted"}
+        assert set(row["units"]) == {"power", "power_hard", "predicted"}
     assert document["differences"][0]["units"]["power"] > document["differences"][1]["units"]["power"]
     assert document["differences"][1]["units"]["predicted"] is not None
-    assert all(row["units"]["fit"] is None for row in document["differences"])
     assert document["generalizability"]["units"] == 60
 
 
@@ -57,7 +56,9 @@ def test_the_recommendation_comes_first(call: Call, pilot: str) -> None:
     assert status == 0
     read, blank, first, *rest = out.splitlines()
     assert (read, blank) == ("Wide table: 6 systems x 60 questions; higher is better (assumed).", "")
-    assert re.match(r"About [0-9,]+ questions for a difference of 0\.0\d+ \(power 0\.8\); you have 60\. ", first)
+    assert re.match(
+        r"About [0-9,]+ questions find a true difference of 0\.0\d+ in 8 of 10 evaluations\. Four of ", first
+    )
     text = " ".join(rest)
     assert "What more or fewer questions can show" in text
     assert "60 (now)" in text
@@ -180,15 +181,16 @@ def file_of(tmp_path: Path, values: Floats) -> str:
 
 def test_one_pair_of_runs_has_no_repeatable_sizes(call: Call, tmp_path: Path) -> None:
     document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((2, 30))), "--json")[1])
-    assert all(row["units"]["fit"] is None and row["units"]["predicted"] is None for row in document["differences"])
+    assert all(row["units"]["predicted"] is None for row in document["differences"])
     assert any("three runs or more" in note for note in document["notes"])
-    document = json.loads(call(file_of(tmp_path, np.random.default_rng(0).random((3, 30))), "--json")[1])
+    apart = np.random.default_rng(0).random((3, 30)) / 2 + np.array([[0.0], [0.2], [0.5]])
+    document = json.loads(call(file_of(tmp_path, apart), "--json")[1])
     assert any(row["units"]["predicted"] is not None for row in document["differences"])
     assert "The error rates rest on 3 pairs of runs only." in document["notes"]
 
 
 def test_scores_up_to_a_hundred_have_differences_of_their_own(call: Call, tmp_path: Path) -> None:
-    values = np.random.default_rng(0).integers(0, 101, (4, 40)) + np.arange(4.0)[:, None]
+    values = np.random.default_rng(0).integers(0, 101, (4, 40)) + 20 * np.arange(4.0)[:, None]
     document = json.loads(call(file_of(tmp_path, np.minimum(values, 100.0)), "--json")[1])
     assert [row["difference"] for row in document["differences"]] == [1, 2, 3, 5, 7, 10, 15]
     assert any(row["units"]["predicted"] is not None for row in document["differences"])
@@ -208,8 +210,11 @@ def test_repeatable_sizes_are_those_of_the_closed_form(call: Call, tmp_path: Pat
 def test_sizes_that_are_missing_have_a_reason(call: Call, tmp_path: Path) -> None:
     same = np.full((3, 20), 0.5)
     notes = json.loads(call(file_of(tmp_path, same), "--json")[1])["notes"]
-    assert "No repeatable size: no two runs are expected to differ by so much." in notes
-    some = np.random.default_rng(1).random((4, 40))
+    reason = (
+        "These questions do not separate any two of these systems, so no gap between them can be called repeatable."
+    )
+    assert reason in notes
+    some = np.random.default_rng(1).random((4, 40)) / 2 + np.array([[0.0], [0.1], [0.2], [0.4]])
     notes = json.loads(call(file_of(tmp_path, some), "-d", "0.005", "-d", "0.05", "-d", "0.9", "--json")[1])["notes"]
     assert any(note.startswith("No repeatable size for 0.005: so small a difference") for note in notes)
     assert "No repeatable size for 0.9: so large a difference is in the open bin." in notes

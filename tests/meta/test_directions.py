@@ -89,12 +89,13 @@ def test_all_pairs(seed: int, method: Method) -> None:
 def test_sensitivity_and_plan(seed: int) -> None:
     matrix = drawn(seed, 5, units=40)
     higher, lower = (
-        sensitivity(scores, trials=20, intervals=0, seed=seed, bin_width=1) for scores in (matrix, mirrored(matrix))
+        sensitivity(scores, trials=20, intervals=0, seed=seed, bin_width=1, fit=True)
+        for scores in (matrix, mirrored(matrix))
     )
     assert lower.sentence() == higher.sentence()
     assert lower.groups == higher.groups
     assert np.array_equal(lower.counts.rates("stay"), higher.counts.rates("stay"), equal_nan=True)
-    first, second = higher.findings(), lower.findings()
+    first, second = higher.findings, lower.findings
     assert (first is None) == (second is None)
     for one, other in zip(first.rank_ranges if first else (), second.rank_ranges if second else (), strict=True):
         assert other == replace(one, score=-one.score)

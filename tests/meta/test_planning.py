@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from qassay.meta.generalizability import assumed, generalizability
 from qassay.meta.planning import Costs, Wanted, differences_for, plan, plan_from_variances
 from qassay.meta.planning.running_again import best_repeats
 from qassay.meta.sensitivity import predict
-from qassay.meta.significance import Variances, variances
+from qassay.meta.significance import Variances, assured_variance, variances
 
 
 def matrix_of(values: Floats, **more: object) -> ScoreMatrix:
@@ -31,18 +32,22 @@ def pilot() -> ScoreMatrix:
     return matrix_of(rng.random(60) + 0.3 * rng.random((5, 60)))
 
 
-def test_deviation_is_the_root_mean_square_over_pairs(pilot: ScoreMatrix) -> None:
+def test_deviation_is_the_root_mean_square_over_pairs_and_its_upper_limit_is_planned_with(pilot: ScoreMatrix) -> None:
     v = pilot.values
     variances = [(v[i] - v[j]).var(ddof=1) for i in range(5) for j in range(i)]
-    result = plan(pilot)
+    result, assured = plan(pilot), assured_variance(v)
+    assert assured is not None
     assert result.deviation == pytest.approx(math.sqrt(np.mean(variances)))
-    assert result.deviation_hard == pytest.approx(np.quantile(np.sqrt(variances), 0.9))
+    assert result.deviation_upper == pytest.approx(math.sqrt(assured.upper))
+    assert result.deviation_hard == pytest.approx(
+        math.sqrt(np.quantile(variances, 0.9) * assured.upper / assured.measured)
+    )
 
 
 def test_units_by_power_agree_with_the_noncentral_t(pilot: ScoreMatrix) -> None:
     result = plan(pilot, wanted=Wanted((0.05,), power=0.9))
-    assert result.deviation is not None
-    effect = 0.05 / result.deviation
+    assert result.deviation_upper is not None
+    effect = 0.05 / result.deviation_upper
 
     def t_power(n: int) -> float:
         line = stats.t.isf(0.025, n - 1)
@@ -53,7 +58,7 @@ def test_units_by_power_agree_with_the_noncentral_t(pilot: ScoreMatrix) -> None:
     assert t_power(row.power) >= 0.9 > t_power(row.power - 1)
     assert row.power_now == pytest.approx(t_power(60))
     assert result.detectable is not None
-    effect = result.detectable / result.deviation
+    effect = result.detectable / result.deviation_upper
     assert t_power(60) == pytest.approx(0.9)
 
 
@@ -65,7 +70,8 @@ def test_smaller_differences_need_more_units(pilot: ScoreMatrix) -> None:
 
 
 def test_repeatable_sizes_are_looked_up_by_bin(pilot: ScoreMatrix) -> None:
-    prediction = predict(matrix_of(pilot.values / pilot.values.max()))
+    apart = pilot.values + 0.05 * np.arange(5.0)[:, None]
+    prediction = predict(matrix_of(apart / apart.max()))
     rows = plan(pilot, wanted=Wanted((0.03, 0.045, 0.04, 0.3)), prediction=prediction).differences
     needed = prediction.sizes_needed(0.05, 600)
     assert [row.predicted for row in rows] == [needed["0.03"], needed["0.04"], needed["0.04"], None]
@@ -84,7 +90,7 @@ def test_the_recommendation_is_for_what_the_units_do_not_show_yet(
     assert recommended is None or best.difference == recommended
     larger = [row for row in result.differences if row.difference > best.difference]
     assert all(row.power is not None and row.power <= 1.2 * units for row in larger)
-    assert result.sentence().endswith(f"for a difference of {best.difference:g} (power 0.8); you have {units}")
+    assert result.sentence().endswith(f"find a true difference of {best.difference:g} in 8 of 10 evaluations")
 
 
 def test_units_that_show_everything_are_enough() -> None:
@@ -121,7 +127,10 @@ def test_no_number_of_questions_averages_out_shifts_between_repeats() -> None:
     # No number of questions averages out what three repeats leave.
     assert result.recommendation is not None
     assert result.recommendation.units is None
-    assert result.sentence() == "no number of questions is enough for a difference of 0.05 (power 0.8); you have 60"
+    assert result.summary().startswith(
+        "No number of questions with 3 repeats each finds a true difference of 0.05 in 8 of 10 evaluations. "
+        "More questions are not enough: run the systems more often."
+    )
     least = 2.8 * math.sqrt(again.repeat_variance / 3)
     assert all(row.detectable is not None and row.detectable > least for row in result.shows)
 
@@ -175,6 +184,7 @@ def test_questions_against_assessors() -> None:
 
 
 def test_plan_becomes_tables_and_json(pilot: ScoreMatrix) -> None:
+    pilot = replace(pilot, values=pilot.values + 0.05 * np.arange(5.0)[:, None])
     study = generalizability([pilot, matrix_of(pilot.values + 0.01)])
     result = plan(pilot, study=study, prediction=predict(pilot))
     document = json.loads(json.dumps(result.as_json(), allow_nan=False))
@@ -247,8 +257,8 @@ def test_no_difference_beyond_the_scale_is_promised() -> None:
     """Six questions would need a difference of more than 1 between scores from 0 to 1; on three none is significant."""
     three = plan(ScoreMatrix(("a", "b"), ("1", "2", "3"), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), "score"))
     assert three.detectable is None
-    assert "show no difference at all" in three.summary()
-    assert three.at_hand() == "These 3 questions show no difference at all with 80% probability."
+    assert three.summary().startswith("No number of questions can be given: 2 runs on 3 questions do not show how")
+    assert three.at_hand() == ""
     few = ScoreMatrix(("a", "b"), tuple("123456"), np.array([[1.0, 0.0] * 3, [0.0, 1.0] * 3]), "score")
     planned = plan(few)
     assert planned.detectable is not None

@@ -123,9 +123,9 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
     alt = altair()
     bins = [curve for curve in curves.bins if curve.high is not None and curve.predicted_at_target is not None]
     rows = [(curve.low, curve.high, curve.predicted_at_target) for curve in bins]
-    if not rows or curves.are_runs_alike:
-        raise UsageError("no error rate is expected for any difference: there is nothing to draw")
-    gap = curves.minimum_difference().predicted
+    gap = curves.repeatable_difference
+    if gap is None or not rows:
+        raise UsageError(f"{curves.sentence()}: there is nothing to draw")
     steps = [{"difference": low, "rate": rate} for low, _, rate in rows]
     steps.append({"difference": rows[-1][1], "rate": rows[-1][2]})
     line = (
@@ -137,24 +137,20 @@ def error_rate_by_difference(curves: SensitivityCurves) -> Figure:
         )
     )
     limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y="rate:Q")
-    layers = [line, limit]
-    if gap is not None:
-        mark = [{"difference": gap, "text": f"repeatable from {gap:g} on"}]
-        left = gap <= LABEL_RIGHT * (bins[-1].high or 0.0)
-        rule = chart(mark).mark_rule(color=INK, strokeWidth=1.5).encode(x="difference:Q")
-        label = (
-            chart(mark)
-            .mark_text(align="left" if left else "right", baseline="top", dx=6 if left else -6, dy=2)
-            .encode(x="difference:Q", y=alt.value(0), text="text:N")
-        )
-        layers += [rule, label]
+    mark = [{"difference": gap, "text": f"repeatable from about {gap:g} on"}]
+    left = gap <= LABEL_RIGHT * (bins[-1].high or 0.0)
+    rule = chart(mark).mark_rule(color=INK, strokeWidth=1.5).encode(x="difference:Q")
+    label = (
+        chart(mark)
+        .mark_text(align="left" if left else "right", baseline="top", dx=6 if left else -6, dy=2)
+        .encode(x="difference:Q", y=alt.value(0), text="text:N")
+    )
     size = counted(curves.target, curves.unit_name)
-    answer = f"No difference below {curves.limits[-1]:g} keeps its sign in {1 - curves.error:.0%} of repetitions."
-    if gap is not None:
-        answer = f"A difference of {gap:g} or more keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
+    repeated = f"keeps its sign in {1 - curves.error:.0%} of repetitions with {size}."
+    answer = f"A difference of about {gap:g} or more {repeated}"
     return figure(
         "error-rate",
-        alt.layer(*layers).properties(width=WIDTH - 60, height=260),
+        alt.layer(line, limit, rule, label).properties(width=WIDTH - 60, height=260),
         title="How often would new questions reverse a difference?",
         caption=f"{answer} The dashed line is at {curves.error:.0%}.",
         description=answer,
@@ -202,7 +198,9 @@ def error_curves(curves: SensitivityCurves) -> Figure:
     labels = chart(texts).mark_text(align="left", dx=8).encode(x="size:Q", y="rate:Q", text="text:N")
     limit = chart([{"rate": curves.error}]).mark_rule(color=SOFT, strokeDash=[2, 3]).encode(y="rate:Q")
     by_fit = f"; the fit says {gap.fit:g}" if gap.fit is not None else ""
-    answer = "no gap is repeatable" if gap.predicted is None else f"the repeatable gap is {gap.predicted:g}{by_fit}"
+    answer = "no gap can be called repeatable"
+    if gap.predicted is not None:
+        answer = f"the repeatable gap is about {gap.predicted:g}"
     drawn = "the dashed line is the fit of the TREC papers, " if any(curve.fit for curve in chosen) else ""
     return figure(
         "error-curves",
@@ -210,8 +208,8 @@ def error_curves(curves: SensitivityCurves) -> Figure:
         title=f"How often is a difference reversed, by the number of {curves.unit_name[1]}?",
         caption="Each line is one size of difference, named at its end: dots are measured, the line is expected, "
         f"{drawn}the dotted line is at {curves.error:.0%}. "
-        f"With {size} {answer}.",
-        description=f"With {size} {answer}.",
+        f"With {size} {answer}{by_fit}.",
+        description=f"With {size} {answer}{by_fit}.",
         table=_curve_table(curves),
     )
 

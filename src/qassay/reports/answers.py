@@ -78,10 +78,7 @@ def repeatable(material: Material) -> list[str]:
     if curves is None:
         return []
     # The words of `qassay sensitivity`, so that both give one answer.
-    repeatable = "" if curves.repeatable_difference is None else " (it is repeatable)"
-    if curves.is_open:
-        repeatable = ""
-    return [as_sentence(f"{curves.sentence()}{repeatable}"), *about_running_again(curves)]
+    return [as_sentence(curves.sentence()), *about_running_again(curves)]
 
 
 def agreement(material: Material) -> list[str]:
@@ -132,10 +129,9 @@ def facts(material: Material) -> tuple[Fact, ...]:
     if curves is not None:
         gap = curves.repeatable_difference
         keeps = f"keeps its sign in {100 * (1 - curves.error):g} of 100 repetitions"
-        shown = ("none", f"no gap {keeps}") if gap is None else (f"{gap:g}", keeps)
-        if curves.is_open:
-            shown = (f"{gap:g}", "all gaps from here on, taken together")
-        cards.append(Fact("Repeatable gap", *shown))
+        if gap is not None:
+            meaning = "all gaps from here on, taken together" if curves.is_open else keeps
+            cards.append(Fact("Repeatable gap", f"about {gap:g}", meaning))
     if material.stability is not None:
         cards += _ranking_fact(material)
     elif material.agreement and material.agreement[0].raw is not None:

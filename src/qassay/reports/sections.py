@@ -133,7 +133,8 @@ def _repeatable(material: Material) -> Page | None:
     if margin is not None and gap is not None:
         both = f"Significant is a difference from about {margin:.3f}, repeatable one of {gap:g}: both are right."
     answer = (*answers.repeatable(material), both, SIGNIFICANT_AND_REPEATABLE)
-    return Page(answer, (Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves)),), MORE)
+    drawn = Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves))
+    return Page(answer, () if gap is None else (drawn,), MORE)
 
 
 def _first_two(material: Material, first_two: PairComparison) -> Table:

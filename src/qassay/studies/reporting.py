@@ -15,7 +15,7 @@ from qassay.meta.agreement.nugget_lists import differing
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
-from qassay.meta.sensitivity import SensitivityCurves, predict, sensitivity, width_for
+from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
 from qassay.meta.sensitivity.trials import WIDTH
 from qassay.meta.significance import compare, compare_all
 from qassay.pages import Page
@@ -79,7 +79,7 @@ def of_matrix(
     first_two = None
     if len(matrix.runs) > 1:
         first_two = compare(matrix, *pairs.runs[:2], alpha=1 - LEVEL, seed=seed, top=len(matrix.units))
-    curves = _curves(matrix, seed, notes)
+    curves = _curves(matrix, seed, pairs.different, notes)
     planned = _tried(lambda: _plan(matrix, curves), "No plan", notes) if len(matrix.runs) > 1 else None
     material = Material(
         name=name,
@@ -151,20 +151,20 @@ def _pages(spread: ScoreDistributions, ranks: Stability | None = None) -> tuple[
     return tuple(replace(page, title=study.tab or "") for study, page in pages)
 
 
-def _curves(matrix: ScoreMatrix, seed: int, notes: list[str]) -> SensitivityCurves | None:
+def _curves(matrix: ScoreMatrix, seed: int, different: int, notes: list[str]) -> SensitivityCurves | None:
     """The expected error rates; they need no trials, so that one per size is enough."""
     if len(matrix.runs) < FEWEST_RUNS:
         notes.append(f"No repeatable gap: it takes {FEWEST_RUNS} runs or more.")
         return None
     return _tried(
-        lambda: sensitivity(matrix, trials=1, intervals=0, seed=seed, bin_width=width_for(matrix)),
+        lambda: sensitivity(matrix, trials=1, intervals=0, seed=seed, bin_width=width_for(matrix), different=different),
         "No repeatable gap",
         notes,
     )
 
 
 def _plan(matrix: ScoreMatrix, curves: SensitivityCurves | None) -> Plan:
-    prediction = None if curves is None else predict(matrix)
+    prediction = None if curves is None else curves.prediction
     return plan(matrix, wanted=Wanted(differences_for(matrix)), prediction=prediction)
 
 

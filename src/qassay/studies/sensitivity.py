@@ -1,13 +1,15 @@
 """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
-The first sentence is the answer: from which gap on two runs keep their
-order with as many new questions, in 95 of 100 repetitions. Below it:
-how often a comparison is wrong, by the difference seen, the questions
-that smaller gaps need, and groups of runs within the repeatable gap.
+The first sentence is the answer: from about which gap on two runs keep
+their order with as many new questions, in 95 of 100 repetitions. No gap
+is given where no two runs differ, or where all of them may lie too
+close together. Below it: how often a comparison is wrong, by the
+difference seen, and the questions that smaller gaps need.
 
 With 20 runs or more, with --fit or with a preset other than default:
 also the study of the TREC papers, which draws two disjoint sets of
-questions again and again and fits a curve to the error rates.
+questions again and again, fits a curve to the error rates, and groups
+the runs by its minimum difference.
 
 Whether chance alone could explain the difference of two given runs is
 another question, which qassay compare answers.
@@ -93,8 +95,9 @@ def sensitivity(
 ) -> SensitivityCurves:
     """Which gaps between runs are repeatable, and how often is a comparison wrong?
 
-    The answer is expected from the spread of the differences: with as many new units, a gap of
-    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). Beside it: the study of the
+    The answer is expected from the spread of the differences: with as many new units, a gap of about
+    `repeatable_difference` or more keeps its sign in 95 of 100 repetitions (`error` 0.05). It is None, and `withheld`
+    says why, where no two runs differ, or where all may lie too close together. Beside it: the study of the
     TREC papers: two disjoint sets of units are drawn again and again; a comparison is wrong where the sets prefer
     different runs. `preset` repeats one of their studies, `sizes` and `trials` replace its own, `fit` asks for their
     curves (None: from 20 runs up, or with a preset). `bin_width` is the width of a range of differences (None: 0.01, or
@@ -106,7 +109,8 @@ def sensitivity(
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.sensitivity(scores, intervals=0)
-    SensitivityCurves: with 16 new series, a gap of 0.07 or more keeps its sign in 95 of 100 repetitions
+    SensitivityCurves: with 16 new series, a gap of about 0.07 or more keeps its sign in 95 of 100 repetitions, if new
+    series are like these
     """
     evaluation = as_evaluation(scores)
     if evaluation is None:
@@ -155,12 +159,13 @@ def _noise_floor(evaluation: Evaluation, how: Scoring) -> float | None:
 
 
 def page(curves: SensitivityCurves) -> Page:
-    """The repeatable gap, then rates, groups and ranks; the curves of a single pair say nothing (METHOD 6)."""
+    """The repeatable gap, or why none is given; then rates. The curves of a single pair say nothing (METHOD 6)."""
     tables = curves.tables()
     exhibits = []
-    if curves.pairs > 1:
-        rates, fitted = curves.figure, partial(figures.error_curves, curves)
-        exhibits = [Exhibit("error-rate", draw=rates), Exhibit("error-curves", draw=fitted)]
+    if curves.repeatable_difference is not None:
+        exhibits.append(Exhibit("error-rate", draw=curves.figure))
+    if curves.pairs > 1 and (exhibits or curves.with_fits):
+        exhibits.append(Exhibit("error-curves", draw=partial(figures.error_curves, curves)))
     exhibits += [Exhibit(f"sensitivity-{number}", shown) for number, shown in enumerate(tables, 1)]
     return Page((curves.summary(),), tuple(exhibits), notes=() if tables else curves.notes)
 

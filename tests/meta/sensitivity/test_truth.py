@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from qassay.meta.sensitivity import sensitivity
+from qassay.formats.matrix import read_matrix
+from qassay.matrix import ScoreMatrix
+from qassay.meta.sensitivity import predict, sensitivity
 from qassay.meta.simulate import simulate_runs
 
 MEANS = 0.25 + np.linspace(0.0, 0.15, 12)
@@ -52,3 +58,52 @@ def test_the_closed_form_is_true_where_runs_differ_and_units_are_many():
     curves = sensitivity(simulate_runs(MEANS, 4000, seed=1), sizes=[30], trials=1, intervals=0, bin_width=WIDTH)
     for k in range(4):
         assert curves.bins[k].predicted[0] == pytest.approx(swaps[k] / seen[k], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("gap nq301", "nq301/matrix.csv"),
+        ("gap equal30.csv", None),
+        ("gap robust04 first 12 by score", "score_matrices/robust2004_p10.csv"),
+        ("gap robust04 all", "score_matrices/robust2004_p10.csv"),
+    ],
+)
+def test_the_gap_is_that_of_the_method_or_withheld(
+    data: Callable[[str], Path], truth: dict[str, Any], name: str, table: str | None
+) -> None:
+    golden = Path(__file__).parents[2] / "golden" / "equal30.csv"
+    matrix, figures = read_matrix(golden if table is None else data(table), missing="zero"), truth[name]
+    if "first 12" in name:
+        first = np.argsort(-matrix.scores(), kind="stable")[:12]
+        matrix = matrix.select([matrix.runs[place] for place in first])
+    prediction = predict(matrix)
+    assert prediction.separation.ratio == pytest.approx(figures["F"], abs=1e-4)
+    assert prediction.separation.kappa == pytest.approx(figures["kappa"], abs=1e-4)
+    assert prediction.repeatable(len(matrix.units), 0.05) == figures["gap"]
+    curves = sensitivity(matrix, intervals=0, trials=1)
+    assert curves.repeatable_difference == figures["gap"]
+    if figures["printed"]:
+        units = matrix.unit_name[1]
+        assert curves.sentence() == (
+            f"with {len(matrix.units)} new {units}, a gap of about {figures['gap']:g} or more keeps its sign in 95 of "
+            f"100 repetitions, if new {units} are like these"
+        )
+    else:
+        assert curves.withheld is not None
+        assert "gap" in curves.sentence()
+        assert not any(prediction.sizes_needed(0.05, 10_000).values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [5, 12])
+def test_equal_systems_hardly_ever_have_a_gap(runs: int) -> None:
+    """A question is as hard for all of them: nothing is repeatable, and a gap is printed in at most 3% of samples."""
+    rng = np.random.default_rng(runs)
+    printed = 0
+    for _ in range(200):
+        values = (rng.random((runs, 100)) < rng.uniform(0.2, 0.8, 100)).astype(float)
+        names = tuple(f"r{i}" for i in range(runs))
+        matrix = ScoreMatrix(names, tuple(map(str, range(100))), values, denominator=1)
+        printed += predict(matrix).repeatable(100, 0.05) is not None
+    assert printed <= 8

@@ -1,6 +1,7 @@
 """How many questions, and assessors, does a wanted difference need?
 
-The recommendation is the number with which a test finds the difference (noncentral t). Beside it, since they answer
+The recommendation is the number with which a test finds the difference (noncentral t), if differences vary by as much
+as the upper limit that a pilot leaves open (assurance). Beside it, since they answer
 other questions: the size at which the order of two runs is repeatable (the closed form of sensitivity), the stability
 of a ranking (generalizability), and running the systems again against asking more. All come from pilot scores, or from
 assumed variances.
@@ -18,6 +19,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from qassay.arrays import TIE
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
@@ -36,7 +38,9 @@ from qassay.meta.sensitivity import Prediction
 from qassay.meta.sensitivity.prediction import FURTHEST
 from qassay.meta.sensitivity.trials import BINS, WIDTH, width_for
 from qassay.meta.significance import (
+    FEWEST_BLOCKS,
     Variances,
+    assured_variance,
     detectable,
     fewest_units,
     power,
@@ -65,8 +69,12 @@ RAN_ONCE = "Each system ran once: the variation from run to run is not included.
 
 @dataclass(frozen=True, slots=True)
 class _Pilot:
-    """How far the differences of a typical pair and of a harder one vary, over `blocks` of `block` units each."""
+    """How far the differences of a typical pair and of a harder one vary, over `blocks` of `block` units each.
 
+    `measured` is the deviation of the typical pair in a pilot; the others are upper limits then.
+    """
+
+    measured: float | None
     typical: float | None
     hard: float | None
     blocks: int
@@ -97,16 +105,18 @@ def plan(
     """Units needed, from the scores of a pilot.
 
     The deviation of a typical pair is sqrt(2 * residual variance of runs and units), the root mean square over all
-    pairs. `prediction` is the closed form of the sensitivity study, where there are runs enough for it. Where questions
-    are scored in series, whole series are counted and turned into units. `costs` choose the number of repeats.
+    pairs; its upper limit is planned with, and that of a harder pair is larger by the same factor. `prediction` is the
+    closed form of the sensitivity study, where there are runs enough for it. Where questions are scored in series,
+    whole series are counted and turned into units. `costs` choose the number of repeats.
     """
     wanted = wanted or Wanted()
     parts = blocks(matrix)
-    why_none = _why_no_deviation(parts, matrix.unit_name)
-    typical, hard, notes = _deviations(parts) if why_none is None else (None, None, [])
-    if why_none is not None:
-        notes.append(f"{why_none[0].upper()}{why_none[1:]}: no power can be given.")
-    pilot = _Pilot(typical, hard, parts.count, len(matrix.units) / parts.count)
+    between = None if matrix.repeats is None or len(matrix.units) < 2 else variances(matrix.repeats)
+    pilot = _pilot(parts, len(matrix.units) / parts.count, with_repeats=between is not None)
+    why_none = _why_no_deviation(parts, matrix.unit_name) if pilot.typical is None else None
+    notes = [] if why_none is None else [f"{why_none[0].upper()}{why_none[1:]}: no power can be given."]
+    if pilot.typical is not None and len(matrix.runs) == 2:
+        notes.append("Two runs are one pair: there is no harder one to plan for.")
     if matrix.clusters is not None:
         notes.append(
             f"Series are the independent parts: {parts.count} of them, {pilot.block:.1f} {matrix.unit_name[1]} each."
@@ -129,10 +139,7 @@ def plan(
         why_none=why_none or "",
         direction=matrix.direction,
     )
-    between = None
-    if matrix.repeats is not None and pilot_plan.recommendation is not None:
-        between = variances(matrix.repeats)
-    if between is not None and matrix.repeats is not None:
+    if between is not None and matrix.repeats is not None and pilot_plan.recommendation is not None:
         return _with_repeats(pilot_plan, between, max(matrix.repeats.numbers), costs)
     if costs is not None:
         raise UsageError("costs choose the number of repeats, but no system has repeats: its answers are there once")
@@ -169,6 +176,7 @@ def _with_repeats(pilot_plan: Plan, between: Variances, repeats: int, costs: Cos
         differences=rows,
         shows=shows,
         detectable=between.detectable(units, repeats, power=wanted.power, alpha=wanted.alpha),
+        deviation_upper=None,
         deviation_hard=None,
         recommendation=best,
         running_again=again,
@@ -182,7 +190,7 @@ def plan_from_variances(study: Generalizability, *, wanted: Wanted | None = None
     within = study.variances.get("run x unit", 0.0) + study.variances[RESIDUAL]
     deviation = math.sqrt(2 * within) if within > 0 else None
     notes = ("Assumed variances say nothing about repeatable gaps: these need pilot scores.",)
-    pilot_plan = _plan("score", wanted, _Pilot(deviation, None, blocks=0, block=1.0), study, notes=notes)
+    pilot_plan = _plan("score", wanted, _Pilot(None, deviation, None, blocks=0, block=1.0), study, notes=notes)
     return replace(
         pilot_plan, unit_name=("question", "questions"), why_none="the assumed variances leave nothing to chance"
     )
@@ -206,7 +214,8 @@ def _plan(
         wanted=wanted,
         runs=runs,
         units=units,
-        deviation=pilot.typical,
+        deviation=pilot.measured or pilot.typical,
+        deviation_upper=None if pilot.measured is None else pilot.typical,
         deviation_hard=pilot.hard,
         detectable=None if units is None else pilot.shows(pilot.typical, units, wanted),
         differences=rows,
@@ -278,28 +287,33 @@ def _sizes_needed(prediction: Prediction | None, error: float, units: int | None
     return of
 
 
-def _why_no_deviation(parts: Blocks, unit_name: tuple[str, str]) -> str | None:
-    """Why the scores do not show how differences vary; None where they do."""
-    values = parts.values()
-    runs, count = values.shape
-    if runs < 2 or count < 2:
-        does = "does" if runs == 1 else "do"
-        return f"{plural(runs, 'run')} on {counted(count, unit_name)} {does} not show how differences vary"
-    if residual_variance(values)[0] < 1e-15:
+def _why_no_deviation(parts: Blocks, unit_name: tuple[str, str]) -> str:
+    """Why the scores do not show how differences vary."""
+    runs, count = parts.parts.shape
+    if runs > 1 and count >= FEWEST_BLOCKS:
         return f"the runs differ by the same on every {unit_name[0]}"
-    return None
+    does = "does" if runs == 1 else "do"
+    return f"{plural(runs, 'run')} on {counted(count, parts.name)} {does} not show how differences vary"
 
 
-def _deviations(parts: Blocks) -> tuple[float, float | None, list[str]]:
-    """Standard deviation of the differences of a typical pair and of a harder one, over blocks."""
+def _pilot(parts: Blocks, block: float, *, with_repeats: bool) -> _Pilot:
+    """Standard deviation of the differences of a typical pair and of a harder one, over blocks.
+
+    With repeats it is the measured one of a typical pair: the plan follows from the variances of the repeats.
+    """
     values = parts.values()
-    runs = len(values)
+    if with_repeats:
+        variance = 2 * residual_variance(values)[0]
+        return _Pilot(None, math.sqrt(variance) if variance > TIE**2 else None, None, parts.count, block)
+    assured = assured_variance(values)
+    if assured is None:
+        return _Pilot(None, None, None, parts.count, block)
     covariance = np.cov(values)
     variances = np.diag(covariance)
-    pairs = (variances[:, None] + variances[None, :] - 2 * covariance)[np.triu_indices(runs, 1)]
-    hard = float(np.quantile(np.sqrt(np.maximum(pairs, 0.0)), HARD)) if runs > 2 else None
-    notes = [] if runs > 2 else ["Two runs are one pair: there is no harder one to plan for."]
-    return math.sqrt(2 * residual_variance(values)[0]), hard, notes
+    pairs = (variances[:, None] + variances[None, :] - 2 * covariance)[np.triu_indices(len(values), 1)]
+    larger = assured.upper / assured.measured
+    hard = math.sqrt(float(np.quantile(np.maximum(pairs, 0.0), HARD)) * larger) if len(values) > 2 else None
+    return _Pilot(math.sqrt(assured.measured), math.sqrt(assured.upper), hard, parts.count, block)
 
 
 def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Callable[[float], int | None]) -> UnitsFor:
@@ -311,7 +325,6 @@ def _units_for(difference: float, pilot: _Pilot, wanted: Wanted, repeatable: Cal
         difference=difference,
         power=_units(difference, pilot.typical, wanted, pilot.block),
         power_hard=_units(difference, pilot.hard, wanted, pilot.block),
-        fit=None,
         predicted=repeatable(difference),
         power_now=now,
     )

@@ -14,7 +14,7 @@ from qassay.meta.generalizability import Generalizability
 from qassay.meta.planning.running_again import RunningAgain
 from qassay.meta.significance import fewest_units, power
 from qassay.results import UNREPORTED, Result, document, reported
-from qassay.tables import Cell, Column, Table, at_least, counted, plural, rounded_up, table
+from qassay.tables import Cell, Column, Table, at_least, counted, plural, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,22 +47,20 @@ class UnitsFor:
     """Units needed for one difference, by each way of asking; None where that way gives no number.
 
     `power` and `power_hard`: a paired t test finds the difference, for a typical pair and for one that varies more
-    than nine of ten. `predicted`: the error rate of the comparison is within the wanted one, by the closed form; `fit`
-    is always None: the curves of the papers need many runs, and plans do not use them. `power_now` is the power with
-    the units at hand.
+    than nine of ten. `predicted`: the error rate of the comparison is within the wanted one, by the closed form.
+    `power_now` is the power with the units at hand.
     """
 
     difference: float
     power: int | None = field(metadata=UNREPORTED)
     power_hard: int | None = field(metadata=UNREPORTED)
-    fit: int | None = field(metadata=UNREPORTED)
     predicted: int | None = field(metadata=UNREPORTED)
     power_now: float | None
 
     @reported
     def units(self) -> dict[str, int | None]:
         """The units needed, by each way of asking."""
-        return document(self, "power", "power_hard", "fit", "predicted")
+        return document(self, "power", "power_hard", "predicted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +85,8 @@ class Shown:
 
 # In place of a difference that the scores cannot have.
 NONE = "none"
-# Fewer units than this are counted in the answer itself: the variances behind it are rough.
-FEW_UNITS = 10
-WAY_ON = "Give the scores of two systems or more that differ, on two {} or more."
+ASSURED = "Four of five pilots like this one give a number that is large enough."
+WAY_ON = "Give the scores of two systems or more that differ, on six {} or more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +102,11 @@ class Recommendation:
 class Plan(Result):
     """Units for wanted differences, and for a wanted coefficient.
 
-    `deviation` is the standard deviation of the per-unit differences of a typical pair of runs. `detectable` is the
-    smallest difference that the units at hand show with the wanted power. `recommendation` is None where the pilot
-    does not show how differences vary. `largest` is the largest difference that the scores allow, where it is known.
-    `details` shows the alternatives too.
+    `deviation` is the standard deviation of the per-unit differences of a typical pair of runs, `deviation_upper` the
+    upper limit that everything is planned with: in four of five pilots it is above the true one (None with repeats, and
+    without a pilot). `detectable` is the smallest difference that the units at hand show with the wanted power.
+    `recommendation` is None where the pilot does not show how differences vary. `largest` is the largest difference
+    that the scores allow, where it is known. `details` shows the alternatives too.
     """
 
     measure: str
@@ -116,6 +114,7 @@ class Plan(Result):
     runs: int | None
     units: int | None
     deviation: float | None
+    deviation_upper: float | None
     deviation_hard: float | None
     detectable: float | None
     differences: tuple[UnitsFor, ...]
@@ -137,32 +136,26 @@ class Plan(Result):
     direction: Direction = HIGHER
 
     def sentence(self) -> str:
-        """The number of units to plan for, what it is for, and how many there are."""
+        """The number of units to plan for, and what it finds."""
         best = self.recommendation
         if best is None:
             return f"no number of {self.unit_name[1]} can be given: {self.why_none}"
-        purpose = f"a difference of {best.difference:g} (power {self.wanted.power:g})"
-        now = "" if best.at_hand is None else f"; you have {best.at_hand:,}"
+        again = "" if self.running_again is None else f" with {plural(self.running_again.at_hand, 'repeat')} each"
+        purpose = f"a true difference of {best.difference:g} in {_of_evaluations(self.wanted.power)}"
         if best.units is None:
-            return f"no number of {self.unit_name[1]} is enough for {purpose}{now}"
-        return f"about {counted(rounded_up(best.units), self.unit_name)} for {purpose}{now}"
+            return f"no number of {self.unit_name[1]}{again} finds {purpose}"
+        return f"about {counted(best.units, self.unit_name)}{again} find {purpose}"
 
     def summary(self) -> str:
-        """The recommendation first, then its reason, and what the units at hand show."""
+        """The recommendation first, how sure it is, and what the units at hand show."""
         sentences = [as_sentence(self.sentence())]
         best = self.recommendation
         if best is None:
             return f"{sentences[0]} {WAY_ON.format(self.unit_name[1])}"
-        again = "" if self.running_again is None else f" with {plural(self.running_again.at_hand, 'repeat')} each"
-        if best.units is not None:
-            sentences.append(
-                f"With that number, two systems that truly differ by {best.difference:g} are found to differ "
-                f"significantly in {self.wanted.power * 100:g} of 100 evaluations{again}."
-            )
-        elif self.running_again is not None:
-            sentences.append(f"Running the systems again shifts scores too much{again}: more repeats are needed.")
-        if best.at_hand is not None and best.at_hand < FEW_UNITS:
-            sentences.append(f"This rests on {counted(best.at_hand, self.unit_name)} only and can be far off.")
+        if best.units is None:
+            sentences.append(f"More {self.unit_name[1]} are not enough: run the systems more often.")
+        elif self.deviation_upper is not None:
+            sentences.append(ASSURED)
         if best.at_hand is not None and (self.detectable is not None or self._too_few(best.at_hand)):
             sentences.append(f"The present {self._at_hand('differences of {} or more')} in this way.")
         if self.generalizability is not None and (assessors := self.generalizability.worth_of_assessor()):
@@ -173,8 +166,8 @@ class Plan(Result):
         """What the units at hand show with the wanted power, as a sentence of its own; empty where it is unknown."""
         if self.units is None or (self.detectable is None and not self._too_few(self.units)):
             return ""
-        shown = self._at_hand("a true difference of {}")
-        return f"These {shown} with {self.wanted.power:.0%} probability."
+        assured = "" if self.deviation_upper is None else ", with 80% assurance"
+        return f"These {self._at_hand('a true difference of {}')} with {self.wanted.power:.0%} probability{assured}."
 
     def _at_hand(self, least: str) -> str:
         """The units at hand with the smallest difference that they show, where the scores can differ by so much."""
@@ -188,9 +181,16 @@ class Plan(Result):
         """The probability that a test on this many units finds a difference of a typical pair."""
         if self.running_again is not None:
             return self.running_again.chance(difference, units, alpha=self.wanted.alpha)
-        if self.deviation is None:
+        planned_with = self.deviation_upper or self.deviation
+        if planned_with is None:
             return None
-        return power(difference / self.deviation, max(2, round(units / self.block)), alpha=self.wanted.alpha)
+        return power(difference / planned_with, max(2, round(units / self.block)), alpha=self.wanted.alpha)
+
+    def _assured(self) -> str:
+        """What the numbers are planned with."""
+        if self.deviation_upper is None or self.deviation is None:
+            return ""
+        return f", if differences vary by {self.deviation_upper:.3g} (measured {self.deviation:.3g}; 80% assurance)"
 
     def _too_few(self, units: int) -> bool:
         """Whether a test on this many units can find nothing, however large the difference."""
@@ -203,7 +203,7 @@ class Plan(Result):
 
     def to_polars(self) -> pl.DataFrame:
         """One row per difference: the units needed by power and by error rate, and the power of the units at hand."""
-        sizes = ("units_by_power", "units_by_power_harder_pair", "units_by_error_fit", "units_by_error_predicted")
+        sizes = ("units_by_power", "units_by_power_harder_pair", "units_by_error")
         rows = [astuple(row) for row in self.differences]
         return frame({"difference": float, **dict.fromkeys(sizes, int), "power_now": float}, rows)
 
@@ -239,13 +239,13 @@ class Plan(Result):
             cells[1:3] = [NONE, NONE] if few else cells[1:3]
         notes = [
             f"significant from: a paired t test at level {wanted.alpha:g} finds a true difference of this size with "
-            f"probability {wanted.power:g} (power), for a typical pair of systems."
+            f"probability {wanted.power:g} (power), for a typical pair of systems{self._assured()}."
         ]
         if 2 in filled:
             notes.append("harder pair: for two systems whose differences vary more than those of nine pairs in ten.")
         if 3 in filled:
             notes.append(
-                f"repeatable from: a gap of this size keeps its sign with as many new {units} in "
+                f"repeatable from: a gap of about this size keeps its sign with as many new {units} in "
                 f"{(1 - wanted.error) * 100:g} of 100 repetitions. This is another question, about all pairs of runs"
                 f"{', and without running again' if self.running_again is not None else ''}."
             )
@@ -265,7 +265,7 @@ class Plan(Result):
 
     def table(self) -> Table:
         """Units needed for each difference; ways of asking that give no number at all are left out."""
-        names = (f"significant, power {self.wanted.power:g}", "harder pair", "fit", "repeatable")
+        names = (f"significant, power {self.wanted.power:g}", "harder pair", "repeatable")
         columns = [Column("difference", ".3g"), *(Column(name, ",") for name in names), Column("power now", ".2f")]
         rows: list[tuple[Cell, ...]] = [astuple(row) for row in self.differences]
         filled = [i for i in range(len(columns)) if i < 2 or any(row[i] is not None for row in rows)]
@@ -312,7 +312,10 @@ class Plan(Result):
     def _reading(self) -> list[str]:
         """The meaning of the columns."""
         wanted, units = self.wanted, self.unit_name[1]
-        notes = [f"significant: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}."]
+        notes = [
+            f"significant: a paired t test at level {wanted.alpha:g} finds it with probability {wanted.power:g}"
+            f"{self._assured()}."
+        ]
         if self.deviation_hard is not None:
             notes.append("harder pair: for two runs whose differences vary more than those of nine pairs in ten.")
         if any(row.predicted is not None for row in self.differences):
@@ -352,6 +355,16 @@ class Plan(Result):
         notes += self._unreachable()
         title = f"{units.capitalize()} needed for a coefficient of {self.wanted.coefficient:g}"
         return table(title, columns, rows, notes)
+
+
+def _of_evaluations(power: float) -> str:
+    """How often, in whole evaluations where that is possible.
+
+    >>> _of_evaluations(0.8), _of_evaluations(0.85), _of_evaluations(0.999)
+    ('8 of 10 evaluations', '85 of 100 evaluations', '99.9 of 100 evaluations')
+    """
+    tenths = round(power * 10, 9)
+    return f"{tenths:g} of 10 evaluations" if tenths.is_integer() else f"{power * 100:g} of 100 evaluations"
 
 
 def _now(units: int, at_hand: int | None) -> str:

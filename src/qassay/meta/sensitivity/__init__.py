@@ -11,7 +11,7 @@ The modules in the order of the work:
     resampling   intervals
     prediction   the closed form read at any size: rates, sizes needed, repeatable gaps
     curves       the result: the exponential through the rates of a bin, and the questions it answers
-    reading      groups, rank ranges, share of pairs
+    reading      minimum differences, and what follows from one
     presenting   the answer in plain words, and tables
 
 Here: the analysis itself, and what a reader has to know before believing the curves.
@@ -31,7 +31,8 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments
 from qassay.meta.sensitivity.counting import Counts, Path, Progress, Study, Ties, count
 from qassay.meta.sensitivity.curves import FEWEST_FITTED, TOO_FEW_RUNS, SensitivityCurves, checked_error
-from qassay.meta.sensitivity.prediction import Prediction, predict
+from qassay.meta.sensitivity.prediction import Prediction, predict, separation
+from qassay.meta.sensitivity.presenting import why_withheld
 from qassay.meta.sensitivity.presets import PRESETS, find_preset, schedule
 from qassay.meta.sensitivity.reading import Both
 from qassay.meta.sensitivity.resampling import interval_notes, rate_intervals, unit_step
@@ -56,6 +57,7 @@ __all__ = [
     "rests_on",
     "sensitivity",
     "why_not_fitted",
+    "why_withheld",
     "width_for",
 ]
 
@@ -96,6 +98,7 @@ def sensitivity(
     fit: bool | None = None,
     seed: int = 0,
     floor: float | None = None,
+    different: int | None = None,
     progress: Progress | None = None,
     path: Path = "auto",
     threads: int | None = None,
@@ -108,7 +111,8 @@ def sensitivity(
     bootstrap resamples of the units (0: no intervals). `bin_width` is 0.01 for scores within 0 to 1, else a hundredth
     of their scale, unless given. `fit` asks for the exponential of the papers; by default it is fitted from 20 runs
     up, and where a preset other than "default" repeats one of their studies. `floor` is the largest difference between
-    identical responses judged separately. `path` and `threads` choose how to compute; they never change a result.
+    identical responses judged separately, `different` the number of pairs that differ, if it is known. `path` and
+    `threads` choose how to compute; they never change a result.
     """
     if ties not in get_args(Ties):
         raise unknown("ties", ties, get_args(Ties))
@@ -136,6 +140,7 @@ def sensitivity(
         counts=counts,
         intervals=limits,
         moments=moments,
+        separation=separation(matrix, moments, different, seed),
         resamples=intervals,
         floor=floor,
         spread=_largest_spread(matrix),

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,18 @@ from qassay.frames import ends, frame
 from qassay.meta.sensitivity import presenting
 from qassay.meta.sensitivity.closed_form import PairMoments
 from qassay.meta.sensitivity.counting import Counts, Ties, has_numba
-from qassay.meta.sensitivity.prediction import FURTHEST, Prediction
+from qassay.meta.sensitivity.prediction import FURTHEST, Prediction, Separation, Withheld
 from qassay.meta.sensitivity.presets import Schedule
-from qassay.meta.sensitivity.reading import Both, Findings, Way, above_again, findings, first_within
+from qassay.meta.sensitivity.reading import (
+    Both,
+    Findings,
+    RankRange,
+    Way,
+    above_again,
+    findings,
+    first_within,
+    share_of_pairs,
+)
 from qassay.meta.sensitivity.trials import LIMITED_BINS
 from qassay.results import UNREPORTED, Result, reported
 from qassay.tables import Table
@@ -140,6 +149,7 @@ class SensitivityCurves(Result):
     counts: Counts = field(metadata=UNREPORTED)
     intervals: Floats | None = field(metadata=UNREPORTED)
     moments: PairMoments = field(metadata=UNREPORTED)
+    separation: Separation = field(metadata=UNREPORTED)
     resamples: int = 0
     floor: float | None = None
     spread: float | None = None
@@ -211,7 +221,7 @@ class SensitivityCurves(Result):
     def prediction(self) -> Prediction:
         """The closed form; many pairs at many sizes are worth loading compiled code for."""
         large = len(self.moments.means) * len(self.sizes) > MANY_PREDICTIONS
-        return Prediction(self.moments, self.width, compiled=large and has_numba())
+        return Prediction(self.moments, self.width, self.separation, compiled=large and has_numba())
 
     @property
     def limits(self) -> tuple[float, ...]:
@@ -242,16 +252,14 @@ class SensitivityCurves(Result):
     def minimum_difference(self, error: float | None = None) -> Both:
         """From this difference on every bin has an error rate within `error` with all units.
 
-        From the fit over the fitted bins, from the closed form over all bins but the first. None where there is no such
-        difference, and for a single pair of runs, whose curve says nothing of other runs.
+        From the fit over the fitted bins, from the closed form over all bins but the first, if the runs are apart. None
+        where there is no such difference, and for a single pair of runs, whose curve says nothing of other runs.
         """
         level = self.error if error is None else checked_error(error)
         if self.pairs < 2:
             return Both(None, None)
-        rates = self._rates_at_target
-        return Both(
-            first_within(self.limits[1:], rates["fit"], level), first_within(self.limits[1:], rates["predicted"], level)
-        )
+        by_fit = first_within(self.limits[1:], self._rates_at_target["fit"], level)
+        return Both(by_fit, self.prediction.repeatable(self.target, level))
 
     @reported
     def minimum_difference_(self) -> Both:
@@ -267,6 +275,23 @@ class SensitivityCurves(Result):
     def repeatable_difference(self) -> float | None:
         """The gap from which on the order of two runs is repeatable with as many new units, by the closed form."""
         return self.minimum_difference().predicted
+
+    @reported
+    def withheld(self) -> Withheld | None:
+        """Why no gap is given: no pair differs, all lie too close together, or the bins are too narrow; else None."""
+        if self.pairs < 2 or self.repeatable_difference is not None:
+            return None
+        return self.separation.withheld or ("spread" if self.wider is None else "bins")
+
+    @reported
+    def different(self) -> int:
+        """The pairs of runs that differ, tested all together."""
+        return self.separation.different
+
+    @reported
+    def kappa(self) -> float:
+        """What true differences are of measured ones, by which the expected rates are computed."""
+        return self.separation.kappa
 
     @property
     def is_open(self) -> bool:
@@ -307,29 +332,27 @@ class SensitivityCurves(Result):
             for fit, (limit, size) in zip(self.fits[1:LIMITED_BINS], predicted.items(), strict=True)
         }
 
-    def findings(self, way: Way = "predicted") -> Findings | None:
-        """The consequences of the minimum difference, by the closed form or the fit; None where there is none."""
-        minimum = getattr(self.minimum_difference(), way)
-        if minimum is None:
-            return None
-        return findings(self.runs, self.scores, self.moments.means, minimum, self.direction)
+    @cached_property
+    def findings(self) -> Findings | None:
+        """Groups and rank ranges by the minimum difference of the fit, as [QA03] reads them; None without one."""
+        minimum = self.minimum_difference().fit
+        return None if minimum is None else findings(self.runs, self.scores, minimum, self.direction)
 
     @reported
     def pairs_at_least_minimum(self) -> float | None:
         """The share of pairs whose observed difference is repeatable."""
-        following = self.findings()
-        return None if following is None else following.pairs_at_least_minimum
+        gap = self.repeatable_difference
+        return None if gap is None else share_of_pairs(self.moments.means, gap)
 
     @reported
     def groups(self) -> tuple[tuple[str, ...], ...] | None:
-        """Runs within the repeatable difference of the first of their group; None where no difference is repeatable."""
-        following = self.findings()
-        return None if following is None else following.groups
+        """Runs within the minimum difference of the fit below the first of their group; None without a fit."""
+        return None if self.findings is None else self.findings.groups
 
     @reported
-    def by(self) -> dict[Way, Findings | None]:
-        """The consequences of the minimum difference by each way of reading the curves."""
-        return {way: self.findings(way) for way in get_args(Way)}
+    def rank_ranges(self) -> tuple[RankRange, ...] | None:
+        """Ranks with the minimum difference of the fit added and subtracted; None without a fit."""
+        return None if self.findings is None else self.findings.rank_ranges
 
     @reported
     def bin_width(self) -> float:

@@ -16,6 +16,7 @@ from qassay.tables import DASH, MANUAL_RUN, Cell, Column, Table, counted, plural
 
 if TYPE_CHECKING:
     from qassay.meta.sensitivity.curves import SensitivityCurves
+    from qassay.meta.sensitivity.prediction import Prediction, Withheld
     from qassay.meta.sensitivity.reading import Findings
 
 # Rank ranges shown; machines get all.
@@ -32,6 +33,12 @@ OTHER_QUESTION = (
     "A gap is repeatable where new {units} would show it again. Whether chance alone explains the difference of two "
     "given runs is another question: `qassay compare` answers it."
 )
+# Why no gap is given.
+WITHHELD: dict[Withheld, str] = {
+    "pairs": "these {units} do not separate any two of these systems, so no gap between them can be called repeatable",
+    "spread": "these systems lie too close together to say which gap is repeatable",
+    "bins": "most gaps are larger than {limit:g}: wider bins, such as {width} (--bin-width), show which are repeatable",
+}
 OPEN = "Gaps just above {gap} may do so less often: wider bins, such as {width} (--bin-width), show from where on."
 NEEDS_MANY_RUNS = (
     "The study as the TREC papers did it: rates measured on disjoint halves, and an exponential through them. It needs "
@@ -58,8 +65,6 @@ def summary(curves: SensitivityCurves) -> str:
         if curves.is_open:
             sentences.append(OPEN.format(gap=f"{gap:g}", width=curves.wider or 2 * curves.width))
         sentences.append(f"{reaching:,} of the {plural(curves.pairs, 'pair')} of runs {are} at least {gap:g} apart.")
-    elif curves.wider is not None:
-        sentences.append(f"Most gaps are larger than {curves.limits[-1]:g}: choose wider bins (--bin-width).")
     if curves.pairs < FEW_PAIRS:
         sentences.append(f"This rests on {plural(curves.pairs, 'pair')} of runs only.")
     if curves.floor is not None:
@@ -91,21 +96,30 @@ def answer(curves: SensitivityCurves) -> str:
         return f"all runs have the same scores on every {curves.unit_name[0]}: there is no gap between them"
     repetitions = f"in {(1 - curves.error) * 100:g} of 100 repetitions"
     new = f"with {curves.target:,} new {curves.unit_name[curves.target != 1]}"
-    gap = curves.repeatable_difference
-    if gap is None:
-        return f"{new}, no gap between these runs keeps its sign {repetitions}"
+    if curves.withheld is not None:
+        known = {"units": curves.unit_name[1], "limit": curves.limits[-1], "width": curves.wider}
+        return WITHHELD[curves.withheld].format(**known)
+    gap, if_alike = f"{curves.repeatable_difference:g}", f"if new {curves.unit_name[1]} are like these"
     if curves.is_open:
-        return f"{new}, gaps of {gap:g} or more, taken together, keep their sign {repetitions}"
-    return f"{new}, a gap of {gap:g} or more keeps its sign {repetitions}"
+        return f"{new}, gaps of about {gap} or more, taken together, keep their sign {repetitions}, {if_alike}"
+    return f"{new}, a gap of about {gap} or more keeps its sign {repetitions}, {if_alike}"
+
+
+def why_withheld(prediction: Prediction, size: int, error: float, units: str) -> str | None:
+    """Why no gap can be called repeatable with this many units; None where one can."""
+    if prediction.repeatable(size, error) is not None:
+        return None
+    return WITHHELD[prediction.separation.withheld or "spread"].format(units=units)
 
 
 def tables(curves: SensitivityCurves) -> tuple[Table, ...]:
-    """Expected rates, groups and rank ranges where a gap is repeatable, and the papers' study where it was made."""
-    following = curves.findings()
-    shown = [] if curves.pairs == 1 or curves.are_runs_alike else [expected_rates(curves)]
-    if following is not None:
-        shown += [group_table(curves, following), rank_table(curves, following)]
-    return (*shown, papers_study(curves)) if curves.with_fits else tuple(shown)
+    """Expected rates where a gap is repeatable; the papers' study, with groups and ranks, where it was made."""
+    shown = [] if curves.repeatable_difference is None else [expected_rates(curves)]
+    if curves.with_fits and curves.pairs > 1 and not curves.are_runs_alike:
+        shown.append(papers_study(curves))
+    if curves.findings is not None:
+        shown += [group_table(curves, curves.findings), rank_table(curves, curves.findings)]
+    return tuple(shown)
 
 
 def expected_rates(curves: SensitivityCurves) -> Table:
@@ -121,7 +135,8 @@ def expected_rates(curves: SensitivityCurves) -> Table:
         rows.append([names[k], pairs[k], curves.bins[k].predicted_at_target, size])
     size = f"{plural(len(curves.runs), 'run')} ({plural(curves.pairs, 'pair')} of runs)"
     notes = [
-        f"wrong: how often as many new {units} would put the other run ahead, estimated from these {units}.",
+        f"wrong: how often as many new {units} would put the other run ahead, estimated from these {units}; true "
+        f"differences are taken as {curves.kappa:.2f} of those seen, which noise drives apart.",
         f"{units} needed: so that this happens in at most {_percent(curves.error)}; {DASH} where more than "
         f"{FURTHEST * curves.units:,} are needed, or none are expected to differ by so much.",
         f"{size}, {counted(curves.units, curves.unit_name)}.",
@@ -204,7 +219,7 @@ def _unfitted(curves: SensitivityCurves) -> list[str]:
 
 
 def group_table(curves: SensitivityCurves, following: Findings) -> Table:
-    """The groups of runs within the repeatable gap of each other."""
+    """The groups of runs within the minimum difference of each other."""
     scores = dict(zip(curves.runs, curves.scores.tolist(), strict=True))
     rows = [
         (number, len(group), scores[group[0]], scores[group[-1]], _tags(group, curves.manual))
@@ -212,14 +227,15 @@ def group_table(curves: SensitivityCurves, following: Findings) -> Table:
     ]
     numbers = [Column("group"), Column("runs"), Column("best", ".3f"), Column("worst", ".3f")]
     notes = [
-        f"Within a group every run is less than {following.minimum_difference:g}, the repeatable gap, below the first. "
-        "These are not the groups of `qassay score` and `qassay compare`, which show what chance alone could explain."
+        f"Within a group every run is less than {following.minimum_difference:g}, the minimum difference of the fit, "
+        "below the first, as [QA03] reads them. These are not the groups of `qassay score` and `qassay compare`, which "
+        "show what chance alone could explain."
     ]
-    return table("Groups of runs by the repeatable gap", [*numbers, "tags"], rows, [*notes, *_star_note(curves)])
+    return table("Groups of runs by the minimum difference", [*numbers, "tags"], rows, [*notes, *_star_note(curves)])
 
 
 def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_SHOWN) -> Table:
-    """The rank of every run, and the ranks it would have with the repeatable gap added or subtracted."""
+    """The rank of every run, and the ranks it would have with the minimum difference added or subtracted."""
     columns: list[Column | str] = ["run", Column("score", ".3f"), Column("rank")]
     columns += [Column("best rank"), Column("worst rank")]
     oriented = curves.direction.oriented(curves.scores)
@@ -237,7 +253,7 @@ def rank_table(curves: SensitivityCurves, following: Findings, most: int = RUNS_
     ]
     left = len(following.rank_ranges) - len(rows)
     notes = [f"{plural(left, 'more run')}: --json lists all of them."] if left > 0 else []
-    title = f"Ranks with the repeatable gap, {following.minimum_difference:g}, added to or subtracted from a score"
+    title = f"Ranks with the minimum difference, {following.minimum_difference:g}, added to or subtracted from a score"
     return table(title, columns, rows, [*notes, *_star_note(curves)])
 
 

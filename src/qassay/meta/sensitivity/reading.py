@@ -40,24 +40,18 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The consequences of a minimum difference.
-
-    `pairs_at_least_minimum` is the share of pairs whose observed difference reaches it; None without a pair.
-    """
+    """The consequences of a minimum difference [QA03]."""
 
     minimum_difference: float
-    pairs_at_least_minimum: float | None
     groups: tuple[tuple[str, ...], ...]
     rank_ranges: tuple[RankRange, ...]
 
 
-def findings(
-    runs: Sequence[str], scores: Floats, differences: Floats, minimum: float, direction: Direction = HIGHER
-) -> Findings:
-    """Share of pairs, groups and rank ranges for a minimum difference."""
-    share, oriented = share_of_pairs(differences, minimum), direction.oriented(scores)
+def findings(runs: Sequence[str], scores: Floats, minimum: float, direction: Direction = HIGHER) -> Findings:
+    """Groups and rank ranges for a minimum difference."""
+    oriented = direction.oriented(scores)
     ranges = (replace(row, score=direction.oriented(row.score)) for row in rank_ranges(runs, oriented, minimum))
-    return Findings(minimum, share, groups(runs, oriented, minimum), tuple(ranges))
+    return Findings(minimum, groups(runs, oriented, minimum), tuple(ranges))
 
 
 def first_within(limits: Sequence[float], rates: Sequence[float | None], error: float) -> float | None:

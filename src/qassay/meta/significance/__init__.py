@@ -22,13 +22,21 @@ from qassay.meta.significance.many_runs import (
 )
 from qassay.meta.significance.methods import Method
 from qassay.meta.significance.pair import PairComparison, at_most, limit, percent, signed
-from qassay.meta.significance.power import assured_variance, detectable, fewest_units, power, units_for_power
+from qassay.meta.significance.power import (
+    FEWEST_BLOCKS,
+    assured_variance,
+    detectable,
+    fewest_units,
+    power,
+    units_for_power,
+)
 from qassay.meta.significance.ranges import residual_variance
 from qassay.meta.significance.single_pairs import flips_for, holm_levels
 from qassay.meta.significance.two_runs import compare, refuse_itself
 from qassay.meta.significance.with_repeats import Variances, variances
 
 __all__ = [
+    "FEWEST_BLOCKS",
     "POSSIBLE_RANKS",
     "SHARED_LETTER",
     "AllPairs",
