@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from on_disk import write
 from qassay.matrix import ScoreMatrix
 
 # The files of the systems under their names in the table of scores.
@@ -80,3 +81,24 @@ def judged_alike(data: Callable[[str], Path], *judges: str) -> dict[str, ScoreMa
         )
         for judge, known in by_judge.items()
     }
+
+
+def evaluation(folder: Path, data: Callable[[str], Path], *judges: str, complete: bool = True) -> Path:
+    """An evaluation with a judgment set of each judge; where `complete`, of the questions that all judged."""
+    given, known = answers(data), {judge: labels(data, judge) for judge in judges}
+    asked = judged_alike(data, *judges)[judges[0]].units if complete else tuple(next(iter(given.values())))
+    ids = {question: f"q{number}" for number, question in enumerate(asked, 1)}
+    rows = {"questions": [{"id": ids[question], "type": "qa", "text": question} for question in asked]}
+    for system, said in given.items():
+        rows[f"runs/{system}"] = [{"run": system, "question": ids[q], "items": [{"text": said[q]}]} for q in asked]
+    for judge, labelled in known.items():
+        texts = {(q, said[q]) for said in given.values() for q in asked}
+        rows[f"judgments/{judge}"] = [
+            {"question": ids[q], "text": text, "judgment": "correct" if labelled[q, text] == "Yes" else "incorrect"}
+            for q, text in sorted(texts & labelled.keys())
+        ]
+    folder.mkdir()
+    (folder / "qassay.toml").write_text('task = "qa"\n', encoding="utf-8")
+    for name, written in rows.items():
+        write(folder / f"{name}.jsonl", written)
+    return folder

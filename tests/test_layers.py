@@ -53,6 +53,7 @@ META = (
     "redrawing",
     "hall",
     "one_pair",
+    "crossed",
     "intervals",
     "agreement",
     "ratings",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import polars as pl
 
-from qassay.display import safe_text
+from qassay.display import enumerated, safe_text
 from qassay.errors import InputError, Problem, Remedy, UsageError, unknown
 from qassay.evaluation import keys
 from qassay.evaluation.learning import refuse_learned
@@ -35,7 +35,7 @@ from qassay.formats.runs import RunFiles, read_runs
 from qassay.judging import JUDGMENT_COLUMNS, PAIRS, SETTLED_SETS
 from qassay.judging import sets as judgment_sets
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, MIXED, TWO_WAY, Key, default_key, no_answers, no_nuggets
-from qassay.judging.pool import judged_by
+from qassay.judging.pool import judged_by, judged_responses
 from qassay.judging.roles import AUTHOR, BY_ROLE, has_authors, set_by_role
 from qassay.judging.sets import JudgmentSet, in_order
 from qassay.judging.voting import DAWID_SKENE, LEAST_LABELS, MAJORITY, Vote, parse_rule
@@ -69,6 +69,10 @@ def open_evaluation(path: Path | str, *, store: Store | None = None) -> Evaluati
     if problems := list(misspelled(configuration.task, file=CONFIGURATION)):
         raise InputError(problems)
     return Evaluation(as_stored(folder, configuration, store=store), configuration)
+
+
+# Why a question is left out where several sets are compared on what all of them judged.
+NOT_BY_ALL = "not judged by every set"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -363,6 +367,35 @@ class Evaluation:
         matrix = self._with_runs(runs).score(key, **options).matrix
         return replace(matrix, others=len(self.runs.tags) - len(runs))
 
+    def matrices_of(
+        self, sets: Sequence[str], runs: Sequence[str] | None = None, **options: Unpack[HowScored]
+    ) -> dict[str, ScoreMatrix]:
+        """The score matrices of runs (all unless named) under several sets, on the questions that every set judged.
+
+        A question is judged where each set has judged everything that these runs answered.
+        """
+        chosen = self if runs is None else self._with_runs(runs)
+        answers = chosen.runs.table.select(pl.col("question", "run").cast(pl.String)).unique(maintain_order=True)
+        lacking: dict[str, str] = {}
+        for name in sets:
+            key = chosen.key(name)
+            judged = judged_responses(chosen.runs, chosen.questions, chosen.task, key.judgments, key.nuggets)
+            left = answers.join(judged, on=["question", "run"], how="anti", maintain_order="left")
+            lacking |= dict.fromkeys(left["question"], NOT_BY_ALL)
+        if len(lacking) == answers["question"].n_unique():
+            systems = "all systems" if runs is None else enumerated(runs)
+            message = f"{enumerated(sets)} share no question of which each judged all answers of {systems}"
+            raise InputError(Problem("unjudged", f"{message}. Name sets that judged the same answers"))
+        drop = {**self.configuration.drop, **lacking}
+        measure = options.get("measure")
+        matrices = {}
+        for name in sets:
+            scores = chosen._score(chosen.tally(name, measure=measure), drop=drop, **options)
+            kept = tuple(dropped for dropped in scores.dropped if dropped.reason != NOT_BY_ALL)
+            others = len(self.runs.tags) - len(chosen.runs.tags)
+            matrices[name] = replace(replace(scores, dropped=kept).matrix, others=others)
+        return matrices
+
     def _with_runs(self, tags: Sequence[str]) -> Evaluation:
         """The same evaluation with these runs only."""
         for tag in tags:
@@ -372,11 +405,11 @@ class Evaluation:
         object.__setattr__(other, "run_files", replace(self.run_files, runs=self.runs.only(tags)))
         return other
 
-    def _score(self, joined: Tally, **options: Unpack[HowScored]) -> Scores:
-        """The scores of a tally, with the decisions of the organiser."""
+    def _score(self, joined: Tally, *, drop: Mapping[str, str] | None = None, **options: Unpack[HowScored]) -> Scores:
+        """The scores of a tally, with the decisions of the organiser; `drop` replaces the questions left out."""
         return score(
             joined,
-            drop=self.configuration.drop,
+            drop=self.configuration.drop if drop is None else drop,
             drop_from_series=self.configuration.drop_from_series,
             justified=self.configuration.justified,
             judged_by_assessors=lambda: self._judged_by_assessors,

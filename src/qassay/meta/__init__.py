@@ -7,6 +7,7 @@ How sure is a score, a difference, a ranking?
     repeats        systems that were run several times  hall              where scores are graded
     normal_and_t   distributions, without loading scipy flips             sign flips, and their plain test
     looks          looking again and again, as labels and scores come
+    crossed        who judged, in the interval of a difference
     significance/  which runs differ                    gating            a difference as a decision
     ranking        rankings, and how two agree          sensitivity/      which gaps are repeatable
     distributions  how scores spread over units         fidelity          the ranking under other settings

@@ -29,7 +29,7 @@ from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.flips import flip_test
 from qassay.meta.looks import ALPHA, Look, Plan
 from qassay.meta.normal_and_t import ndtr, two_sided_t_line
-from qassay.meta.repeats import difference_uncertainty
+from qassay.meta.repeats import Uncertainty, difference_uncertainty
 from qassay.meta.right_or_wrong import adjusted_interval, mid_p
 
 # A level is tested with flips that exceed it this many times, where that is more than this number of them; and never
@@ -84,16 +84,23 @@ class PairDecision:
 
 def decide(pair: ScoreMatrix, *, alpha: float = 0.05, flips: int | None = None, seed: int = 0) -> PairDecision:
     """The decision about the two runs of a matrix at a level; with repeats, running them again is part of it."""
-    parts = blocks(pair)
     if pair.repeats is None:
-        return decide_blocks(parts, alpha=alpha, flips=flips, seed=seed)
+        return decide_blocks(blocks(pair), alpha=alpha, flips=flips, seed=seed)
+    between = difference_uncertainty(*pair.repeats.values) if len(pair.units) > 1 else None
+    return decide_with(pair, between, alpha=alpha, flips=flips, seed=seed)
+
+
+def decide_with(
+    pair: ScoreMatrix, between: Uncertainty | None, *, alpha: float = 0.05, flips: int | None = None, seed: int = 0
+) -> PairDecision:
+    """The decision by a t test with this variance of the difference; None where there are too few units for one."""
+    parts = blocks(pair)
     difference = float((parts.parts[0] - parts.parts[1]).sum()) / parts.scale
-    if len(pair.units) < 2:
+    if between is None:
         return PairDecision("t", difference, None, 1.0, alpha, 0.0)
-    between = difference_uncertainty(*pair.repeats.values)
     p = between.p(difference)
     if between.variance == 0.0:
-        # Neither questions nor repeats vary: what the questions alone show.
+        # Nothing varies: what the questions alone show.
         alone = decide_blocks(parts, alpha=alpha, flips=flips, seed=seed)
         return _decided(alone.test, difference, alone.interval, p, alpha, alone.deviation, math.inf)
     margin, deviation = between.margin(1 - alpha), math.sqrt(between.variance)

@@ -97,7 +97,7 @@ def mean_uncertainty(scores: Floats) -> Uncertainty:
     squares = mean_squares(scores)
     total = squares.question_count * squares.repeat_count
     first = (squares.questions / total, float(squares.question_count - 1))
-    return _combined([first, *_running_again(squares)], float((scores**2).sum()) / total)
+    return combined([first, *_running_again(squares)], float((scores**2).sum()) / total)
 
 
 def difference_uncertainty(a: Floats, b: Floats) -> Uncertainty:
@@ -120,7 +120,7 @@ def pair_uncertainties(repeats: Repeats, pairs: Iterable[tuple[int, int]]) -> li
     for i, j in pairs:
         squares = mean_squares((means[i] - means[j])[:, None])
         first = (squares.questions / squares.question_count, float(squares.question_count - 1))
-        found.append(_combined([first, *shifts[i], *shifts[j]], scales[i] + scales[j]))
+        found.append(combined([first, *shifts[i], *shifts[j]], scales[i] + scales[j]))
     return found
 
 
@@ -136,7 +136,7 @@ def _running_again(squares: MeanSquares) -> list[tuple[float, float]]:
     ]
 
 
-def _combined(parts: list[tuple[float, float]], scale: float) -> Uncertainty:
+def combined(parts: list[tuple[float, float]], scale: float) -> Uncertainty:
     """A sum of mean squares as one variance; its degrees of freedom by Satterthwaite's formula, and at least 1.
 
     Where one mean square is subtracted from another of nearly its size, the formula goes towards 0, and an interval

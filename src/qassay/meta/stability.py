@@ -20,6 +20,7 @@ from qassay.errors import InputError, Problem, UsageError, few, unknown
 from qassay.frames import frame
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.coefficients import ticks
+from qassay.meta.crossed import OverAssessors
 from qassay.meta.noise import Noise
 from qassay.meta.ranking import RankComparison, Swap, compare_rankings, mean_ranks, mean_unit_tau, places, swapped_pairs
 from qassay.meta.redrawing import Redrawn, drawn_scores, redrawn
@@ -291,7 +292,8 @@ class Stability(Result):
     """The stability of an evaluation under its judgment sets, by one or more measures.
 
     `noise` is what separate judging of identical responses does to scores, by type of question; None where bare scores
-    were compared.
+    were compared. `over` is the largest swap by the first measure, with who judged inside its interval, where several
+    assessors judged the same.
     """
 
     reference: str
@@ -299,6 +301,7 @@ class Stability(Result):
     measures: Mapping[str, MeasureStability]
     notes: tuple[str, ...] = ()
     noise: Mapping[str, Noise] | None = None
+    over: OverAssessors | None = None
 
     def sentence(self) -> str:
         """Which runs change places under the other sets, by the first measure; without a term of statistics."""

@@ -20,6 +20,11 @@ and again, --planned N allows for looking before all N questions are
 there, --looks K with it plans K looks, and --anytime plans none.
 --gate --history FILE keeps the looks of a pipeline.
 
+--over takes several judgment sets of the same answers, one of each
+assessor. The second sentence then gives two intervals: one for these
+assessors, one for other assessors like them. The verdict is about
+these, or with --people new about the others.
+
 --correct-with compares the scores of an automatic assessor (--key)
 after they are corrected with people's labels of a random sample (qassay
 sample). With --gate the corrected interval decides.
@@ -36,13 +41,14 @@ Examples
   qassay compare scores.csv
   qassay compare scores.csv --method holm --json
   qassay compare factoids.csv --series-from '^([^.]+)'
+  qassay compare my-eval new old --over first,second,third
   qassay compare my-eval new old --key gpt-4 --correct-with ada
   qassay compare my-eval new old --key gpt-4 --correct-with ada --gate
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
@@ -50,6 +56,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, T
 from qassay.errors import UsageError, few
 from qassay.formats.scores import ScoreTables, read_scores
 from qassay.matrix import ScoreMatrix
+from qassay.meta.crossed import People
 from qassay.meta.significance import (
     AllPairs,
     Method,
@@ -67,6 +74,7 @@ from qassay.pages import Exhibit, LeftOut, Links, Page
 from qassay.results import Result
 from qassay.sources import as_matrix, only_pair, refuse_options
 from qassay.studies import REAL, Study
+from qassay.studies.assessors import about_assessors, compare_over
 from qassay.studies.correcting import AboutTarget, correction, correction_of_page
 from qassay.studies.looking import (
     AnyTime,
@@ -95,6 +103,21 @@ PAIRS_SHOWN = 5_000
 Progress: TypeAlias = Callable[[int, int], None]
 TopOfTwo = Annotated[
     int | None, Option("Show the N questions that make the difference of A and B.", metavar="N", least=0)
+]
+Over = Annotated[
+    Sequence[str] | None,
+    Option(
+        "Judgment sets of the same answers, one per assessor: who judged is part of the interval.",
+        metavar="A,B,...",
+        on_pages=True,
+        of_evaluation=True,
+    ),
+]
+ForPeople = Annotated[
+    People | None,
+    Option(
+        "With --over: the verdict is about these assessors (default), or new ones.", on_pages=True, of_evaluation=True
+    ),
 ]
 Compared = TypeVar("Compared", PairComparison, AllPairs)
 
@@ -145,6 +168,8 @@ class _TestingTwo(_Testing, total=False):
     planned: int | None
     looks: int | None
     anytime: bool
+    over: Sequence[str] | None
+    people: People | None
 
 
 class _TestingAll(_Testing, total=False):
@@ -212,6 +237,8 @@ def compare(
     seed: int = 0,
     metric: Literal["all"] | None = None,
     lower_is_better: Collection[str] = (),
+    over: Sequence[str] | None = None,
+    people: People | None = None,
     correct_with: str | None = None,
     target: AboutTarget = "new",
     sample: str | Path | None = None,
@@ -231,9 +258,10 @@ def compare(
 
     `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. With `metric="all"` each
     metric of a table has its result, and the level is corrected over all of them. `key` and the options of
-    `Evaluation.score` say how an evaluation is scored. `correct_with` compares the scores of an automatic assessor
-    (`key`) after correction by these labels of people, on the `sample` they judged; the interval is about the
-    `target`, "new" questions or "these".
+    `Evaluation.score` say how an evaluation is scored. `over` names the judgment sets of several assessors who judged
+    the same answers: who judged is then part of the interval, and the verdict is about "these" `people`, or about "new"
+    ones like them. `correct_with` compares the scores of an automatic assessor (`key`) after correction by these labels
+    of people, on the `sample` they judged; the interval is about the `target`, "new" questions or "these".
 
     A comparison is for one look. Where scores keep coming, `planned` is the number of units that are planned, `looks`
     that of the steps in which they are looked at, and `anytime` looks without a plan: intervals allow for that.
@@ -245,6 +273,10 @@ def compare(
     >>> qassay.compare(scores, "badger", "crane").verdict
     'cannot tell'
     """
+    if over or people:
+        refused = {"correct_with": correct_with, "metric": metric, "permutations": permutations, "sample": sample}
+        refused |= {"planned": planned, "looks": looks, "anytime": anytime}
+        return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, power=power, top=top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
         if a is None or b is None:
@@ -353,6 +385,8 @@ def compare_any(
     ] = None,
     alpha: Annotated[float, Option("Level of the tests, and 1 - level of intervals.")] = ALPHA,
     top: TopOfTwo = None,
+    over: Over = None,
+    people: ForPeople = None,
     correct_with: CorrectWith = None,
     target: Target = None,
     sample: Sample = None,
@@ -372,6 +406,12 @@ def compare_any(
         refuse_itself(*pair)
     elif top is not None:
         raise UsageError("top shows questions of two systems: name them")
+    if over or people:
+        refused = {"correct_with": correct_with, "metric": metric, "permutations": permutations, "method": method}
+        refused |= {"target": target, "sample": sample, "planned": planned, "looks": looks}
+        refused |= {"anytime": anytime}
+        result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
+        return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is None and (target or sample):
         raise UsageError("target and sample go with correct_with, which names the labels of people")
@@ -422,6 +462,8 @@ def page(
     if not isinstance(result, PairComparison):
         shown = Exhibit("compare-1", replace(result.table(), title="Corrected by people"))
         return Page((*answer, *of_labels(result)), (shown,))
+    if result.over is not None:
+        answer = (*answer, *about_assessors(result.over))
     first, tests, *units = result.tables()
     shown = Exhibit("compare-1", replace(first, title=f"{result.a} and {result.b} in numbers"))
     if result.deciding:

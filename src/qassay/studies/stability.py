@@ -17,6 +17,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,7 @@ from qassay.judging import OPINIONS, SETTLED_SETS
 from qassay.judging.keys import DISAGREEMENT_UNKNOWN, TWO_WAY
 from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement import agreement
+from qassay.meta.crossed import over_assessors
 from qassay.meta.stability import MeasureStability, Stability
 from qassay.meta.stability import stability as compare_rankings
 from qassay.options import Component, ForMissing, ForUnjudged, Option, Seed, Sets
@@ -37,7 +39,9 @@ from qassay.pages import Exhibit, Page
 from qassay.scoring import Missing, Unjudged
 from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import JUDGES, Study
+from qassay.studies.assessors import about_assessors
 from qassay.studies.noise import component_noise
+from qassay.studies.plan import on_shared_units
 from qassay.tables import plural
 
 if TYPE_CHECKING:
@@ -94,9 +98,9 @@ def stability(
         raise UsageError(message)
     matrices = {name: as_matrix(source, lower_is_better=lower_is_better) for name, source in scores.items()}
     first = next(iter(matrices))
-    return compare_rankings(
-        {matrices[first].measure: matrices}, reference=reference or first, seed=seed, progress=progress
-    )
+    by_measure = {matrices[first].measure: matrices}
+    result = compare_rankings(by_measure, reference=reference or first, seed=seed, progress=progress)
+    return _with_assessors(result, by_measure, [name for name in matrices if name not in SETTLED_SETS])
 
 
 def page(result: Stability) -> Page:
@@ -105,8 +109,13 @@ def page(result: Stability) -> Page:
     first = next(iter(result.measures.values()))
     figures = [Exhibit("ranks-by-set", draw=result.figure)] if len(result.sets) > 1 < len(first.runs) else []
     figures += [Exhibit("tau", draw=partial(_taus, first))] if len(result.sets) > 2 else []
-    answer = tuple(as_sentence(text) for text in (result.sentence(), first.with_new_units()) if text)
-    return Page(answer, (*exhibits[:1], *figures, *exhibits[1:]))
+    answer = [as_sentence(result.sentence())]
+    if result.over is not None:
+        where, *caution = about_assessors(result.over)
+        answer += [f"The largest swap: {where[0].lower()}{where[1:]}", *caution]
+    if tau := first.with_new_units():
+        answer.append(as_sentence(tau))
+    return Page(tuple(answer), (*exhibits[:1], *figures, *exhibits[1:]))
 
 
 STUDY = Study(
@@ -121,6 +130,24 @@ STUDY = Study(
     tab=JUDGES,
     slow=True,
 )
+
+
+def _with_assessors(
+    result: Stability, scored: Mapping[str, Mapping[str, ScoreMatrix]], assessors: Sequence[str]
+) -> Stability:
+    """The result with the largest swap over the assessors who judged the same, where there are several."""
+    measure, matrices = next(iter(scored.items()))
+    swaps = result.measures[measure].swapped
+    chosen = [matrices[name].select(result.measures[measure].runs) for name in assessors]
+    if len(chosen) < 2 or not swaps or any(matrix.repeats is not None for matrix in chosen):
+        return result
+    largest = max(swaps, key=lambda swap: swap.difference)
+    with suppress(UsageError):
+        everyone = on_shared_units(chosen)
+        pair = [matrix.select([largest.better, largest.worse]) for matrix in everyone]
+        over, _ = over_assessors(dict(zip(assessors, pair, strict=True)), everyone=everyone)
+        return replace(result, over=over)
+    return result
 
 
 def _taus(measure: MeasureStability) -> Figure:
@@ -183,6 +210,7 @@ def _of_evaluation(
     names = list(next(iter(scored.values())))
     disagreements = _disagreements(evaluation, names)
     result = compare_rankings(scored, reference=base, disagreements=disagreements, seed=seed, progress=progress)
+    result = _with_assessors(result, scored, [name for name in names if name in evaluation.assessor_sets])
     if any(measure.bound is not None for measure in result.measures.values()):
         notes += _beyond_the_bound(evaluation, names)
     notes += _further_rules(evaluation, names, sets)

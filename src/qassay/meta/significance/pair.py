@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from qassay.arrays import TIE
 from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
+from qassay.meta.crossed import OverAssessors
 from qassay.meta.gating import Gate, gate_decision
 from qassay.meta.looks import FEWEST, Look
 from qassay.meta.one_pair import TestOfPair
@@ -99,10 +100,12 @@ class PairComparison(Result):
     # This look, where scores are looked at while they come, and the SHA-256 of them.
     looks: Look | None = None
     digest: str = ""
+    # Who judged, where that is part of the interval.
+    over: OverAssessors | None = None
     KEYS: ClassVar = (
         *("a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed"),
         *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "units_better"),
-        *("units_worse", "repeats", "p_adjusted", "looks"),
+        *("units_worse", "repeats", "p_adjusted", "looks", "over"),
     )
 
     @property
@@ -130,6 +133,11 @@ class PairComparison(Result):
     def answer(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""
         return self.sentence()
+
+    @property
+    def _is_for_others(self) -> bool:
+        """Whether interval and verdict are about other assessors than these."""
+        return self.over is not None and self.over.people == "new"
 
     @property
     def basis(self) -> str:
@@ -204,7 +212,7 @@ class PairComparison(Result):
         if self.interval is None:
             return f"there is no {level}: too few {self.unit_name[1]}"
         low, high = (limit(end) for end in self.interval)
-        again = ", with running again" if self.repeats else ""
+        again = ", with running again" if self.repeats else ", for other assessors" if self._is_for_others else ""
         return f"{level} {low} to {high}{'' if self.p is None else f', {p_equals(self.p)}'}{again}"
 
     def _no_look(self, look: Look) -> str:
@@ -221,7 +229,7 @@ class PairComparison(Result):
             return show(None), self._too_few()
         if self.reversal is None:
             return show(None), "50% or more cannot be ruled out"
-        again = ", run again," if self.repeats else ""
+        again = ", run again," if self.repeats else ", judged by other assessors," if self._is_for_others else ""
         return at_most(self.reversal), f"that {self.units:,} new {self.unit_name[1]}{again} put {self.ahead[1]} ahead"
 
     def _needed(self) -> str:
@@ -229,6 +237,8 @@ class PairComparison(Result):
         have = f"you have {self.units:,}"
         if self.interval is None:
             return self._too_few()
+        if self._is_for_others:
+            return f"for these assessors alone: plan weighs more assessors against more {self.unit_name[1]}; {have}"
         if self.units_needed is not None:
             return f"to find such a difference with probability {self.power:g} (power); {have}"
         if abs(self.difference) <= TIE:
@@ -265,12 +275,16 @@ class PairComparison(Result):
     @property
     def test_name(self) -> str:
         """The test that decides, by name."""
-        return TESTS[self.test].format(units=self.unit_name[1])
+        return (
+            "t test" if self.test == "t" and self.over is not None else TESTS[self.test].format(units=self.unit_name[1])
+        )
 
     def _how_tested(self) -> str:
         """What the test that decides looks at."""
         if self.repeats:
             return f"new {self.unit_name[1]} and running again"
+        if self.test == "t":
+            return f"new {self.unit_name[1]}{' and other assessors' if self._is_for_others else ''}"
         if self.permutations is None:
             return "mid-p: equal results count half"
         return f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"

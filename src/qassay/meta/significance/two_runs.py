@@ -39,19 +39,21 @@ def compare(
     seed: int = 0,
     top: int = 10,
     plan: Plan | None = None,
+    decision: PairDecision | None = None,
 ) -> PairComparison:
     """Compare two runs on their common units; other runs of the matrix change nothing.
 
     A run is better or worse exactly where the interval excludes 0, which is where p <= `alpha`. `permutations` is the
     number of random sign flips where the test draws some; there are enough of them unless it is given. The paired t
     test is a second opinion. With a `plan`, scores are looked at while they come, and `alpha` is that of this look.
+    `decision` replaces the one that the scores alone give.
     """
     check_test(alpha, permutations)
     refuse_itself(a, b)
     pair = matrix.select([a, b])
     parts = blocks(pair)
     if plan is None:
-        test = decide(pair, alpha=alpha, flips=permutations, seed=seed)
+        test = decision or decide(pair, alpha=alpha, flips=permutations, seed=seed)
     else:
         test = decide_now(pair, plan, flips=permutations, seed=seed)
         alpha = plan.last_level
