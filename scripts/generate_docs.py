@@ -36,6 +36,7 @@ from qassay.measures import MEASURES
 from qassay.measures import nil as nil_figures
 from qassay.meta.sensitivity import PRESETS
 from qassay.tables import DASH, Column, plural, table
+from qassay.tasks.responses import RESPONSE_FORMS
 from sessions import Session, SessionError, play
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -135,7 +136,7 @@ def task_files() -> str:
 
 def response_forms() -> str:
     """What a response may be."""
-    return _rows(("response", "what it is"), [(f"`{name}`", meaning) for name, meaning in tasks.RESPONSE_FORMS.items()])
+    return _rows(("response", "what it is"), [(f"`{form.name}`", form.meaning) for form in RESPONSE_FORMS.values()])
 
 
 def run_forms() -> str:

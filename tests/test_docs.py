@@ -25,6 +25,7 @@ from qassay.measures import MEASURES
 from qassay.meta.sensitivity import PRESETS
 from qassay.questions import TYPES
 from qassay.store.people.sessions import make_token
+from qassay.tasks.responses import RESPONSE_FORMS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -192,7 +193,7 @@ def test_every_task_type_and_form_is_documented() -> None:
     assert [form for form in get_args(tasks.RunForm) if form not in _headings(DOCS / "reference" / "files.md")] == []
     assert [kind for kind in KINDS if f"`{kind}`" not in files] == []
     keys = _text("how-to/define-a-task.md")
-    assert [form for form in tasks.RESPONSE_FORMS if f"`{form}`" not in keys] == []
+    assert [form for form in RESPONSE_FORMS if f"`{form}`" not in keys] == []
     known = [*tasks.Task.__dataclass_fields__, *tasks.QuestionRules.__slots__]
     assert [key for key in known if not re.search(rf"`\[?{key}[`.]", keys)] == []
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qassay.errors import Problem, Remedy, Rule
 from qassay.questions import TestSet
-from qassay.tasks import QuestionRules, ResponseForm, Task
+from qassay.tasks import QuestionRules, Task
 
 NIL = "NIL"
 
@@ -228,9 +228,6 @@ def ranks(run: NDArray[np.int64], question: NDArray[np.int64]) -> NDArray[np.uin
     return result
 
 
-_MOST_ITEMS: Mapping[ResponseForm, int] = {"one": 1, "extract": 1, "text": 1}
-
-
 def _noun(kind: str) -> str:
     """The common name of a question of this type."""
     return {"qa": "a free-text question", "other": "an other question"}.get(kind, f"a {kind}")
@@ -244,7 +241,7 @@ def _check_items(
     yield from _check_nil(batch, rows.filter(nothing), counts, kind, rules)
     if batch.objects and "text" in rows.columns:
         yield from _check_written(batch, rows, kind, rules)
-    most = rules.max_items or _MOST_ITEMS.get(rules.response)
+    most = rules.max_items or rules.form.most_items
     if most is not None and (counts > most).any():
         items = rows.filter(~nothing)
         place = pl.int_range(pl.len()).over("run", "question", *(["line"] if batch.objects else []))
@@ -271,10 +268,10 @@ def _check_nil(
         beside = np.zeros_like(beside)
     yield from _faults(batch, empty.filter(beside), "nil-with-items", "has NIL and other lines; keep one or the other")
     alone = empty.filter(~beside)
-    if rules.response == "ranked":
+    if rules.form.empty == "never":
         advice = f"is given nothing; this task has no NIL, {_noun(kind)} takes 1 to {rules.max_items} items"
         yield from _faults(batch, alone, "nil-with-items", advice)
-    elif rules.response in ("one", "extract"):
+    elif rules.form.empty == "nil":
         silent = alone if not rules.nil else alone.filter(~pl.col("nil")) if "nil" in alone.columns else alone.clear()
         no_nil = " (this task has no NIL; nil = true would allow it)"
         yield from _faults(
@@ -289,7 +286,7 @@ def _check_written(batch: Batch, rows: pl.DataFrame, kind: str, rules: QuestionR
         yield from _faults(batch, bare, "syntax", 'has an item without "doc"; the document supports the answer')
     broken = rows.filter(pl.col("doc").str.contains("\n", literal=True))
     yield from _faults(batch, broken, "syntax", "has a doc-id with a line break in it")
-    if rules.response != "answer":
+    if not rules.form.has_sentences:
         yield from _faults(batch, rows.filter(pl.col("text") == ""), "syntax", "has an item with an empty string")
 
 

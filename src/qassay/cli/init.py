@@ -14,6 +14,7 @@ from qassay.cli.inputs import JsonOption
 from qassay.cli.output import print_json
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.folder import named_task, task_definition, task_names
+from qassay.tasks.responses import RESPONSE_FORMS
 
 
 def command(
@@ -99,14 +100,14 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
     """The text of `qassay.toml`: name and task, and in comments everything that can be changed."""
     # Keys that only some tasks have a use for.
     organiser = []
-    responses = {rules.get("response") for rules in keys["types"].values()}
-    if "justified" in responses:
+    forms = [RESPONSE_FORMS[rules["response"]] for rules in keys["types"].values()]
+    if any(form.is_rated for form in forms):
         organiser += [
             "# Pairs whose justifications are judged, the same for every run:",
             '# justified = ["75", "92"]',
             "",
         ]
-    if responses & {"decision", "justified"}:
+    if any(form.decides for form in forms):
         organiser += ['# Judgment sets whose NO means "not entailed":', '# two_way = ["main"]', ""]
     lines = [
         "# The settings of an evaluation. Only `task` is needed. To change a setting, remove the # before it.",
@@ -139,7 +140,7 @@ def configuration_text(keys: dict[str, Any], *, name: str, task: str) -> str:
 
 def _meaning(key: str, rules: dict[str, Any]) -> str:
     meanings = {
-        "response": tasks.RESPONSE_FORMS.get(str(rules.get("response")), ""),
+        "response": RESPONSE_FORMS[rules["response"]].meaning,
         "score": "measure of one response",
         "weight": "share in the run's score",
         "nil": "whether NIL, no answer, is a response",

@@ -57,7 +57,7 @@ def command(
     judged = _judged(evaluation, set_name)
     nuggets = evaluation.nugget_list(judged.name if judged else "development")
     questions = evaluation.questions
-    if evaluation.task.has("justified") and evaluation.configuration.justified:
+    if evaluation.task.is_rated and evaluation.configuration.justified:
         questions = TestSet(tuple(pair for pair in questions if pair.id in evaluation.configuration.justified))
     most = evaluation.configuration.track.pooled
     pooled = pool(evaluation.runs.to_judge(most), questions, evaluation.task, judged, nuggets)
@@ -115,7 +115,7 @@ def _judged(evaluation: Evaluation, name: str | None) -> JudgmentSet | None:
     """The set to count: the one named, else the key; for justifications, which take all sets, all of them."""
     if name is not None:
         return evaluation.judgment_set(name) if name in evaluation.sets else None
-    if evaluation.task.has("justified") and evaluation.human_sets:
+    if evaluation.task.is_rated and evaluation.human_sets:
         return JudgmentSet("all sets together", {"rating": evaluation.ratings(evaluation.human_sets)})
     name = evaluation.default_key()
     if name is None and evaluation.human_sets:

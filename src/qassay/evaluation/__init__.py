@@ -273,7 +273,7 @@ class Evaluation:
     @cached_property
     def derived_sets(self) -> tuple[str, ...]:
         """Keys that follow from the sets: entailment has two."""
-        return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has("decision") else ()
+        return (TWO_WAY, DISAGREEMENT_UNKNOWN) if self.task.has_decisions else ()
 
     @cached_property
     def voted_keys(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def key_of(evaluation: Evaluation, name: str | None) -> Key:
 
 def _key_of_set(evaluation: Evaluation, name: str | None) -> Key:
     """The key that has the judgments of one set; without a default set, any where justifications are judged."""
-    is_justified = evaluation.task.has("justified")
+    is_justified = evaluation.task.is_rated
     if name is None and is_justified:
         name = next(iter(evaluation.human_sets), None)
     if name is None:
@@ -145,7 +145,7 @@ def _vote(evaluation: Evaluation, name: str) -> tuple[Key, Vote]:
             Remedy("key", f"{rule}:A,B,C", "or other sets"),
         )
         raise InputError(Problem("configuration", fault, evaluation.folder.name(), way_out=ways))
-    ratings = _justification_ratings(evaluation) if evaluation.task.has("justified") else None
+    ratings = _justification_ratings(evaluation) if evaluation.task.is_rated else None
     key = Key(judged, no_nuggets() if nuggets is None else nuggets, evaluation.answers, ratings=ratings)
     if problems := Problems(check_known_answers(key, file=name)):
         raise InputError(problems)

@@ -88,18 +88,6 @@ VERDICT_FIELDS: Final = frozenset(
 ADJUDICATED = "adjudicated"
 SETTLED_SETS = (ADJUDICATED, "reference")
 
-# How responses are judged, by their form; lists apart, which have the form of nugget responses.
-_KIND_OF_FORM: Mapping[str, str] = {
-    "ranked": "item",
-    "one": "item",
-    "extract": "extract",
-    "set": "match",
-    "decision": "pair",
-    "justified": "rating",
-    "answer": "support",
-    "text": "label",
-}
-
 
 def kind_of_type(type_: str, rules: QuestionRules, *, has_nuggets: bool = True) -> Kind:
     """How responses to a type of question are judged; long answers as a whole, as long as there are no nuggets.
@@ -109,9 +97,10 @@ def kind_of_type(type_: str, rules: QuestionRules, *, has_nuggets: bool = True) 
     >>> kind_of_type("other", QuestionRules("set", "nugget_f")).name
     'match'
     """
-    if type_ == "list" and rules.response == "set":
+    name = rules.form.kind
+    # Lists have the form of responses that are matched with nuggets; each of their items is judged.
+    if name == "match" and type_ == "list":
         return KINDS["list"]
-    name = _KIND_OF_FORM[rules.response]
     return KINDS["match" if name == "support" and not has_nuggets else name]
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from qassay.judging.kind import Draft, Kind, Label, Row, Verdict, Wanted, label_fault
-from qassay.tasks import DECISION_LABELS, Task
+from qassay.tasks import Task
+from qassay.tasks.responses import DECISION_LABELS
 
 
 class EntailmentPair(Kind):

@@ -212,10 +212,10 @@ def reuse(
     `measure`, `component`, `missing`, `drop` and `drop_from_series` are those of `score`. Unjudged items count as wrong
     throughout. With `assess`, the judgments of the program `assessor` take the place of those that are left out.
     """
-    if joined.task.has("decision", "justified") or (joined.task.has("answer") and assess is None):
+    if joined.task.decides or (joined.task.has_sentences and assess is None):
         message = f"task {joined.task.name} has no pool: its judgments do not depend on which runs there were"
         way = Remedy("assessor", "ASSESSOR", "To let an assessor judge the run left out", "with")
-        raise UsageError(message, *([way] if joined.task.has("answer") else []))
+        raise UsageError(message, *([way] if joined.task.has_sentences else []))
     rules: _Rules = {
         "measure": measure,
         "component": component,

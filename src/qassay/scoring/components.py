@@ -64,7 +64,7 @@ def extras(tally: Tally, selection: Selection) -> dict[str, list[Any]]:
             figures["nil_recall"] = [nil_recall(nil, right) for nil in counts.nil[:, scored]]
         elif isinstance(counts, NuggetCounts | AnswerCounts):
             lengths.append(np.where(type_tally.answered, counts.length, np.nan))
-        elif tally.task.types[kind].response == "decision" and isinstance(counts, PairCounts):
+        elif tally.task.types[kind].form.is_decision and isinstance(counts, PairCounts):
             figures["contingency"] = [_contingency(counts, run, scored) for run in range(len(type_tally.answered))]
     if lengths:
         figures["mean_length"] = none_for_nan(mean_of_rows(np.concatenate(lengths, axis=1)))
@@ -105,7 +105,7 @@ def _accuracies(tally: Tally, kind: str, selection: Selection) -> dict[str, PerR
     if not isinstance(counts, PairCounts) or not (counts.reference >= 0).any():
         return {}
     type_tally = tally.types[kind]
-    if tally.task.types[kind].response == "justified":
+    if tally.task.types[kind].form.is_rated:
         right = (counts.decision == counts.reference).astype(float)
         if selection.missing_rule == "skip":
             right[~type_tally.answered] = np.nan

@@ -192,7 +192,7 @@ def _drop_series_scores(tally: Tally, selection: Selection, reasons: Mapping[str
 def _keep_justified(tally: Tally, selection: Selection, justified: Collection[str]) -> None:
     """For justifications the units are the pairs that the organiser chose, else those with a rating."""
     for kind, scored in selection.scored.items():
-        if tally.task.types[kind].response != "justified":
+        if not tally.task.types[kind].form.is_rated:
             continue
         type_tally = tally.types[kind]
         chosen = (

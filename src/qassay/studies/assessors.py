@@ -72,7 +72,7 @@ def check_sets(evaluation: Evaluation, sets: Sequence[str]) -> None:
         remedy = Remedy("key", sets[0], "To compare under this set") if sets else None
         message = f"{ONE_ASSESSOR} Name two judgment sets or more of the same answers"
         raise InputError(Problem("configuration", message, way_out=(remedy,) if remedy else ()))
-    if evaluation.task.has("justified"):
+    if evaluation.task.is_rated:
         raise UsageError("justifications are scored by the ratings of all sets together: over does not apply to them")
 
 

@@ -82,7 +82,7 @@ def judged_answers(
     lookup = lookup or lookup_of_key(evaluation, key, {row["question"] for row in rows})
     nil_right = dict(zip(evaluation.questions.ids, key.nil_is_right(evaluation.questions).tolist(), strict=True))
     justified = any("justification" in row for row in rows)
-    why = "justification" if justified else "contexts" if evaluation.task.has("text") else "document"
+    why = "justification" if justified else "contexts" if evaluation.task.is_free_text else "document"
     columns: list[Column | str] = ["question", "type", "text", "answer", why, "judgment", Column("score", ".3f")]
     body: list[list[Cell]] = []
     seen: set[str] = set()
@@ -92,7 +92,7 @@ def judged_answers(
         judgment = verdict(lookup, row, by_id[name].type, rules)
         if rules.nil and row.get("rank") == 0:
             judgment = "right: no answer is known" if nil_right[name] else "wrong: there is an answer"
-        if rules.response == "answer" and name not in seen:
+        if rules.form.has_sentences and name not in seen:
             judgment = "; ".join(filter(None, (support_counts(lookup, name, row["run"]), judgment))) or None
         grounds = row.get("justification") if justified else documents_of(row)
         score = own.get(name) if name not in seen else ""
@@ -104,7 +104,7 @@ def judged_answers(
 
 def lookup_of_key(evaluation: Evaluation, key: Key, questions: Collection[str]) -> JudgmentLookup:
     """The judgments of a key on these questions; of ratings, their means."""
-    has_pairs = evaluation.task.has("decision", "justified")
+    has_pairs = evaluation.task.decides
     if key.ratings is not None:
         return judgment_lookup(JudgmentSet(key.name, {OPINIONS.name: _ratings(key)}), questions, key.pair_labels())
     return judgment_lookup(key.judgments, questions, key.pair_labels() if has_pairs else None)
@@ -188,7 +188,7 @@ def answer_of(row: Mapping[str, Any], rules: QuestionRules) -> str:
         return str(row["decision"])
     if row["rank"] == 0:
         return "NIL" if rules.nil else "(empty response)"
-    if rules.response == "extract":
+    if rules.form.is_extract:
         return f"characters {row['start']}–{row['start'] + row['length']}"
     return row["text"] or ""
 

@@ -17,7 +17,7 @@ def component_noise(
 ) -> Noise | None:
     """Judging noise of one type of question; None where its responses are not judged one run at a time."""
     ids = [question.id for question in evaluation.questions if question.type == kind]
-    if evaluation.task.types[kind].response not in ("set", "answer") or not ids:
+    if not evaluation.task.types[kind].form.is_judged_whole or not ids:
         return None
     scores = evaluation.score(key, component=kind, unjudged=unjudged, missing=missing)
     questions, values = scores.questions[kind]

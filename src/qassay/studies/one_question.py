@@ -282,12 +282,12 @@ def _judged(
     """Every answer, once where it was pooled, with the runs that gave it and the judgment of every set."""
     rules, manual = evaluation.task.types[asked.type], evaluation.manual_runs
     runs = [response.run for response in responses]
-    if rules.response in ("decision", "justified"):
+    if rules.form.decides:
         links = Links("run", tuple(runs))
         yield Exhibit("answers", _justifications(asked.id, responses, manual), links=links, at_once=ANSWERS_SHOWN)
         return
     lookups = {name: judgment_lookup(evaluation.judgment_set(name), {asked.id}) for name in sets}
-    pooled = rules.response in ("ranked", "one", "extract")
+    pooled = rules.form.is_pooled
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (runs.index(row["run"]), row.get("rank") or 0)):
         same_as = (answer_of(row, rules), documents_of(row)) if pooled else (row["run"], row.get("rank"))
@@ -298,7 +298,7 @@ def _judged(
         runs_of = dict.fromkeys(starred(response["run"], manual) for response in (row, *same))
         answer, why = answer_of(row, rules), documents_of(row)
         body.append([answer, why, *verdicts, ", ".join(runs_of)] if pooled else [*runs_of, *verdicts, why, answer])
-    why = "contexts" if rules.response == "text" else "document"
+    why = "contexts" if rules.form.is_free_text else "document"
     notes, title = _star(manual, runs), "All answers, {}, with what every set says of them"
     if pooled:
         body.sort(key=lambda cells: (str(cells[0]).casefold(), str(cells[1])))
@@ -308,7 +308,7 @@ def _judged(
         run_by_run = table(title.format("run by run"), ["run", *sets, why, "answer"], body, notes)
         links = Links("run", tuple(str(run) for run, _ in groups))
         yield Exhibit("answers", run_by_run, links=links, at_once=ANSWERS_SHOWN)
-    if rules.response == "answer":
+    if rules.form.has_sentences:
         yield Exhibit("support", _support(asked.id, runs, lookups), at_once=ANSWERS_SHOWN)
 
 

@@ -171,7 +171,7 @@ class ScoringUnder:
     def matrix(self, name: str, measure: str | None) -> ScoreMatrix:
         """The score matrix under one set."""
         scale = measure or OPINIONS.ranked_by
-        if self.evaluation.task.has("justified") and scale in OPINIONS.fields:
+        if self.evaluation.task.is_rated and scale in OPINIONS.fields:
             return self.rated(name, scale)
         scores = self.evaluation.score(
             name, measure=measure, component=self.component, unjudged=self.unjudged, missing=self.missing
@@ -232,7 +232,7 @@ def _sets_to_compare(evaluation: Evaluation, measures: Sequence[str]) -> list[st
         message = "there are no judgments to score with; add them with: qassay import FOLDER JUDGMENTS"
         raise InputError(Problem("configuration", message, evaluation.folder.name()))
     names = [name for name in evaluation.sets if name not in evaluation.two_way_sets] or list(evaluation.sets)
-    if evaluation.task.has("justified") and all(measure in OPINIONS.fields for measure in measures):
+    if evaluation.task.is_rated and all(measure in OPINIONS.fields for measure in measures):
         return [name for name in names if OPINIONS.name in evaluation.judgment_set(name).kinds] or names
     return names
 
@@ -270,7 +270,7 @@ def _scored(
 
 def _disagreements(evaluation: Evaluation, names: Sequence[str]) -> int | None:
     """On how many pairs the assessors, or else the compared sets, disagree; for entailment only."""
-    if not evaluation.task.has("decision"):
+    if not evaluation.task.has_decisions:
         return None
     compared = _assessors_behind(evaluation, names)
     if len(compared) < 2:
@@ -307,7 +307,7 @@ def _beyond_the_bound(evaluation: Evaluation, names: Sequence[str]) -> Iterator[
 
 def _further_rules(evaluation: Evaluation, names: Sequence[str], sets: Sequence[str] | None) -> list[str]:
     """Keys that follow from the sets and were not asked for."""
-    three_way = evaluation.task.has("decision") and "UNKNOWN" in evaluation.task.labels
+    three_way = evaluation.task.has_decisions and "UNKNOWN" in evaluation.task.labels
     if sets is not None or not three_way or len(evaluation.assessor_sets) < 2:
         return []
     rules = [name for name in evaluation.derived_sets if name not in names]

@@ -230,7 +230,7 @@ def _scored(
     evaluation: Evaluation, program: JudgmentSet, people: str, measure: str | None, component: str | None
 ) -> ScoredTwice | None:
     """Every run scored by both, on the questions of which both judged all that the run returned."""
-    if not evaluation.run_files.runs.tags or evaluation.task.has("justified"):
+    if not evaluation.run_files.runs.tags or evaluation.task.is_rated:
         return None
     joined = {name: _tally(evaluation, name, judged) for name, judged in ((people, None), (program.name, program))}
     complete = [

@@ -12,7 +12,7 @@ leaves them only as null.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from qassay.judging import kind_of_type
 from qassay.judging.keys import Key
 from qassay.questions import Question, TestSet
 from qassay.runs import Runs
@@ -98,35 +99,28 @@ def restricted(joined: Tally, responses: Collection[tuple[str, str]]) -> Tally:
     return replace(joined, types=types)
 
 
+# The counts of questions by the kind of judgment, and how the rows of runs become these.
+_COUNTED: Mapping[str, tuple[type[Block], Callable[[Rows, Key, Task], tuple[Block, NDArray[np.bool_], pl.DataFrame]]]]
+_COUNTED = {
+    "item": (ItemCounts, lambda rows, key, _: count_items(rows, key)),
+    "extract": (ItemCounts, lambda rows, key, _: count_items(rows, key)),
+    "list": (ListCounts, lambda rows, key, _: count_lists(rows, key)),
+    "label": (LabelCounts, count_labels),
+    "match": (NuggetCounts, lambda rows, key, _: count_nuggets(rows, key)),
+    "support": (AnswerCounts, lambda rows, key, _: count_answers(rows, key)),
+    "pair": (PairCounts, lambda rows, key, task: count_pairs(rows, key, task, rated=False)),
+    "rating": (PairCounts, lambda rows, key, task: count_pairs(rows, key, task, rated=True)),
+}
+
+
 def block_of(task: Task, kind: str) -> type[Block]:
     """The kind of counts that the questions of one type have."""
-    match task.types[kind].response:
-        case "ranked" | "one" | "extract":
-            return ItemCounts
-        case "set":
-            return ListCounts if kind == "list" else NuggetCounts
-        case "decision" | "justified":
-            return PairCounts
-        case "answer":
-            return AnswerCounts
-        case "text":
-            return LabelCounts
+    return _COUNTED[kind_of_type(kind, task.types[kind]).name][0]
 
 
 def _count(rows: Rows, key: Key, task: Task, kind: str) -> tuple[Block, NDArray[np.bool_], pl.DataFrame]:
     """The block of one type of question, which questions the key knows, and what it lacks."""
-    response = task.types[kind].response
-    match response:
-        case "ranked" | "one" | "extract":
-            return count_items(rows, key)
-        case "set":
-            return count_lists(rows, key) if kind == "list" else count_nuggets(rows, key)
-        case "decision" | "justified":
-            return count_pairs(rows, key, task, rated=response == "justified")
-        case "answer":
-            return count_answers(rows, key)
-        case "text":
-            return count_labels(rows, key, task)
+    return _COUNTED[kind_of_type(kind, task.types[kind]).name][1](rows, key, task)
 
 
 def _rows(runs: Runs, questions: TestSet, kind: str, of_type: tuple[Question, ...]) -> Rows:

@@ -15,29 +15,11 @@ from typing import Any, Literal, get_args
 
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.questions import TYPES
+from qassay.tasks.responses import RESPONSE_FORMS, ResponseForm
 
-ResponseForm = Literal["ranked", "one", "extract", "set", "decision", "justified", "answer", "text"]
 Unit = Literal["question", "series"]
 RunForm = Literal["trec4", "trec7", "extract", "rte", "jsonl", "rag24"]
 
-# What every response form means, for error messages and documentation.
-RESPONSE_FORMS: Mapping[str, str] = {
-    "ranked": "up to `max_items` ranked [doc, string] items",
-    "one": "exactly one [doc, string] item, or NIL",
-    "extract": "one extract of a document of at most `max_length` characters, or NIL",
-    "set": "any number of [doc, string] items",
-    "decision": "one of the task's labels",
-    "justified": "one of the task's labels, with a text that explains it",
-    "answer": "one long answer: sentences with citations",
-    "text": "one answer in free text, with the contexts it was made from",
-}
-
-
-# What assessors may say of items and of pairs; a task uses some of them.
-ITEM_LABELS = ("R", "X", "U", "W")
-DECISION_LABELS = ("YES", "NO", "UNKNOWN")
-ITEM_FORMS = ("ranked", "one", "extract")
-DECISION_FORMS = ("decision", "justified")
 LONGEST_LABEL = 60
 # Beyond this, a label's value or a weight is a slip, and sums of such numbers have no digits left for scores.
 LARGEST_VALUE = 1e12
@@ -51,12 +33,22 @@ Fault = Callable[[str, str], None]
 class QuestionRules:
     """The rules of a task for one type of question: the response, its score, its weight in the run's score."""
 
-    response: ResponseForm
+    response: str
     score: str
     weight: float = 1.0
     nil: bool = False
     max_items: int | None = None
     max_length: int | None = None
+
+    @property
+    def form(self) -> ResponseForm:
+        """What a response may be."""
+        return RESPONSE_FORMS[self.response]
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether a system may give nothing."""
+        return self.form.empty == "always" or (self.nil and self.form.empty == "nil")
 
 
 @dataclass(frozen=True)
@@ -107,9 +99,40 @@ class Task:
                 keys["labels"][name]["key"] = key
         return keys
 
-    def has(self, *forms: ResponseForm) -> bool:
-        """Whether any question type takes one of these response forms."""
-        return any(rules.response in forms for rules in self.types.values())
+    @property
+    def responses(self) -> tuple[ResponseForm, ...]:
+        """What responses to its questions may be, each form once."""
+        return tuple(dict.fromkeys(rules.form for rules in self.types.values()))
+
+    @property
+    def decides(self) -> bool:
+        """Whether responses to some questions are labels: decisions on pairs."""
+        return any(form.decides for form in self.responses)
+
+    @property
+    def has_decisions(self) -> bool:
+        """Whether responses to some questions are labels and nothing else."""
+        return any(form.is_decision for form in self.responses)
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether people rate the texts that explain decisions."""
+        return any(form.is_rated for form in self.responses)
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether responses to some questions are free text."""
+        return any(form.is_free_text for form in self.responses)
+
+    @property
+    def has_extracts(self) -> bool:
+        """Whether responses to some questions are places in documents."""
+        return any(form.is_extract for form in self.responses)
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether responses to some questions are long answers."""
+        return any(form.has_sentences for form in self.responses)
 
 
 def names() -> list[str]:
@@ -255,12 +278,13 @@ def _check_labels(labels: Any, types: Mapping[str, Any], fault: Fault) -> None:
     """Labels of items and of decisions are those of the method, whose meaning the measures know; free-text answers have
     labels with values.
     """
-    forms = [rules.get("response") for rules in types.values() if isinstance(rules, dict)]
-    for judged_forms, scored in ((ITEM_FORMS, ITEM_LABELS), (DECISION_FORMS, DECISION_LABELS)):
+    names = [rules.get("response") for rules in types.values() if isinstance(rules, dict)]
+    forms = [form for name, form in RESPONSE_FORMS.items() if name in names]
+    for scored in dict.fromkeys(form.labels for form in forms if form.labels):
         unscored = [label for label in labels if isinstance(label, str) and label not in scored]
-        if unscored and any(form in judged_forms for form in forms):
+        if unscored:
             fault("labels", f"{unscored[0]!r} is not a label that can be scored; they are among {' '.join(scored)}")
-    if "text" in forms and (not isinstance(labels, dict) or len(labels) < 2):
+    if any(form.is_free_text for form in forms) and (not isinstance(labels, dict) or len(labels) < 2):
         fault("labels", "free-text answers need two or more labels with values, such as {correct = 1, incorrect = 0}")
     if isinstance(labels, dict):
         _check_valued_labels(labels, fault)

@@ -89,7 +89,7 @@ def pool_view(site: Site, connection: Connection) -> PoolView:
 
 def to_be_judged(questions: TestSet, configuration: Configuration) -> TestSet:
     """The questions that are judged: all, but of pairs with justifications those that the organiser chose."""
-    if not (configuration.justified and configuration.task.has("justified")):
+    if not (configuration.justified and configuration.task.is_rated):
         return questions
     return TestSet(tuple(question for question in questions if question.id in configuration.justified))
 

@@ -98,7 +98,7 @@ def _known(evaluation: Evaluation) -> dict[str, list[str]]:
 def _references(evaluation: Evaluation) -> dict[str, str]:
     """The reference labels of pairs, which those who rate justifications are shown; none without a key."""
     name = evaluation.default_key()
-    if name is None or not evaluation.task.has("justified"):
+    if name is None or not evaluation.task.is_rated:
         return {}
     pair = next(record for record in KINDS.values() if not record.of_runs)
     rows = evaluation.judgment_set(name).kind(pair.rows).iter_rows(named=True)

@@ -126,7 +126,7 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
     """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
-    options, free_text = plan.options, plan.configuration.task.has("text")
+    options, free_text = plan.options, plan.configuration.task.is_free_text
     refuse_other_files(options.keys, map(str, paths))
     for path in dict.fromkeys(paths):
         name = str(path)

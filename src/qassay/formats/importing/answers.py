@@ -128,7 +128,7 @@ def _read_all(plan: Plan, sources: Sequence[Source]) -> _Read | None:
 def _type(task: Task, source: Source) -> str:
     """The type of the questions: the one that takes free text."""
     for name, rules in task.types.items():
-        if rules.response == "text":
+        if rules.form.is_free_text:
             return name
     message = (
         f"contains answers in free text, and the task {task.name} takes none; make an evaluation for them: "

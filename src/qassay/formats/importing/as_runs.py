@@ -42,7 +42,7 @@ def read_as_runs(
     refuse_other_files(options.keys, called.values())
     problems, warnings = Problems(), Problems()
     kinds = {}
-    if task.has("text") and form is None:
+    if task.is_free_text and form is None:
         setting = Setting(questions.by_id, free_text=True, encoding=options.encoding, sheet=options.sheet)
         kinds = {
             path: _kind(path, replace(setting, keys=keys_for(options.keys, name))) for path, name in called.items()

@@ -21,7 +21,7 @@ from qassay.arrays import Integers
 from qassay.errors import Problem, Problems, Rule
 from qassay.formats import fields, files
 from qassay.runs import ITEM_COLUMNS, NIL
-from qassay.tasks import ResponseForm, Task
+from qassay.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +134,16 @@ _OTHER_NAMES: Mapping[str, Sequence[str]] = {
 _ASKED = re.compile(rb'"(?:question|topic_id|narrative_id)"\s*:\s*(?:"(?P<text>[^"\\]+)"|(?P<number>[0-9]+))')
 # Says what is wrong with an item.
 ItemFault = Callable[[Item], str | None]
-# What items have besides, by the form of the response.
-_BESIDE: tuple[tuple[str, ResponseForm], ...] = (("citations", "answer"), ("contexts", "text"))
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
     """The form of every task: items, NIL or a decision with its justification."""
-    beside = [name for name, form in _BESIDE if task.has(form)]
+    beside = [name for form in task.responses for name in form.beside]
     read = _read(batch, Response, reads_contexts="contexts" in beside)
-    if task.has("decision", "justified"):
+    if task.decides:
         return _decisions(read)
-    if task.has("extract"):
+    if task.has_extracts:
         return _items(read, ("doc", "start", "length"), _extract_fault)
     return _items(read, ("doc", "text"), _text_fault, "confidence", *beside)
 

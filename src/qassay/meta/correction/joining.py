@@ -58,7 +58,7 @@ def judge_decisions(scores: Scores, joined: Tally, *, whole: bool = False) -> De
 
     `whole` draws whole questions where single nuggets could be.
     """
-    if joined.task.has("justified"):
+    if joined.task.is_rated:
         raise UsageError("ratings of justifications are not corrected: they are opinions, and every set counts")
     measure = parse_measure(scores.measure)
     if not scores.units.summary.is_mean:

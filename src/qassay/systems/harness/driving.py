@@ -68,7 +68,7 @@ def drive(
 ) -> dict[str, Answer]:
     """Ask every question that the log has no answer for; the answers to all questions, in their order."""
     for kind, rules in task.types.items() if options.on_failure == "nil" else ():
-        if rules.response in ("decision", "justified", "ranked") or (rules.response == "one" and not rules.nil):
+        if not rules.may_be_empty:
             raise UsageError(f"--on-failure nil does not apply: in task {task.name} a {kind} has no empty response")
     crew = _Crew(system, task, log, collection, options)
     for unit in units(questions):

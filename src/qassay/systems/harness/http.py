@@ -76,17 +76,6 @@ def _refused(reply: net.Reply) -> CallError:
 
 
 PASSAGES = 8
-_ITEMS = '{"items": [{"doc": "the document\'s id", "text": "..."}]}'
-_FORMS = {
-    "one": f'the answer and nothing else: {_ITEMS} with one item; {{"nil": true}} where there is no answer',
-    "ranked": f"up to {{most}} answers, the best first: {_ITEMS}",
-    "extract": '{"items": [{"doc": "id", "start": first character, "length": at most 250}]} or {"nil": true}',
-    "set": f'every answer as an item of its own: {_ITEMS}; {{"items": []}} where there is none',
-    "answer": '{"items": [{"text": "a sentence", "citations": ["ids of documents that support it"]}]}',
-    "text": '{"items": [{"text": "the answer"}]} with one item; {"items": []} where there is no answer',
-    "decision": '{"decision": "..."} with one of: {labels}',
-    "justified": '{"decision": "...", "justification": "why"} with one of: {labels}',
-}
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 
 
@@ -134,7 +123,7 @@ class ChatCaller(Caller):
 def instructions(task: Task, kind: str) -> str:
     """The instructions for the model: the form of an answer to this type of question."""
     rules = task.types[kind]
-    form = _FORMS[rules.response].replace("{labels}", ", ".join(task.labels)).replace("{most}", str(rules.max_items))
+    form = rules.form.asked.replace("{labels}", ", ".join(task.labels)).replace("{most}", str(rules.max_items))
     return (
         "You answer questions from the documents you are shown, and name the document of every answer."
         f" Reply with one JSON object and nothing else. For this question it is {form}."

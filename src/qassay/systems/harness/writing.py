@@ -30,10 +30,10 @@ from qassay.tasks import Task
 def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[str, Any]:
     """The line of a run in the form of FORMATS 3, with the keys that the task has."""
     row: dict[str, Any] = {"run": tag, "question": question.id}
-    if task.has("decision", "justified"):
+    if task.decides:
         fields = {"decision": answer.decision, "justification": answer.justification}
         return row | {name: value for name, value in fields.items() if value is not None}
-    row["items"] = [_item_row(item, extract=task.has("extract")) for item in answer.items]
+    row["items"] = [_item_row(item, extract=task.has_extracts) for item in answer.items]
     if answer.nil:
         row["nil"] = True
     if answer.confidence is not None:

@@ -143,7 +143,7 @@ def _questions(site: Site, connection: Connection) -> Step:
 def _runs(site: Site, connection: Connection) -> Step:
     total, withdrawn = count_runs(connection)
     count = total - withdrawn
-    needed = not all(rules.response == "decision" for rules in site.configuration.task.types.values())
+    needed = not all(rules.form.is_decision for rules in site.configuration.task.types.values())
     says = f"{plural(count, 'run')}." if count else "None yet: what each system answered."
     if not count and not needed:
         says = "None yet. Pairs can be judged without any; scores need them."

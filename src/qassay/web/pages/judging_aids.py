@@ -55,7 +55,7 @@ def aids(person: ThePerson, site: TheSite, assignment: Number) -> Aids:
             NuggetToFind(nugget=nugget.nugget, text=nugget.text)
             for nugget in list_for(connection, assigned.set, assigned.question)[1]
         ]
-        rated = site.configuration.task.has("justified")
+        rated = site.configuration.task.is_rated
         return Aids(nuggets=nuggets, reference=_reference(connection, assigned.question) if rated else None)
 
 

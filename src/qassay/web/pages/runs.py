@@ -134,7 +134,7 @@ def runs(site: TheSite, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Ru
         pages=pages,
         questions=len(questions_of(site)),
         forms=list(site.configuration.task.forms),
-        takes_answers=site.configuration.task.has("text"),
+        takes_answers=site.configuration.task.is_free_text,
         limit=site.settings.upload_limit,
         has_collection=site.folder.collection.is_dir(),
         pool=pool,

@@ -131,7 +131,7 @@ def show(person: ThePerson, site: TheSite) -> SubmissionsPage:
         current=sum(not submission.run.withdrawn for submission in submitted),
         questions=len(questions_of(site)),
         forms=list(site.configuration.task.forms),
-        takes_answers=site.configuration.task.has("text"),
+        takes_answers=site.configuration.task.is_free_text,
         upload_limit=site.settings.upload_limit,
         has_collection=site.folder.collection.is_dir(),
         results=[ResultLink.build(result) for result in results],

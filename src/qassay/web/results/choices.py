@@ -96,9 +96,9 @@ def _says_something(measure: Measure, task: Task) -> bool:
     if measure.ordered:
         return task.ordered
     if isinstance(measure, ReciprocalRank | LenientReciprocalRank):
-        return task.has("ranked")
+        return any(form.is_ranked for form in task.responses)
     if isinstance(measure, Understandability | Correctness):
-        return task.has("justified")
+        return task.is_rated
     return not isinstance(measure, Content | Organization | Holistic)
 
 

@@ -282,7 +282,7 @@ def _answers(evaluation: Evaluation, assessor: str) -> dict[str, list[tuple[str,
 def _references(evaluation: Evaluation) -> dict[str, str]:
     """The reference answers of pairs, where justifications are rated."""
     key = next((name for name in SETTLED_SETS if name in evaluation.sets), None)
-    if key is None or not evaluation.task.has("justified"):
+    if key is None or not evaluation.task.is_rated:
         return {}
     return evaluation.judgment_set(key).pair_labels()
 
