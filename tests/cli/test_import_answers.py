@@ -238,10 +238,11 @@ def test_answers_never_change_a_test_set_that_has_questions(
         ("new.jsonl", '{"id": "q2", "answer": "1889"}\n{"id": "q1", "answer": "Bulgakov"}\n', ()),
         ("new.jsonl", '{"question": "q2", "answer": "1889"}\n{"question": "q1", "answer": "Bulgakov"}\n', ()),
         ("new.csv", "sample_id,output\nq2,1889\nq1,Bulgakov\n", ()),
+        ("new.csv", f"id,question,output\nq2,,1889\nq1,{OLD[0]['query']},Bulgakov\n", ()),
         ("new.csv", "sample_id,output\nq2,1889\nq1,Bulgakov\n", ("--as", "responses")),
         ("new.csv", "number,says\nq2,1889\nq1,Bulgakov\n", ("--map", "id=number,answer=says")),
     ],
-    ids=["JSON lines", "ids as questions", "CSV", "named", "mapped"],
+    ids=["JSON lines", "ids as questions", "CSV", "some questions", "named", "mapped"],
 )
 def test_an_id_and_an_answer_are_enough(
     folder: Path, tmp_path: Path, capsys: Captured, name: str, content: str, options: tuple[str, ...]

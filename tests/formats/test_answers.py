@@ -158,7 +158,7 @@ def test_gold_answers_of_squad() -> None:
     [
         (lines({"q": "x", "answer": "y"}), "f: no key is known as the question: it has q, answer; known names are"),
         (lines({"question": "x", "y": "z"}), "f: no key is known as the answer: it has question, y; known names are"),
-        (lines(ROWS[0], {"id": "q2", "answer": "y"}), r"f:2: the row has no question \('question' is empty\)"),
+        (lines(ROWS[0] | {"id": None}, {"answer": "y"}), r"f:2: the row has no question \('question' is empty\)"),
         (lines(ROWS[0], {"question": "a", "answer": "y"}), r"f:2: the row has no id \('id'\), but other rows have"),
         (lines({"question": ["x"], "answer": "y"}), r"f:1: the question \('question'\) is not a text"),
         (lines({"question": "x", "answer": ["y", "z"]}), "is a list of 2 texts; a question takes one"),

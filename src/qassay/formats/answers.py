@@ -7,7 +7,7 @@ the same field the user decides: in many files `answer` is the right answer and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -253,6 +253,9 @@ def read_answers(records: Table, mapped: Mapping[str, str]) -> AnswerTable:
         rows.append(answer)
     if problems:
         raise InputError(problems)
+    # A row may have the id of a question alone, whose text is in another row, or in the evaluation.
+    texts = {row.id: row.question for row in rows if row.question}
+    rows = [row if row.question else replace(row, question=texts.get(row.id, "")) for row in rows]
     return AnswerTable(records, keys, rows)
 
 
@@ -274,15 +277,15 @@ def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[st
     def value(name: str) -> Any:
         return row.get(keys.of[name]) if name in keys.of else None
 
-    question = value("question")
-    if "question" not in keys.of:
+    question, identifier = value("question"), plain_text(value("id"))
+    has_id = identifier is not None and bool(identifier.strip())
+    if "question" not in keys.of or (has_id and question is None):
         question = ""
-    elif question is None or (isinstance(question, str) and not question.strip()):
+    elif question is None or (isinstance(question, str) and not question.strip() and not has_id):
         fault(f"the row has no question ({keys.of['question']!r} is empty)")
     elif not isinstance(question, str):
         fault(f"the question ({keys.of['question']!r}) is not a text")
-    identifier = plain_text(value("id"))
-    if "id" in keys.of and (identifier is None or not identifier.strip()):
+    if "id" in keys.of and not has_id:
         fault(f"the row has no id ({keys.of['id']!r}), but other rows have; give all rows an id, or none")
     text = value("answer")
     if isinstance(text, list) and len(text) == 1:

@@ -94,8 +94,8 @@ class UnitScores(Result):
             numbers = [*(values[i] for values in statistics.values()), *self.values[:, i]]
             types = (self.types[i],) if self.unit == "question" else ()
             rows.append([name, *types, self.texts.get(name), *none_for_nan(np.array(numbers))])
-        title = f"{self.measure} of every run on every {self.unit}, judgments: {self.key}"
-        return table(f"{title[:1].upper()}{title[1:]}", columns, rows, self.notes)
+        what = "Scores" if self.measure == "score" else self.measure
+        return table(f"{what} of every run on every {self.unit}, judgments: {self.key}", columns, rows, self.notes)
 
     def figure(self) -> Figure:
         """Every run on those that every run has."""

@@ -6,7 +6,7 @@ The responses of a batch become columns together; a response is looked at by its
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,7 +19,8 @@ import polars as pl
 
 from qassay.arrays import Integers
 from qassay.errors import Problem, Problems, Rule
-from qassay.formats import fields, files
+from qassay.formats import files
+from qassay.formats.runs.lines import STRICT, Item, Passage, RagAnswer, Response, Sentence, Shapes
 from qassay.runs import ITEM_COLUMNS, NIL
 from qassay.tasks import Task
 
@@ -49,87 +50,7 @@ class Parsed:
     unread: Set[tuple[str, str | None]] = frozenset()
 
 
-class Item(msgspec.Struct, gc=False):
-    """One item of a response as written."""
-
-    doc: str | None = None
-    text: str | None = None
-    start: int | None = None
-    length: int | None = None
-    citations: list[str] | None = None
-
-
-class Passage(msgspec.Struct, gc=False):
-    """A context that a free-text answer was made from."""
-
-    text: str
-    doc: str | None = None
-
-
-class Response(msgspec.Struct, gc=False):
-    """One line of the jsonl form; further keys are ignored."""
-
-    run: str
-    question: str | int
-    items: list[Item] = []
-    nil: bool = False
-    confidence: float | None = None
-    decision: str | None = None
-    justification: str | None = None
-    contexts: list[str | Passage] = []
-
-
-class Sentence(msgspec.Struct, gc=False):
-    """One sentence of a TREC RAG answer; citations are places in the references, or documents."""
-
-    text: str
-    citations: list[int | str] = []
-
-
-class RagMetadata(msgspec.Struct, gc=False):
-    """The metadata of a line of TREC RAG 2025; further keys are ignored."""
-
-    run_id: str
-    narrative_id: str | int
-
-
-class RagAnswer(msgspec.Struct, gc=False, rename={"run": "run_id", "question": "topic_id"}):
-    """One line of the TREC RAG output, of 2024 or, with `metadata`, of later years; further keys are ignored."""
-
-    answer: list[Sentence]
-    run: str = ""
-    question: str | int = ""
-    references: list[str] = []
-    metadata: RagMetadata | None = None
-
-    def __post_init__(self) -> None:
-        if self.metadata is not None:
-            self.run, self.question = self.metadata.run_id, self.metadata.narrative_id
-        if not self.run or self.question == "":
-            raise ValueError("it has neither run_id and topic_id nor metadata with run_id and narrative_id")
-
-
 Line = TypeVar("Line", Response, RagAnswer)
-# The same without further keys: a file that is read so has none to point out.
-_STRICT_ITEM, _STRICT_SENTENCE = (
-    msgspec.defstruct(f"Strict{part.__name__}", [], bases=(part,), forbid_unknown_fields=True, gc=False)
-    for part in (Item, Sentence)
-)
-_STRICT: Mapping[type, type] = {
-    kind: msgspec.defstruct(f"Strict{kind.__name__}", [parts], bases=(kind,), forbid_unknown_fields=True, gc=False)
-    for kind, parts in (
-        (Response, ("items", list[_STRICT_ITEM], [])),  # type: ignore[valid-type]  # made above
-        (RagAnswer, ("answer", list[_STRICT_SENTENCE])),  # type: ignore[valid-type]
-    )
-}
-# What the fields of a line may be called by mistake: those that are not required, and are silently empty without it.
-_OTHER_NAMES: Mapping[str, Sequence[str]] = {
-    "items": (*fields.ANSWER, "answers", "text", "results"),
-    "contexts": fields.CONTEXTS,
-    "references": ("documents", "docs"),
-    "citations": ("cites", "cited"),
-    "doc": ("doc_id", "docid", "docno", "document"),
-}
 # The question of a line that cannot be read.
 _ASKED = re.compile(rb'"(?:question|topic_id|narrative_id)"\s*:\s*(?:"(?P<text>[^"\\]+)"|(?P<number>[0-9]+))')
 # Says what is wrong with an item.
@@ -171,7 +92,7 @@ class _Read:
     """The responses of a batch, their files and lines, the problems by file and line, and keys that are not read."""
 
     batch: Sequence[Source]
-    shapes: _Shapes
+    shapes: Shapes
     responses: list[Response] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -205,7 +126,7 @@ class _Read:
         if rows is not None:
             of_responses = {name: column.gather(rows) for name, column in of_responses.items()}
         problems = Problems(problem for *_, problem in sorted(self.problems, key=lambda noted: noted[:2]))
-        warnings = Problems(self.shapes.warnings(self.batch))
+        warnings = Problems(self.shapes.warnings([source.name for source in self.batch]))
         return Parsed(pl.DataFrame(of_responses | columns), problems, True, warnings, self.unread)
 
     def column(self, name: str, kind: Any) -> pl.Series:
@@ -221,13 +142,12 @@ def _read(
     reads_contexts: bool = False,
 ) -> _Read:
     """Decode the lines of all files."""
-    read = _Read(batch, _Shapes(kind, reads_contexts=reads_contexts))
-    strict: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_STRICT[kind])
-    decoder = msgspec.json.Decoder(kind)
+    read = _Read(batch, Shapes(kind, reads_contexts=reads_contexts))
+    strict: msgspec.json.Decoder[Any] = msgspec.json.Decoder(STRICT[kind])
     for place, source in enumerate(batch):
         lines, responses = _at_once(source.data, strict)
         if not lines:
-            lines, responses = _one_by_one(source, decoder, place, read)
+            lines, responses = _one_by_one(source, kind, place, read)
         if response_of is not None:
             lines, responses = _converted(lines, responses, response_of, place, read)
         read.responses += responses
@@ -249,64 +169,23 @@ def _at_once(file: bytes, decoder: msgspec.json.Decoder[Any]) -> tuple[Sequence[
     return (), []
 
 
-def _one_by_one(
-    source: Source, decoder: msgspec.json.Decoder[Any], place: int, read: _Read
-) -> tuple[Sequence[int], list[Any]]:
+def _one_by_one(source: Source, kind: type[Any], place: int, read: _Read) -> tuple[Sequence[int], list[Any]]:
     """The numbers of the lines that can be read, and what they contain; keys and other lines are noted."""
     numbers, responses = [], []
+    decoder = msgspec.json.Decoder(dict[str, Any])
     for number, line in enumerate(source.data.split(b"\n"), 1):
         if line.strip():
             try:
-                responses.append(decoder.decode(line))
+                row = decoder.decode(line)
+                responses.append(msgspec.convert(row, kind))
             except _UNREADABLE as error:
                 read.problems.append((place, number, _unread(source, number, line, error)))
                 asked = _ASKED.search(line)
                 read.unread.add((source.name, asked and (asked["text"] or asked["number"]).decode(errors="replace")))
             else:
                 numbers.append(number)
-                read.shapes.note(place, number, line)
+                read.shapes.note(place, number, row)
     return numbers, responses
-
-
-class _Shapes:
-    """The keys of lines and of their items, to find those that look like a field and are not one."""
-
-    def __init__(self, kind: type[Response | RagAnswer], *, reads_contexts: bool) -> None:
-        self._decoder = msgspec.json.Decoder(dict[str, Any])
-        names = kind.__struct_encode_fields__
-        part = Item if kind is Response else Sentence
-        self._parts, self._known = names[names.index("items" if kind is Response else "answer")], frozenset(names)
-        self._unread = frozenset() if reads_contexts else frozenset(["contexts"])
-        self._known_parts = frozenset(part.__struct_fields__)
-        # The number of lines of a file with these keys, and the first of them.
-        self._lines: dict[tuple[int, frozenset[str], frozenset[str]], list[int]] = {}
-
-    def note(self, place: int, number: int, line: bytes) -> None:
-        """Note the keys of a line."""
-        row = self._decoder.decode(line)
-        self._note((place, frozenset(row), self._known), number)
-        for part in row.get(self._parts) or ():
-            self._note((place, frozenset(part), self._known_parts), number)
-
-    def _note(self, shape: tuple[int, frozenset[str], frozenset[str]], number: int) -> None:
-        if shape[1] <= shape[2]:
-            return
-        seen = self._lines.setdefault(shape, [number, 0])
-        seen[1] += 1
-
-    def warnings(self, batch: Sequence[Source]) -> Iterator[Problem]:
-        """A warning for each key that looks like a field which its line does not have."""
-        found: dict[tuple[int, str, str], list[int]] = {}
-        for (place, keys, known), (number, count) in self._lines.items():
-            absent = {name: _OTHER_NAMES.get(name, ()) for name in known - keys - self._unread}
-            for key in sorted(keys - known):
-                if meant := fields.resembled(key, absent):
-                    first = found.setdefault((place, key, meant), [number, 0])
-                    first[1] += count
-        for (place, key, meant), (number, count) in found.items():
-            message = f"{key!r} is not a field of a run and is not read, here and in {count - 1:,} more places"
-            message = message if count > 1 else message.partition(", here")[0]
-            yield Problem("syntax", f"{message}; is it meant as {meant!r}?", batch[place].name, number)
 
 
 def _converted(
