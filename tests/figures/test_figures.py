@@ -71,6 +71,7 @@ def records() -> dict[str, Any]:
         "pace": judging_progress(TIMES),
         "corrected": corrected(),
         "people": people(),
+        "control": qassay.compare_all(scores, control="egret"),
     }
 
 
@@ -150,6 +151,7 @@ def drawn() -> dict[str, Figure]:
         figures.unit_by_run(made["scores"].matrix, "6"),
         made["corrected"].figure(),
         made["people"].figure(),
+        made["control"].figure(),
     ]
     return {figure.name: figure for figure in every}
 
@@ -158,7 +160,7 @@ NAMES = (
     *("leaderboard", "differences", "error-rate", "power", "ranks-by-set", "tau", "agreement", "scores-by-unit"),
     *("spread-by-unit", "score-by-beta", "score-by-length", "contingency", "histogram-correctness"),
     *("mean-rank-correctness", "top-runs", "conditioned-accuracy", "error-curves", "bias", "judging-progress"),
-    *("run-by-unit", "unit-by-run", "corrected", "people-items"),
+    *("run-by-unit", "unit-by-run", "corrected", "people-items", "control"),
 )
 
 

@@ -24,7 +24,12 @@ class OwnOptions(Gate):
         """The sources; the two systems that arguments or --systems name are among what is chosen."""
         sources, names = split_arguments(arguments)
         systems = names or (reading.system_names if reading is not None else None) or []
-        if len(systems) == 2:
+        if chosen["control"]:
+            if names:
+                raise UsageError("--control compares every system with one: leave out the two names, or --control")
+            if self.margin:
+                chosen["margin"] = self.margin
+        elif len(systems) == 2:
             refuse_itself(*systems)
             chosen["a"], chosen["b"] = systems
         if self.history is not None:
@@ -38,7 +43,7 @@ class OwnOptions(Gate):
         """Two files with one system each are two systems."""
         systems = {matrix.runs for _, matrix in tables}
         runs = systems.pop() if len(systems) == 1 else ()
-        if chosen["a"] is None and len(sources) == 2 == len(runs):
+        if chosen["a"] is None and chosen["control"] is None and len(sources) == 2 == len(runs):
             chosen["a"], chosen["b"] = runs
 
 

@@ -36,7 +36,9 @@ class Gate(Own):
     """The options of a gate; `report` carries them out."""
 
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 0 (ALLOW), 3 (REJECT) or 4 (INCONCLUSIVE).")] = False
-    margin: Annotated[float, typer.Option("--margin", metavar="M", help="How much worse A may be, for --gate.")] = 0.0
+    margin: Annotated[
+        float, typer.Option("--margin", metavar="M", help="How much worse A may be (--gate), or others (--control).")
+    ] = 0.0
     summary: Annotated[
         Path | None, typer.Option("--summary", metavar="FILE", help="Write the gate's decision as Markdown.")
     ] = None
@@ -63,6 +65,8 @@ class Gate(Own):
             "--history": self.history,
             "--inconclusive": self.inconclusive,
         }
+        if chosen["control"]:
+            del values["--margin"]
         names = [name for name, value in values.items() if value]
         if names and not self.gate:
             raise UsageError(f"{' and '.join(names)} {'go' if len(names) > 1 else 'goes'} with --gate")

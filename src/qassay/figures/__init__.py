@@ -1,6 +1,6 @@
 """Figures: result records -> charts, one function per figure.
 
-    rankings     leaderboard  ranks_by_set  tau_heat_map  score_by_beta  score_by_length
+    rankings     leaderboard  differences_to_control  ranks_by_set  tau_heat_map  score_by_beta  score_by_length
     decisions    top_runs  conditioned_accuracy
     comparisons  differences_by_unit  error_rate_by_difference  error_curves  power_by_units
     units        scores_by_unit  boxes_by_unit  run_by_unit  unit_by_run
@@ -32,7 +32,14 @@ from qassay.figures.judges import (
     mean_rank_by_judge,
     rating_histogram,
 )
-from qassay.figures.rankings import leaderboard, ranks_by_set, score_by_beta, score_by_length, tau_heat_map
+from qassay.figures.rankings import (
+    differences_to_control,
+    leaderboard,
+    ranks_by_set,
+    score_by_beta,
+    score_by_length,
+    tau_heat_map,
+)
 from qassay.figures.units import boxes_by_unit, run_by_unit, scores_by_unit, unit_by_run
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "contingency",
     "corrected_leaderboard",
     "differences_by_unit",
+    "differences_to_control",
     "error_curves",
     "error_rate_by_difference",
     "figure_of",

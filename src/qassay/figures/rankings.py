@@ -17,6 +17,7 @@ from qassay.figures.drawing import (
     WIDTH,
     altair,
     chart,
+    dots_with_lines,
     first_of,
     height,
     names,
@@ -140,6 +141,39 @@ def _groups(groups: tuple[tuple[str, ...], ...], order: list[str]) -> Any:
     points = base.mark_point(filled=True, size=40, color=SOFT, opacity=1)
     width = 18 * max(len({row["group"] for row in rows}), 1)
     return alt.layer(lines, points).properties(width=width, height=height(len(order)))
+
+
+def differences_to_control(
+    differences: Sequence[tuple[str, float, tuple[float, float] | None, bool]],
+    *,
+    control: str,
+    measure: str,
+    level: float,
+    description: str,
+) -> Figure:
+    """How far each run is from the control, with its interval, and whether it differs; the best first."""
+    alt = altair()
+    rows: list[tuple[Cell, ...]] = [
+        (run, difference, *(interval or (None, None)), differs) for run, difference, interval, differs in differences
+    ]
+    order = [run for run, *_ in differences]
+    shown = order[:MOST_ROWS]
+    fields = ("run", "difference", "low", "high", "differs")
+    title = f"difference to {called(control)}, {measure}"
+    base = chart([dict(zip(fields, row, strict=True)) for row in rows[: len(shown)]]).encode(y=names("run", shown))
+    zero = chart([{"zero": 0}]).mark_rule(color=INK).encode(x=alt.X("zero:Q", title=title))
+    low, middle = alt.X("low:Q", title=title), alt.X("difference:Q", title=title, axis=alt.Axis(tickCount=8))
+    lines, points = dots_with_lines(base, low, middle, filled="differs")
+    columns: list[Column | str] = ["run", *(Column(name, "+.3f") for name in ("difference", "from", "to")), "differs"]
+    return figure(
+        "control",
+        alt.layer(zero, lines, points).properties(width=WIDTH - 120, height=height(len(shown))),
+        title=f"Every run compared with {called(control)}",
+        caption=f"A line is the {level:.0%} interval of a difference; a filled dot is a run that differs."
+        + first_of(len(shown), len(order), "runs"),
+        description=description,
+        table=table(f"Compared with {control}, {measure}", columns, rows),
+    )
 
 
 def ranks_by_set(measure: MeasureStability) -> Figure:

@@ -25,6 +25,10 @@ assessor. The second sentence then gives two intervals: one for these
 assessors, one for other assessors like them. The verdict is about
 these, or with --people new about the others.
 
+--control compares every system with one of them, such as the one that
+people use now, corrected for the number of comparisons; with --margin
+it says which are at most M worse.
+
 --correct-with compares the scores of an automatic assessor (--key)
 after they are corrected with people's labels of a random sample (qassay
 sample). With --gate the corrected interval decides.
@@ -40,6 +44,7 @@ Examples
   qassay compare new=a.jsonl old=b.jsonl --metric f1
   qassay compare scores.csv
   qassay compare scores.csv --method holm --json
+  qassay compare scores.csv --control production --margin 0.02
   qassay compare factoids.csv --series-from '^([^.]+)'
   qassay compare my-eval new old --over first,second,third
   qassay compare my-eval new old --key gpt-4 --correct-with ada
@@ -75,6 +80,7 @@ from qassay.results import Result
 from qassay.sources import as_matrix, only_pair, refuse_options
 from qassay.studies import REAL, Study
 from qassay.studies.assessors import about_assessors, compare_over
+from qassay.studies.control import ControlComparison, check_control, compare_with_control, control_page, of_one_system
 from qassay.studies.correcting import AboutTarget, correction, correction_of_page
 from qassay.studies.looking import (
     AnyTime,
@@ -100,6 +106,7 @@ LISTED = 10
 DRAWN = 5_000
 # A page has no more pairs than this.
 PAIRS_SHOWN = 5_000
+NO_METHOD = "control has a test of its own: it goes without method and correct_with"
 Progress: TypeAlias = Callable[[int, int], None]
 TopOfTwo = Annotated[
     int | None, Option("Show the N questions that make the difference of A and B.", metavar="N", least=0)
@@ -119,7 +126,7 @@ ForPeople = Annotated[
         "With --over: the verdict is about these assessors (default), or new ones.", on_pages=True, of_evaluation=True
     ),
 ]
-Compared = TypeVar("Compared", PairComparison, AllPairs)
+Compared = TypeVar("Compared", PairComparison, AllPairs, ControlComparison)
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,6 +177,10 @@ class _TestingTwo(_Testing, total=False):
     anytime: bool
     over: Sequence[str] | None
     people: People | None
+
+
+class _TestingControl(_Testing, total=False):
+    progress: Progress | None
 
 
 class _TestingAll(_Testing, total=False):
@@ -320,6 +331,30 @@ def compare_all(
 
 @overload
 def compare_all(
+    scores: ScoresLike | Evaluation,
+    *,
+    control: str,
+    margin: float | None = None,
+    metric: None = None,
+    correct_with: None = None,
+    **how: Unpack[_TestingControl],
+) -> ControlComparison: ...
+
+
+@overload
+def compare_all(
+    scores: ScoresLike,
+    *,
+    control: str,
+    margin: float | None = None,
+    metric: Literal["all"],
+    correct_with: None = None,
+    **how: Unpack[_TestingControl],
+) -> ByMetric[ControlComparison]: ...
+
+
+@overload
+def compare_all(
     scores: Evaluation,
     *,
     key: str,
@@ -333,6 +368,8 @@ def compare_all(
 def compare_all(
     scores: ScoresLike | Evaluation,
     *,
+    control: str | None = None,
+    margin: float | None = None,
     method: Method | None = None,
     alpha: float = ALPHA,
     permutations: int | None = None,
@@ -345,12 +382,15 @@ def compare_all(
     target: AboutTarget = "new",
     sample: str | Path | None = None,
     **how: Unpack[Scoring],
-) -> AllPairs | ByMetric[AllPairs] | CorrectedPairs:
-    """Which runs differ, corrected for the number of pairs?
+) -> AllPairs | ByMetric[AllPairs] | ControlComparison | ByMetric[ControlComparison] | CorrectedPairs:
+    """Which runs differ, corrected for the number of pairs? With `control`, which differ from this one?
 
     `method` is the correction: "max-t" (the default: flips, and the largest difference of all pairs),
     "randomised-tukey", "tukey", "holm" or "bh" (Benjamini-Hochberg). With the last two, `test` tests single pairs, by
     "randomisation" or by "t". `permutations=None` draws as many as the method needs.
+
+    With `control` every other run is compared with this one, corrected for their number; `margin` then says which are
+    at most that much worse.
 
     With `metric="all"` each metric of a table has its result, and the correction is over the pairs of all of them: by
     the same flips where they are about the same units, else Holm's.
@@ -363,6 +403,13 @@ def compare_all(
     >>> pairs.different, pairs.runs[:3]
     (26, ('hobby', 'egret', 'badger'))
     """
+    if control is not None:
+        if correct_with is not None or method is not None:
+            raise UsageError(NO_METHOD)
+        matrices = _matrices(scores, None, metric, lower_is_better, how)
+        return _against(matrices, control, alpha, metric is not None, permutations, seed, margin, progress)
+    if margin is not None:
+        raise UsageError("margin goes with control, which names the run to compare with")
     if correct_with is not None:
         return correction(scores, correct_with, target=target, sample=sample, **how).pairs()
     matrices = _matrices(scores, None, metric, lower_is_better, how)
@@ -394,14 +441,20 @@ def compare_any(
     looks: InSteps = None,
     anytime: AnyTime = False,
     seed: Seed = 0,
+    control: Annotated[str | None, Option("Compare every system with this one.", metavar="NAME", on_pages=True)] = None,
+    margin: float | None = None,
     metric: Literal["all"] | None = None,
     progress: Progress | None = None,
     **how: Unpack[Scoring],
 ) -> Result:
-    """Two systems, or all pairs; under each metric where all are asked for."""
+    """Two systems, all pairs, or all against one; under each metric where all are asked for."""
     if bool(a) != bool(b):
         raise UsageError(f"a comparison takes two runs; what is {a or b!r} to be compared with?")
     pair = (a, b) if a and b else None
+    if control and (pair or top is not None):
+        raise UsageError("control compares every system with one: leave out the names of two systems, and top")
+    if control and (method or correct_with):
+        raise UsageError(NO_METHOD)
     if pair is not None:
         refuse_itself(*pair)
     elif top is not None:
@@ -421,6 +474,9 @@ def compare_any(
         corrected = correction(scores, correct_with, pair=pair, target=target or "new", sample=sample, **how)
         return corrected.pairs() if pair is None else corrected.pair(*pair)
     matrices = _matrices(scores, pair, metric, (), how)
+    if control:
+        refuse_all_pairs(plan)
+        return _against(matrices, control, alpha, metric is not None, permutations, seed, margin, progress)
     two = pair or (_only_two(matrices) if method is None else None)
     if two is None:
         refuse_all_pairs(plan)
@@ -447,12 +503,14 @@ def compare_any(
 
 
 def page(
-    result: PairComparison | AllPairs | CorrectedPair | CorrectedPairs,
+    result: PairComparison | AllPairs | ControlComparison | CorrectedPair | CorrectedPairs,
     *,
     details: Annotated[bool, Option("Show the tests too, and the questions that make the difference.")] = False,
     top: TopOfTwo = None,
 ) -> Page:
-    """Which of the two is ahead, or who leads; of two systems alone it is their comparison."""
+    """Which of the two is ahead, who leads, or who differs from the control; of two systems alone their comparison."""
+    if isinstance(result, ControlComparison):
+        return control_page(result)
     answer: tuple[str, ...] = (f"{result.sentence()}.",)
     if isinstance(result, AllPairs) and result.pair is not None:
         result = result.pair
@@ -490,12 +548,12 @@ def _all_pairs(pairs: AllPairs, answer: tuple[str, ...]) -> Page:
 
 
 def corrected(
-    evaluation: Evaluation, *, a: str | None = None, b: str | None = None, **options: Any
+    evaluation: Evaluation, *, a: str | None = None, b: str | None = None, control: str | None = None, **options: Any
 ) -> CorrectedPair | CorrectedPairs | str | None:
     """The comparison of a program's scores, corrected by the people who judged its sample; or why there is none yet."""
     if a and b:
         return correction_of_page(evaluation, lambda result: result.pair(a, b), pair=(a, b), **options)
-    return correction_of_page(evaluation, lambda result: result.pairs(), **options)
+    return None if control else correction_of_page(evaluation, lambda result: result.pairs(), **options)
 
 
 STUDY = Study(
@@ -504,7 +562,7 @@ STUDY = Study(
     page=page,
     corrected=corrected,
     documents=(
-        *(PairComparison, AllPairs),
+        *(PairComparison, AllPairs, ControlComparison),
         *("qassay.meta.correction.CorrectedPair", "qassay.meta.correction.CorrectedPairs"),
     ),
     source="scores",
@@ -558,3 +616,36 @@ def _two_systems(
         name: compare_two(matrix, *pair, alpha=levels[name], **testing).corrected(adjusted[name])
         for name, matrix in matrices.items()
     }
+
+
+def _against(
+    matrices: Mapping[str, ScoreMatrix],
+    control: str,
+    alpha: float,
+    every_metric: bool,
+    permutations: int | None,
+    seed: int,
+    margin: float | None,
+    progress: Progress | None,
+) -> ControlComparison | ByMetric[ControlComparison]:
+    """Every system against the control; a single other system by the comparison of the two."""
+    for matrix in matrices.values():
+        check_control(matrix, control)
+    others = {run for matrix in matrices.values() for run in matrix.runs} - {control}
+    if len(others) == 1:
+        testing = {"permutations": permutations, "top": DRAWN, "seed": seed}
+        two = _two_systems(matrices, (others.pop(), control), alpha, every_metric=every_metric, **testing)
+        results = [of_one_system(result, margin) for result in two.values()]
+    else:
+        results = compare_with_control(
+            list(matrices.values()),
+            control,
+            alpha=alpha,
+            permutations=permutations,
+            seed=seed,
+            margin=margin,
+            progress=progress,
+        )
+    if not every_metric:
+        return results[0]
+    return ByMetric(dict(zip(matrices, results, strict=True)), "holm" if len(others) == 1 else "max-t")

@@ -416,7 +416,7 @@ def _decided(
 ) -> AllPairs:
     sets = indistinguishable(decision.different)
     totals = parts.parts.sum(axis=1)
-    notes = (*decision.notes, *_kind_notes(matrix, parts), *_repeat_notes(matrix, tests.method))
+    notes = (*decision.notes, *kind_notes(matrix, parts), *repeat_notes(matrix, tests.method))
     return AllPairs(
         runs=ordered.runs,
         scores=tuple(ordered.scores().tolist()),
@@ -507,7 +507,8 @@ def _adjusted(result: AllPairs, upper: tuple[NDArray[np.intp], ...], p: Floats) 
     )
 
 
-def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
+def repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
+    """Whether running the systems again is part of the answer."""
     if matrix.repeats is None:
         return [NOT_RUN_AGAIN] if matrix.read else []
     if method in ("max-t", "holm", "bh"):
@@ -515,7 +516,8 @@ def _repeat_notes(matrix: ScoreMatrix, method: Method) -> list[str]:
     return ["This method is about questions alone. The methods max-t and holm include running the systems again."]
 
 
-def _kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
+def kind_notes(matrix: ScoreMatrix, parts: Blocks) -> list[str]:
+    """What the differences are made of, where they are not those of single questions."""
     notes = []
     if matrix.clusters is not None:
         inside = counted(len(matrix.units), matrix.unit_name)
