@@ -7,7 +7,7 @@
     trust   does a program judge like people?        reporting  all of them in one document
     sensitivity  which gaps would new questions repeat?
     stability    would the ranking be the same under other judgments?
-    control      the part of compare about all systems against one
+    control      the part of compare that has a control
 
 A file has the options, the call of the formulas, the record that it gives, and the page: what is said first, figures
 and tables in order. The command of its name, Python, the pages of results and the report render that and add nothing.
