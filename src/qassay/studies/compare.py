@@ -462,7 +462,7 @@ def compare_any(
     if over or people:
         refused = {"correct_with": correct_with, "metric": metric, "permutations": permutations, "method": method}
         refused |= {"target": target, "sample": sample, "planned": planned, "looks": looks}
-        refused |= {"anytime": anytime}
+        refused |= {"anytime": anytime, "control": control}
         result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
         return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
