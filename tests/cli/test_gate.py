@@ -52,7 +52,7 @@ def test_the_summary_says_decision_figures_and_reason(scores: str, tmp_path: Pat
     file = tmp_path / "new" / "gate.md"
     assert main(["compare", scores, "good", "bad", "--gate", "--summary", str(file)]) == 0
     text = file.read_text(encoding="utf-8")
-    decision = "ALLOW: the 95% interval of good - bad, +0.527 to +0.643, lies above 0"
+    decision = "ALLOW: the 95% interval of good - bad, +0.493 to +0.650, lies above 0"
     assert text.startswith(f"## ALLOW: good compared with bad\n\n{decision}")
     assert "| good − bad | +0.600 |" in text
 

@@ -85,15 +85,20 @@ def test_a_sample_drawn_elsewhere_is_taken_at_its_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("whole", "begun", "labelled"),
+    ("whole", "begun", "stops", "labelled"),
     [
-        (range(10), range(10), 10),
-        (range(4), range(4), 4),
-        (range(4), range(5), 4),  # the fifth is half judged
-        ([0, 1, 2, 3, 8], range(4), 4),  # the ninth has nothing to judge
+        (range(10), range(10), (), 10),
+        (range(4), range(4), (), 4),
+        (range(4), range(5), (), 4),  # the fifth is half judged
+        ([0, 1, 2, 3, 8], range(4), (), 4),  # the ninth has nothing to judge
+        (range(6), range(4), (), 4),  # nor have the fifth and the sixth, and nobody is past them
+        (range(6), range(4), (5, 10), 5),  # which completes a planned step
+        (range(6), range(5), (5, 10), 5),
+        (range(6), range(6), (5, 10), 6),
+        (range(10), range(8), (5, 10), 10),
     ],
 )
-def test_a_prefix_counts(whole, begun, labelled: int) -> None:
+def test_a_prefix_counts(whole, begun, stops, labelled: int) -> None:
     sample = drawn(10)
     place = {draw: number for number, draw in enumerate(sample.draws)}
     prefix = labelled_prefix(
@@ -102,6 +107,7 @@ def test_a_prefix_counts(whole, begun, labelled: int) -> None:
         is_whole=lambda draw: place[draw] in whole,
         is_begun=lambda draw: place[draw] in begun,
         people="ada",
+        stops=stops,
     )
     assert prefix.draws == sample.draws[:labelled]
     assert prefix.drawn == 10

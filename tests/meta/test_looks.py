@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qassay.errors import UsageError
-from qassay.meta.correction.estimates import corrected_mean, corrected_share
+from qassay.meta.correction.estimates import corrected_mean, corrected_share, corrected_units
 from qassay.meta.looks import STEPS, Look, Plan, line
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "truth.json").read_text(encoding="utf-8"))
@@ -68,6 +68,23 @@ def test_steps_are_those_of_obrien_and_fleming() -> None:
         assert [plan.look(n).alpha for n in (59, 61, 60 * count + 1)] == [None] * 3
     assert Plan("steps", 100, 3).stops == (34, 67, 100)
     assert Plan("steps", 30, 3).look(10).alpha is None
+
+
+@pytest.mark.parametrize("units", [15, 19, 20, 60])
+def test_units_take_the_line_of_their_number(units: int) -> None:
+    """Of means over topics or series c of their number takes the place of t; fewer than twenty wait for the plan."""
+    drawn = np.random.default_rng(1)
+    people, judge, every = drawn.random((3, units))
+    planned, before = (
+        corrected_units(people, judge, every, labels=n, look=Plan("planned", 200).look(n)) for n in (200, 120)
+    )
+    error = math.sqrt(planned.left / units)
+    assert planned.half_width == pytest.approx(scipy.stats.t.ppf(0.9775, units - 1) * error)
+    if units < 20:
+        assert before.interval is None
+    else:
+        r = line(units, 0.005)
+        assert before.half_width == pytest.approx(math.sqrt((units - 1) * r**2 / (units - r**2)) * error)
 
 
 @pytest.mark.parametrize("plan", [("steps", 100, 6), ("steps", None, 2), ("planned", 0, None)])

@@ -80,7 +80,7 @@ def of_labels(corrected: CorrectedPair | CorrectedPairs | CorrectedScores) -> tu
 def look_sentences(look: Look, noun: tuple[str, str], verb: str, lies: str) -> tuple[str, ...]:
     """How much of the plan is there, and what its interval says; `lies` is empty where there is none."""
     if look.kind == "any time":
-        return ("You may look at any time: the interval allows for that.",) if lies else ()
+        return ("You may look at any time: intervals allow for that.",) if lies else ()
     if look.is_ordinary or look.planned is None:
         return ()
     if look.n > look.planned:
