@@ -132,13 +132,17 @@ def test_off_a_step_there_is_no_verdict(scores, call: Call) -> None:
             assert gated["gate"] == "INCONCLUSIVE"
 
 
-def test_the_level_of_an_early_step_has_enough_flips(scores, call: Call) -> None:
+def test_the_level_of_an_early_step_has_enough_flips(scores, call: Call, capsys) -> None:
     """A twentieth of a thousandth takes more flips than a level of 5% does."""
     better = np.clip(GRADED + 0.5 * DRAWN.random(400), 0, 1)
     document = call("compare", scores(100, better), "new", "old", "--planned", 400, "--looks", 4)
     assert document["alpha"] == pytest.approx(2 * scipy.stats.norm.sf(2 * 2.024))
     assert document["permutations"] >= 10 / document["alpha"]
     assert document["interval"] is not None
+    assert main(["compare", str(scores(100, better)), "new", "old", "--planned", "500", "--looks", "5"]) == 0
+    shown = capsys.readouterr().out
+    assert "Look 1 of 5; the next is planned at 200 questions." in shown
+    assert "99.999% interval" in shown
 
 
 @pytest.mark.parametrize(

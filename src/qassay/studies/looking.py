@@ -81,6 +81,10 @@ def look_sentences(look: Look, noun: tuple[str, str], verb: str, lies: str) -> t
     """How much of the plan is there, and what its interval says; `lies` is empty where there is none."""
     if look.kind == "any time":
         return ("You may look at any time: intervals allow for that.",) if lies else ()
+    if look.kind == "steps" and look.is_ordinary and look.steps is not None:
+        stops = look.plan.stops
+        further = "" if look.next is None else f"; the next is planned at {counted(look.next, noun)}"
+        return (f"Look {sum(stop <= look.n for stop in stops)} of {look.steps}{further}.",)
     if look.is_ordinary or look.planned is None:
         return ()
     if look.n > look.planned:

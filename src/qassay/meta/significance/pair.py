@@ -330,12 +330,15 @@ def at_most(reversal: float) -> str:
 
 
 def percent(level: float) -> str:
-    """A level with as many digits as it has, three at most.
+    """A level with as many digits as it has, four at most, or as many as it takes to stay below 100%.
 
-    >>> percent(0.95), percent(1 - 0.05 / 3)
-    ('95%', '98.33%')
+    >>> percent(0.95), percent(1 - 0.05 / 3), percent(1 - 5e-6)
+    ('95%', '98.33%', '99.999%')
     """
-    return f"{float(f'{level * 100:.2f}'):g}%"
+    digits = 2
+    while level < 1 and float(f"{level * 100:.{digits}f}") == 100:
+        digits += 1
+    return f"{level * 100:.{digits}f}".rstrip("0").rstrip(".") + "%"
 
 
 def signed(value: float, line: float = 0.0) -> str:
