@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.rows import Row
 from qassay.collections import open_collection
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.search import Analyser
 from qassay.collections.tantivy_engine import TantivyEngine
 
@@ -164,7 +164,7 @@ def _tantivy(texts: list[str], queries: list[str]) -> tuple[float, float, float]
     begin, busy = time.perf_counter(), time.process_time()
     engine = TantivyEngine(path, analyser)
     for number, text in enumerate(texts):
-        engine.add([Unit(number, 0, len(text), text, None)])
+        engine.add([Stretch(number, 0, len(text), text, None)])
     engine.finish()
     indexing, busy = time.perf_counter() - begin, time.process_time() - busy
     return indexing, _median(lambda query: len(engine.search(parse(query, analyser), 10)), queries), busy

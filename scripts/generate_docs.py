@@ -290,7 +290,7 @@ RESULTS = (
     "qassay.meta.correction.CorrectedPair",
     "qassay.meta.correction.CorrectedPairs",
     "qassay.formats.scores.ScoreTables",
-    "qassay.assessors.judging.Done",
+    "qassay.assessors.judging.JobResult",
     "qassay.figures.Figure",
     "qassay.reports.Report",
 )

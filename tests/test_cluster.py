@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qassay.cluster import Cluster, Pool
+from qassay.cluster import ActorPool, Cluster
 from qassay.errors import InputError, Problem, UsageError
 from qassay.systems.harness.wire import CallError
 
@@ -40,7 +40,7 @@ class Part:
 
 
 def test_what_a_part_raises_is_raised_here(cluster: Cluster) -> None:
-    pool = Pool(cluster, cluster.packed(Part, "the part"))
+    pool = ActorPool(cluster, cluster.packed(Part, "the part"))
     problem = Problem("bad-label", "no label", "a.jsonl", 3)
     with pytest.raises(InputError) as refused:
         pool.call("fail", InputError([problem] * 300))

@@ -23,7 +23,7 @@ from qassay.errors import InputError, QassayError
 from qassay.formats import fields
 from qassay.formats.folder import Folder, open_folder
 from qassay.formats.importing import plan_import
-from qassay.formats.looking import Finding, look
+from qassay.formats.looking import FileFinding, look
 from qassay.formats.recognise import Setting, recognise
 
 HERE = Path(__file__).parent
@@ -98,7 +98,7 @@ def printed(*arguments: object) -> tuple[int, str, str]:
     return status, out.getvalue(), err.getvalue()
 
 
-def looked(path: Path) -> Finding | None:
+def looked(path: Path) -> FileFinding | None:
     try:
         return look(path)
     except InputError:

@@ -146,7 +146,7 @@ class Client:
         """
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         data, seconds = None, TIMEOUT
-        if isinstance(body, Form):
+        if isinstance(body, FormBody):
             data, seconds = body.data, UPLOAD_TIMEOUT
             headers["Content-Type"] = body.type
         elif body is not None:
@@ -183,14 +183,14 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Form:
+class FormBody:
     """The body of a request with a file, and its type."""
 
     type: str
     data: bytes
 
 
-def _form(fields: Mapping[str, str], name: str, content: bytes) -> Form:
+def _form(fields: Mapping[str, str], name: str, content: bytes) -> FormBody:
     """Fields and one file, named `files`, as browsers send them."""
     boundary = f"qassay-{secrets.token_hex(16)}"
     # What would end the name of the file, or its line.
@@ -204,7 +204,7 @@ def _form(fields: Mapping[str, str], name: str, content: bytes) -> Form:
         start = "".join(f"--{boundary}\r\n{part}" for part in parts).encode()
     except UnicodeEncodeError:
         raise InputError(Problem("encoding", HALF_CHARACTER)) from None
-    return Form(
+    return FormBody(
         f"multipart/form-data; boundary={boundary}", b"".join((start, content, f"\r\n--{boundary}--\r\n".encode()))
     )
 

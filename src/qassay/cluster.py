@@ -136,7 +136,7 @@ class Actor:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ActorPool:
     """Actors with one part, each of which has one call at a time."""
 
     cluster: Cluster

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qassay.assessors.llm.calls import around, shortened
-from qassay.assessors.llm.cost import Account, Price, price_of
+from qassay.assessors.llm.cost import Price, Spending, price_of
 from qassay.assessors.llm.forms import Form, MalformedError, form_of
 from qassay.assessors.llm.pace import Pace
 from qassay.assessors.llm.protocol import read_completion
@@ -158,7 +158,7 @@ def test_prices_are_known_by_name_and_date_or_not_at_all(model: str, price: Pric
     known = price_of(None, "api.openai.com", model)
     assert known == (price and Price(pytest.approx(price.input), pytest.approx(price.output)))
     assert price_of(None, "elsewhere.example", model) is None
-    assert Account(price_of(None, "elsewhere.example", model)).cost is None
+    assert Spending(price_of(None, "elsewhere.example", model)).cost is None
 
 
 def test_long_texts_are_shortened_where_they_matter_least() -> None:

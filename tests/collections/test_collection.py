@@ -15,8 +15,8 @@ import pytest
 
 from qassay import collections
 from qassay.collections import Collection, building, open_collection
-from qassay.collections.documents import Unit
-from qassay.collections.store import Store, Writer
+from qassay.collections.documents import Stretch
+from qassay.collections.store import DocumentStore, DocumentWriter
 from qassay.collections.tantivy_engine import TantivyEngine
 from qassay.errors import InputError
 
@@ -133,7 +133,7 @@ def test_reading_goes_on_after_a_break(folder: Folder, monkeypatch: pytest.Monke
     taken: list[str] = []
     real = building.kind_of
 
-    def breaking(source: building.Source) -> object:
+    def breaking(source: building.OpenFile) -> object:
         taken.append(source.path.name)
         if len(taken) == 7:
             raise KeyboardInterrupt
@@ -154,7 +154,7 @@ def test_faults_before_a_break_are_found_after_it(folder: Folder, monkeypatch: p
     monkeypatch.setattr("qassay.collections.store._BATCH", 0)
     real = building.kind_of
 
-    def breaking(source: building.Source) -> object:
+    def breaking(source: building.OpenFile) -> object:
         if source.path.name == "7.jsonl":
             raise KeyboardInterrupt
         return real(source)
@@ -181,7 +181,7 @@ def test_indexing_goes_on_after_a_break(folder: Folder, monkeypatch: pytest.Monk
     added: list[int] = []
     real = TantivyEngine.add
 
-    def breaking(engine: TantivyEngine, units: Iterable[Unit]) -> None:
+    def breaking(engine: TantivyEngine, units: Iterable[Stretch]) -> None:
         units = list(units)
         added.append(units[0].document)
         if len(added) == 200:
@@ -306,7 +306,7 @@ def test_threads_share_a_collection(either: Collection) -> None:
 
 
 def test_one_process_waits_for_the_other(tmp_path: Path) -> None:
-    spot = building.Place(tmp_path)
+    spot = building.CollectionFolder(tmp_path)
     waiting = threading.Event()
     order: list[str] = []
 
@@ -340,8 +340,8 @@ def test_many_documents_without_text(folder: Folder) -> None:
 
 
 def test_the_store_numbers_what_it_takes(folder: Folder, tmp_path: Path) -> None:
-    store = Store(tmp_path / "x.db")
-    writer = Writer(store)
+    store = DocumentStore(tmp_path / "x.db")
+    writer = DocumentWriter(store)
     writer.begin("a")
     for document in open_collection(folder(files())):
         writer.add(document, 3)

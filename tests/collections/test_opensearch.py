@@ -19,7 +19,7 @@ import pytest
 
 from qassay import net
 from qassay.collections import open_collection, opensearch
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.opensearch import OpenSearchEngine
 from qassay.collections.search import Analyser, parse
 from qassay.errors import InputError, UsageError
@@ -189,7 +189,7 @@ def test_units_are_sent_a_few_at_a_time(folder: Folder, server: Server, monkeypa
 def test_the_index_holds_words_as_queries_have_them(server: Server) -> None:
     engine = OpenSearchEngine(server.url + "/", "some index")
     engine.add(
-        [Unit(7, 3, 20, "Universities, organizing CAFÉS: हिन्दी", "The Evening's title"), Unit(8, 0, 1, "a", None)]
+        [Stretch(7, 3, 20, "Universities, organizing CAFÉS: हिन्दी", "The Evening's title"), Stretch(8, 0, 1, "a", None)]
     )
     engine.commit()
     ((name, documents),) = server.indexes.items()

@@ -15,7 +15,7 @@ import pytest
 
 from qassay import net
 from qassay.collections import opensearch
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.opensearch import OpenSearchEngine
 from qassay.collections.search import Analyser, Found, parse
 from qassay.errors import InputError
@@ -88,8 +88,8 @@ def engine(script: Script) -> OpenSearchEngine:
     return OpenSearchEngine("http://localhost:9200", "x")
 
 
-def units(number: int) -> list[Unit]:
-    return [Unit(0, start, 9, "black cat", None) for start in range(number)]
+def units(number: int) -> list[Stretch]:
+    return [Stretch(0, start, 9, "black cat", None) for start in range(number)]
 
 
 def sent(body: bytes | None) -> list[Json]:

@@ -24,7 +24,7 @@ import pytest
 
 from qassay import net
 from qassay.collections import Collection, open_collection, opensearch
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.opensearch import OpenSearchEngine
 from qassay.collections.search import Analyser, parse
 from qassay.errors import InputError
@@ -164,8 +164,8 @@ def results(collection: Collection, query: str, passages: bool) -> list[object]:
     return [(hit.doc, hit.start, hit.length, hit.highlights) for hit in hits]
 
 
-def units(document: int, *texts: str) -> list[Unit]:
-    return [Unit(document, number * 100, len(text), text, None) for number, text in enumerate(texts)]
+def units(document: int, *texts: str) -> list[Stretch]:
+    return [Stretch(document, number * 100, len(text), text, None) for number, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize("passages", [True, False])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from qassay.collections import Document, open_collection
 from qassay.collections import reading as reading_module
-from qassay.collections.reading import Source, decode, path_id
+from qassay.collections.reading import OpenFile, decode, path_id
 from qassay.errors import InputError
 from qassay.formats import files
 
@@ -268,4 +268,4 @@ def test_no_file_breaks_the_reader(content: bytes, tmp_path_factory: pytest.Temp
 def test_lines_are_numbered_as_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"\xef\xbb\xbfa\r\n\n \nb\xe2\x80\xa8c\nd")
-    assert list(Source(path, "x").lines()) == [(1, b"a\r"), (4, b"b\xe2\x80\xa8c"), (5, b"d")]
+    assert list(OpenFile(path, "x").lines()) == [(1, b"a\r"), (4, b"b\xe2\x80\xa8c"), (5, b"d")]

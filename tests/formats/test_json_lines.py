@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from qassay.formats.runs.json_lines import Parsed, Source, parse_jsonl
+from qassay.formats.runs.json_lines import Parsed, RunFile, parse_jsonl
 from qassay.tasks import task as named
 
 RESPONSES = (
@@ -26,7 +26,9 @@ RESPONSES = (
 
 
 def parsed(text: str, task: str) -> Parsed:
-    return parse_jsonl([Source(0, "a", "a", "jsonl", text.encode()), Source(1, "b", "b", "jsonl", b"{}")], named(task))
+    return parse_jsonl(
+        [RunFile(0, "a", "a", "jsonl", text.encode()), RunFile(1, "b", "b", "jsonl", b"{}")], named(task)
+    )
 
 
 @pytest.mark.parametrize("task", ["qa", "ranked5", "passages", "entailment2", "series2004", "nuggets"])

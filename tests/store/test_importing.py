@@ -17,7 +17,7 @@ import qassay
 from acting import act
 from qassay.errors import InputError
 from qassay.formats.folder import Folder
-from qassay.formats.importing import Options, Plan, plan_import
+from qassay.formats.importing import ImportPlan, Options, plan_import
 from qassay.formats.times import now
 from qassay.store.engine import Store, open_store
 from qassay.store.folder.importing import Imported, import_folder, import_plan
@@ -360,7 +360,7 @@ def test_a_question_that_is_changed_meanwhile_stays_so(
     assert questions.by_id["1.1"].text == "Founded when?"
 
 
-def planned(store: Store, folder: Path, *paths: Path, **options: Any) -> Plan:
+def planned(store: Store, folder: Path, *paths: Path, **options: Any) -> ImportPlan:
     return plan_import(snapshot(store, Folder(folder)), paths, kind="judgments", options=Options(**options))
 
 

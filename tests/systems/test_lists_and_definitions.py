@@ -12,7 +12,7 @@ from qassay.questions import Question
 from qassay.systems import Answer, Item, make_reference
 from qassay.systems.reference.candidates import Candidate
 from qassay.systems.reference.definitions import definition, main_clause, naming, score, take
-from qassay.systems.reference.evidence import Ranked, Sentence
+from qassay.systems.reference.evidence import RankedAnswer, Sentence
 from qassay.systems.reference.factoid import cut, list_answers, merged, together
 
 Collect = Callable[..., Collection]
@@ -23,9 +23,9 @@ def sentence(text: str, about: float = 0.0) -> Sentence:
     return Sentence("D1", 0, len(text), text, 0.0, about)
 
 
-def ranked(text: str, score: float, within: str) -> Ranked:
+def ranked(text: str, score: float, within: str) -> RankedAnswer:
     start = within.index(text)
-    return Ranked(text, score, sentence(within), Candidate(text, start, start + len(text), {"person": 1.0}))
+    return RankedAnswer(text, score, sentence(within), Candidate(text, start, start + len(text), {"person": 1.0}))
 
 
 CREW = "His companions were Otto Sverdrup, Oluf Dietrichson and Samuel Balto, while Eva Sars stayed."

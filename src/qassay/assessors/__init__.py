@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Final
 from qassay.assessors.base import AutomaticAssessor, Case, Judging, Opinion
 from qassay.assessors.embeddings import Embedder, embedder
 from qassay.assessors.gold import RIGHT, WRONG, Gold, best_and_worst, known_answers, known_classes
-from qassay.assessors.judging import Done, judge_on_server, plan_judging
+from qassay.assessors.judging import JobResult, judge_on_server, plan_judging
 from qassay.assessors.judging import judge as judge_evaluation
 from qassay.assessors.learned import THRESHOLD as RECALL
 from qassay.assessors.learned import Learned, Recall
@@ -93,7 +93,7 @@ def judge(
     ray: bool | str = False,
     server: Client | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Done:
+) -> JobResult:
     """Let an assessor judge the pool of an evaluation, into a set of its own.
 
     `assessor` is a spelling such as "overlap(threshold=0.5)", an object with a name and a method `judge`, or a function
@@ -365,8 +365,8 @@ __all__ = [
     "NAMES",
     "AutomaticAssessor",
     "Case",
-    "Done",
     "Gold",
+    "JobResult",
     "Judging",
     "Learned",
     "Match",

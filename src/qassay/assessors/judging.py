@@ -33,7 +33,7 @@ from qassay.store import import_plan, writable
 
 if TYPE_CHECKING:
     from qassay.assessors.llm import Planned
-    from qassay.assessors.llm.cost import Account
+    from qassay.assessors.llm.cost import Spending
     from qassay.client import Client
 
 # Judgments wait this long at most before they are sent to a server.
@@ -45,7 +45,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass
-class Done:
+class JobResult:
     """The result of a job: judgments by label, parts without an opinion, parts that were judged before."""
 
     set_name: str
@@ -55,7 +55,7 @@ class Done:
     # Judgments of an earlier job that was interrupted.
     resumed: int = 0
     # What a language model was asked, and what it cost; None for other assessors.
-    account: Account | None = None
+    account: Spending | None = None
     # Sentences for people: how the assessor was made, and why it left something unjudged.
     remarks: tuple[str, ...] = ()
 
@@ -99,10 +99,10 @@ def judge(
     set_name: str | None = None,
     again: bool = False,
     progress: Progress | None = None,
-) -> Done:
+) -> JobResult:
     """Let an assessor judge the pool of an evaluation; its judgments are added to a set of its own."""
     name = checked_name(evaluation, assessor, set_name)
-    done = Done(name)
+    done = JobResult(name)
     known = set() if again else _known(evaluation, name)
     nuggets = shown_nuggets(evaluation, name)
     journal = Journal.of(evaluation, name, again=again)
@@ -165,10 +165,10 @@ def judge_on_server(
     set_name: str | None = None,
     again: bool = False,
     progress: Progress | None = None,
-) -> Done:
+) -> JobResult:
     """Judge the pool of a served evaluation; judgments are sent as they come, so that an interrupted job goes on."""
     name = checked_name(evaluation, assessor, set_name)
-    served, done = client.evaluation(), Done(name)
+    served, done = client.evaluation(), JobResult(name)
     known = set() if again else client.judged(name)
     judging = Judging(
         assessor,
@@ -289,7 +289,7 @@ def _items(evaluation: Evaluation, assessor: AutomaticAssessor) -> Iterator[Item
     )
 
 
-def _counted(rows: Iterable[Row], done: Done) -> Iterator[Row]:
+def _counted(rows: Iterable[Row], done: JobResult) -> Iterator[Row]:
     for row in rows:
         done.add(row)
         yield row

@@ -23,7 +23,7 @@ from qassay.judging import ROW_KINDS, STRINGS
 
 
 @dataclass(frozen=True)
-class KnownAnswer:
+class KnownString:
     """A known answer as written (of a list: its class), and the documents known for it."""
 
     answer: str
@@ -35,7 +35,7 @@ class Match:
     """Judges factoid and list items, and answers in free text, by the known answers."""
 
     # Question -> compared string -> the answer.
-    answers: Mapping[str, Mapping[str, KnownAnswer]]
+    answers: Mapping[str, Mapping[str, KnownString]]
     normalise: bool = False
     contains: bool = False
     judged: str | None = None
@@ -72,16 +72,16 @@ class Match:
 
         Judged items of lists have the class that people put them into, too.
         """
-        known: dict[str, dict[str, KnownAnswer]] = {}
+        known: dict[str, dict[str, KnownString]] = {}
         right = list(judged_rows)
         for row in (*rows, *right):
             if row.get("withdrawn"):
                 continue
             compared = normalised(row["answer"]) if normalise or contains else row["answer"]
             answers_of_question = known.setdefault(row["question"], {})
-            before = answers_of_question.get(compared, KnownAnswer(row.get("class") or row["answer"]))
+            before = answers_of_question.get(compared, KnownString(row.get("class") or row["answer"]))
             documents = before.documents | ({row["doc"]} if row.get("doc") else frozenset())
-            answers_of_question[compared] = KnownAnswer(before.answer, documents)
+            answers_of_question[compared] = KnownString(before.answer, documents)
         judged_items = frozenset((row["question"], row.get("doc"), row["answer"]) for row in right)
         return cls(known, normalise, contains, judged, labels, judged_items)
 
@@ -103,7 +103,7 @@ class Match:
             verdict = {"judgment": UNSUPPORTED}
         return Opinion(verdict, trace)
 
-    def _known(self, text: str, known_answers: Mapping[str, KnownAnswer]) -> KnownAnswer | None:
+    def _known(self, text: str, known_answers: Mapping[str, KnownString]) -> KnownString | None:
         """The known answer that a string is, or that it contains."""
         compared = normalised(text) if self.normalise or self.contains else text
         known = known_answers.get(compared)

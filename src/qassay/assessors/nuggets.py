@@ -87,7 +87,7 @@ class QuestionPool:
 
 
 @dataclass(frozen=True)
-class Decision:
+class NuggetOpinion:
     """The model's opinion on a nugget in a response."""
 
     probability: float
@@ -107,9 +107,9 @@ class LearnedNuggets:
     pools: tuple[QuestionPool, ...]
     judged: Mapping[Subject, bool]
     hits: bool = False
-    _decisions: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict, repr=False)
+    _decisions: dict[str, dict[tuple[str, str], NuggetOpinion]] = field(default_factory=dict, repr=False)
 
-    def decide(self, question: str, run: str | None, nugget: str) -> Decision | None:
+    def decide(self, question: str, run: str | None, nugget: str) -> NuggetOpinion | None:
         """The decision on one nugget of one response; None where the response or the nugget is not in the pool."""
         if question not in self._decisions:
             self._decide(question)
@@ -123,12 +123,12 @@ class LearnedNuggets:
         pool, labels = self.pools[place], self._labels[place]
         by_hits = self.hits and bool(np.isfinite(labels).any())
         rows = pool.with_hits(labels) if by_hits else pool.features
-        decisions: dict[tuple[str, str], Decision] = {}
+        decisions: dict[tuple[str, str], NuggetOpinion] = {}
         for column, run in enumerate(pool.runs):
             model, threshold = self._model_of_run(run) if by_hits else self._model_of_fold(self._folds[question])
             chances = model.probabilities(rows[:, column]).tolist()
             for nugget, chance in zip(pool.nuggets, chances, strict=True):
-                decisions[run, nugget] = Decision(chance, threshold, pool.is_text[column])
+                decisions[run, nugget] = NuggetOpinion(chance, threshold, pool.is_text[column])
         self._decisions[question] = decisions
 
     @cached_property

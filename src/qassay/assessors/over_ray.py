@@ -21,7 +21,7 @@ from typing import Any
 from qassay.assessors.base import BATCH, AutomaticAssessor, Case, Opinion, documents_at
 from qassay.assessors.llm.assessor import LanguageModel
 from qassay.assessors.llm.endpoint import Endpoint, connections
-from qassay.cluster import ATTEMPTS, CLOSING, Actor, Cluster, GoneError, Pool
+from qassay.cluster import ATTEMPTS, CLOSING, Actor, ActorPool, Cluster, GoneError
 from qassay.errors import InputError, Problem, QassayError, UsageError
 from qassay.judging import Item, Part
 from qassay.net import Connections, NoReplyError, Reply
@@ -50,7 +50,7 @@ def over_ray(
         connect = partial(RayCarrier.started, cluster, workers)
         return replace(assessor, model=replace(assessor.model, connect=connect))
     packed = cluster.packed(partial(_Judge, assessor, collection), f"the assessor {assessor.name}")
-    return OverRay(assessor, Pool(cluster, packed), workers)
+    return OverRay(assessor, ActorPool(cluster, packed), workers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class OverRay:
     """The same assessor under the same name, judging on a cluster."""
 
     inner: AutomaticAssessor
-    pool: Pool
+    pool: ActorPool
     under_way: int
 
     @property

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answer:
+class MetricAnswer:
     """A result as JSON, and how it is shown to people."""
 
     document: Mapping[str, object]
     show: Callable[[], None]
 
 
-def give_answer_on(by_judge: Mapping[str, ScoreTables], answer: Answer, *, as_json: bool) -> None:
+def give_answer_on(by_judge: Mapping[str, ScoreTables], answer: MetricAnswer, *, as_json: bool) -> None:
     """Print the answer about the scores of several judges, and how each of their tables was read."""
     matrices = {name: tables.matrix for name, tables in by_judge.items()}
     read = "; ".join(f"{name}: {matrix.read}" for name, matrix in matrices.items() if matrix.read)
@@ -40,7 +40,7 @@ def give_answer_on(by_judge: Mapping[str, ScoreTables], answer: Answer, *, as_js
 
 def give_answers(
     tables: ScoreTables,
-    answer: Callable[[ScoreMatrix], Answer],
+    answer: Callable[[ScoreMatrix], MetricAnswer],
     *,
     as_json: bool,
     every_metric: bool,

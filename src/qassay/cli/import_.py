@@ -19,7 +19,7 @@ from qassay.questions import TYPES
 from qassay.store import import_plan, writable
 
 if TYPE_CHECKING:
-    from qassay.formats.importing import Options, Plan
+    from qassay.formats.importing import ImportPlan, Options
     from qassay.store.engine import Store
 
 
@@ -149,7 +149,7 @@ def command(
         print("They are in the store of the evaluation; qassay export writes it out as files.")
 
 
-def _import(folder: Path, paths: Sequence[Path], kind: str | None, options: Options) -> tuple[Plan, Store | None]:
+def _import(folder: Path, paths: Sequence[Path], kind: str | None, options: Options) -> tuple[ImportPlan, Store | None]:
     from qassay.collections import open_collection
     from qassay.formats.importing import plan_import
 

@@ -12,9 +12,9 @@ from qassay.cli.inputs import FolderArgument, JsonOption
 from qassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from qassay.assessors import AutomaticAssessor, Done
+    from qassay.assessors import AutomaticAssessor, JobResult
     from qassay.assessors.llm import Planned
-    from qassay.assessors.llm.cost import Account
+    from qassay.assessors.llm.cost import Spending
     from qassay.evaluation import Evaluation
 
 WithOption = Annotated[
@@ -170,7 +170,7 @@ def _token() -> str:
     return token
 
 
-def _say(done: Done, *, where: str, as_json: bool) -> None:
+def _say(done: JobResult, *, where: str, as_json: bool) -> None:
     from qassay.assessors.judging import OTHER
     from qassay.cli.output import print_json, visible
 
@@ -219,7 +219,7 @@ def _write_nuggets(
         )
 
 
-def _say_calls(account: Account) -> None:
+def _say_calls(account: Spending) -> None:
     from qassay.cli.output import visible
 
     tokens = f"{account.input_tokens:,} + {account.output_tokens:,} tokens{' (estimated)' * account.estimated}"

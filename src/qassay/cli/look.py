@@ -28,7 +28,7 @@ def command(
       qassay look answers.jsonl
       qassay look results/*.csv
     """
-    from qassay.formats.looking import Step, look, together
+    from qassay.formats.looking import NextStep, look, together
 
     findings = [look(path, sheet) for path in paths]
     joint = together(findings)
@@ -41,7 +41,7 @@ def command(
         )
         return
 
-    def show(steps: tuple[Step, ...] | list[Step]) -> None:
+    def show(steps: tuple[NextStep, ...] | list[NextStep]) -> None:
         for step in steps:
             print(visible(f"  {step.command}"))
             print(visible(f"      {step.purpose}"))

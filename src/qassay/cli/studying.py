@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
-from qassay.cli.by_metric import Answer, give_answer_on, give_answers
+from qassay.cli.by_metric import MetricAnswer, give_answer_on, give_answers
 from qassay.cli.inputs import (
     SOURCES,
     FolderArgument,
@@ -100,7 +100,7 @@ def command_of(
             result = _computed(study, source, {**chosen, **fixed})
             return result if then is None else then(result, source, **added)
 
-        def answer(result: Any) -> Answer:
+        def answer(result: Any) -> MetricAnswer:
             def show() -> None:
                 if first := extra.first([result]):
                     print_answer(first)
@@ -110,7 +110,7 @@ def command_of(
                 if details is not None and any(exhibit.folded for exhibit in page.exhibits):
                     print(f"With {details.flag}: {details.option.help[:1].lower()}{details.option.help[1:]}")
 
-            return Answer({**result.as_json(), **extra.beside([result])}, show)
+            return MetricAnswer({**result.as_json(), **extra.beside([result])}, show)
 
         if reading is None or not sources or is_evaluation(sources):
             if reading is not None:

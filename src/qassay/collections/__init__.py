@@ -21,10 +21,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Self
 
-from qassay.collections.building import Place, open_store
+from qassay.collections.building import CollectionFolder, open_store
 from qassay.collections.documents import Document, Hit, Progress, UnitKind, units
 from qassay.collections.search import Analyser, Engine, best_hits, parse
-from qassay.collections.store import Store
+from qassay.collections.store import DocumentStore
 from qassay.errors import InputError, Problem
 from qassay.extras import require
 
@@ -53,8 +53,8 @@ class Collection:
     def __init__(
         self,
         folder: Path,
-        store: Store,
-        place: Place | None,
+        store: DocumentStore,
+        place: CollectionFolder | None,
         mark: str,
         *,
         progress: Progress | None,

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qassay.collections.documents import Progress
-from qassay.collections.reading import Source, files_of, kind_of, read
-from qassay.collections.store import Store, Writer
+from qassay.collections.reading import OpenFile, files_of, kind_of, read
+from qassay.collections.store import DocumentStore, DocumentWriter
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.links import stays_inside
 
@@ -43,7 +43,7 @@ _CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# Made by Qassay from
 
 
 @dataclass(frozen=True)
-class Place:
+class CollectionFolder:
     """A folder for the store and the indexes."""
 
     path: Path
@@ -97,7 +97,7 @@ def fingerprint(folder: Path, files: Sequence[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def find_place(folder: Path, mark: str) -> Place:
+def find_place(folder: Path, mark: str) -> CollectionFolder:
     """The place for a collection in this state; a temporary one where the folder cannot be written.
 
     Complete files in a folder that we may only read are used as they are.
@@ -116,14 +116,14 @@ def find_place(folder: Path, mark: str) -> Place:
             raise PermissionError(path)
     except OSError:
         return _temporary(path)
-    return Place(path)
+    return CollectionFolder(path)
 
 
-def _temporary(existing: Path | None) -> Place:
+def _temporary(existing: Path | None) -> CollectionFolder:
     """A temporary folder with links to the existing files that are complete."""
     path = Path(tempfile.mkdtemp(prefix="qassay-"))
     if existing is None:
-        return Place(path, temporary=True)
+        return CollectionFolder(path, temporary=True)
     for mark in existing.glob(f"*{_COMPLETE}") if existing.is_dir() else ():
         source = existing / mark.name.removesuffix(_COMPLETE)
         # Links to the files, not to the folder: the engine writes its locks beside them.
@@ -133,7 +133,7 @@ def _temporary(existing: Path | None) -> Place:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.symlink_to(file.resolve())
         (path / mark.name).touch()
-    return Place(path, temporary=True)
+    return CollectionFolder(path, temporary=True)
 
 
 STORE = "documents.db"
@@ -141,7 +141,7 @@ _MOST_PROBLEMS = 1000
 _STEP = 1 << 20
 
 
-def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | None, str]:
+def open_store(folder: Path, progress: Progress | None) -> tuple[DocumentStore, CollectionFolder | None, str]:
     """The store of a folder, built if it does not exist yet; its place, if any; and the collection's fingerprint."""
     if not folder.is_dir():
         fault = "is not a folder" if folder.exists() else "does not exist"
@@ -149,7 +149,7 @@ def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | 
     files = files_of(folder)
     mark = fingerprint(folder, files)
     if sum(path.stat().st_size for path in files) <= SMALL:
-        in_memory = Store()
+        in_memory = DocumentStore()
         _fill(in_memory, folder, files, progress)
         return in_memory, None, mark
     place = find_place(folder, mark)
@@ -157,12 +157,12 @@ def open_store(folder: Path, progress: Progress | None) -> tuple[Store, Place | 
     return _build(place, folder, files, progress) if store is None else store, place, mark
 
 
-def _existing(place: Place) -> Store | None:
+def _existing(place: CollectionFolder) -> DocumentStore | None:
     """The existing store, if it is complete and sound."""
     if not place.complete(STORE):
         return None
     try:
-        store = Store(place.path / STORE, read_only=True)
+        store = DocumentStore(place.path / STORE, read_only=True)
         len(store)
     except sqlite3.Error:
         place.remove(STORE)
@@ -170,13 +170,13 @@ def _existing(place: Place) -> Store | None:
     return store
 
 
-def _build(place: Place, folder: Path, files: Sequence[Path], progress: Progress | None) -> Store:
+def _build(place: CollectionFolder, folder: Path, files: Sequence[Path], progress: Progress | None) -> DocumentStore:
     try:
         with place.lock():
             store = _existing(place)  # made by another process while we waited
             if store is not None:
                 return store
-            store = Store(place.path / STORE)
+            store = DocumentStore(place.path / STORE)
             try:
                 _fill(store, folder, files, progress)
             finally:
@@ -189,13 +189,13 @@ def _build(place: Place, folder: Path, files: Sequence[Path], progress: Progress
                     shutil.rmtree(other, ignore_errors=True)
     except sqlite3.Error as error:
         raise InputError(Problem("configuration", f"cannot be written: {error}", str(place.path))) from None
-    return Store(place.path / STORE, read_only=True)
+    return DocumentStore(place.path / STORE, read_only=True)
 
 
-def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress | None) -> None:
+def _fill(store: DocumentStore, folder: Path, files: Sequence[Path], progress: Progress | None) -> None:
     """Read all files that are not yet in the store; all faults are reported, and no faulty file is kept."""
     problems = Problems()
-    writer = Writer(store)
+    writer = DocumentWriter(store)
     total = sum(path.stat().st_size for path in files)
     before = shown = 0  # bytes of the files read to their end, and what was last reported
 
@@ -209,7 +209,7 @@ def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress 
     for number, path in enumerate(files):
         name = str(Path(folder.name or str(folder), path.relative_to(folder)))
         if number >= begun:
-            _take(Source(path, name), folder, writer, problems, show)
+            _take(OpenFile(path, name), folder, writer, problems, show)
         before += path.stat().st_size
         show(0, 0 if before == total else _STEP)
         if problems.total + writer.twice.total > _MOST_PROBLEMS:
@@ -221,7 +221,9 @@ def _fill(store: Store, folder: Path, files: Sequence[Path], progress: Progress 
     writer.commit()
 
 
-def _take(source: Source, folder: Path, writer: Writer, problems: Problems, show: Callable[[int], None]) -> None:
+def _take(
+    source: OpenFile, folder: Path, writer: DocumentWriter, problems: Problems, show: Callable[[int], None]
+) -> None:
     """Read one file into the store."""
     try:
         kind = kind_of(source)

@@ -204,7 +204,7 @@ class Hit(NamedTuple):
         return plain(self.text, self.markup)
 
 
-class Unit(NamedTuple):
+class Stretch(NamedTuple):
     """A unit of an index: a stretch of a document, as plain text."""
 
     # Place of the document in the collection, from 0; `start` and `length` count in its stored text.
@@ -248,16 +248,16 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def units(number: int, document: Document, kind: UnitKind) -> Iterator[Unit]:
+def units(number: int, document: Document, kind: UnitKind) -> Iterator[Stretch]:
     """The units of the document with this number: its passages, or the whole of it."""
     if kind == "documents":
-        yield Unit(number, 0, len(document.text), document.plain().text, document.title)
+        yield Stretch(number, 0, len(document.text), document.plain().text, document.title)
         return
     for begin, end in regions(document.text, document.markup):
         seen = plain(document.text[begin:end], document.markup)
         for first, last in passage_spans(seen.text):
             start, length = seen.origin(first, last)
-            yield Unit(number, begin + start, length, seen.text[first:last], document.title)
+            yield Stretch(number, begin + start, length, seen.text[first:last], document.title)
 
 
 def passage_spans(text: str) -> Iterator[tuple[int, int]]:

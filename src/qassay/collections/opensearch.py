@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlunsplit
 
 from qassay import net
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.search import TITLE_WEIGHT, Analyser, Found, Query
 from qassay.errors import InputError, Problem, UsageError
 
@@ -97,7 +97,7 @@ class OpenSearchEngine:
             self._marked = 0 if done is None else int(done)
             return self._marked
 
-    def add(self, units: Iterable[Unit]) -> None:
+    def add(self, units: Iterable[Stretch]) -> None:
         """Take all units of the next document; they are sent a few megabytes at a time."""
         for unit in units:
             source = unit._replace(text=self._words(unit.text), title=unit.title and self._words(unit.title))

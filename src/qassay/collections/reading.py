@@ -44,7 +44,7 @@ _BOMS = (
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 
 
-class Source:
+class OpenFile:
     """A file being read: where it is, and how far."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -177,7 +177,7 @@ def files_of(folder: Path) -> list[Path]:
     return sorted((path for path in paths if path.is_file()), key=lambda path: path.relative_to(folder).parts)
 
 
-def kind_of(source: Source) -> Kind | None:
+def kind_of(source: OpenFile) -> Kind | None:
     """The documents of a file; none where it is none of the known kinds."""
     by_name = _KINDS.get(Path(_unpacked_name(source.path.name)).suffix.lower())
     if by_name not in (None, "text"):
@@ -196,7 +196,7 @@ def kind_of(source: Source) -> Kind | None:
     return by_name
 
 
-def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
+def read(source: OpenFile, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
     """The documents of one file; faults of the others are added to `problems`."""
     if kind == "json":
         documents = _json(source, problems)
@@ -217,7 +217,7 @@ def read(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> I
         problems.extend(error.problems)
 
 
-def _json(source: Source, problems: list[Problem]) -> Iterator[Read]:
+def _json(source: OpenFile, problems: list[Problem]) -> Iterator[Read]:
     decoder = msgspec.json.Decoder()
     for number, line in source.lines():
         try:
@@ -242,7 +242,7 @@ def _from_row(row: dict[str, Any]) -> Document | None:
     return Document(str(name), text, heading if isinstance(heading, str) and heading.strip() else None)
 
 
-def _single(source: Source, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
+def _single(source: OpenFile, kind: Kind, folder: Path, problems: list[Problem]) -> Iterator[Read]:
     form: Markup = "html" if kind == "html" else "none"
     text = decode(source.whole(), declared=kind == "html")
     if text is None:
@@ -268,7 +268,7 @@ def _unpacked_name(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".zst")
 
 
-def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
+def _sgml(source: OpenFile, problems: list[Problem]) -> Iterator[Read]:
     """The documents of a TREC file: UTF-8, or Latin-1 where that does not fit, each by itself."""
     for data, line in _elements(source, problems):
         text = decode(data)
@@ -282,7 +282,7 @@ def _sgml(source: Source, problems: list[Problem]) -> Iterator[Read]:
         yield Read(Document(number[1], text, title(text, "sgml"), "sgml"), line)
 
 
-def _elements(source: Source, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
+def _elements(source: OpenFile, problems: list[Problem]) -> Iterator[tuple[bytes, int]]:
     """Everything from each <DOC> to its </DOC>, with the line where it begins; no more than one is kept in memory."""
     buffer = bytearray()
     line = 1  # where `kept` begins

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from qassay.collections.documents import Hit, Unit
-from qassay.collections.store import Store
+from qassay.collections.documents import Hit, Stretch
+from qassay.collections.store import DocumentStore
 
 Field = Literal["any", "title"]
 Occur = Literal["should", "must", "not"]
@@ -86,7 +86,7 @@ class Engine(Protocol):
     def done(self) -> int:
         """How many documents, from the first one on, need not be added again."""
 
-    def add(self, units: Iterable[Unit]) -> None:
+    def add(self, units: Iterable[Stretch]) -> None:
         """Take all units of the next document."""
 
     def commit(self) -> None:
@@ -182,7 +182,7 @@ _MOST = 20_000
 _MARKED = 200_000
 
 
-def best_hits(engine: Engine, store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
+def best_hits(engine: Engine, store: DocumentStore, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
     """The best hits, best first. A passage whose matches all lie in a better one beside it is left out."""
     depth = limit + limit // 2 + 8
     while True:
@@ -209,7 +209,7 @@ def _ties(units: list[Found]) -> Iterator[list[Found]]:
         yield sorted(group, key=lambda unit: unit[1:])
 
 
-def _hits(ordered: Iterator[Found], store: Store, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
+def _hits(ordered: Iterator[Found], store: DocumentStore, query: Query, limit: int, analyser: Analyser) -> list[Hit]:
     hits: list[Hit] = []
     for unit in ordered:
         if len(hits) == limit:

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS documents (
 _COLUMNS = "number, id, title, markup, frame, start, size"
 
 
-class Store:
+class DocumentStore:
     """Documents on disk (or in memory, without a path), in the order of the collection; read by any thread."""
 
     def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
@@ -125,10 +125,10 @@ class Store:
         return Document(doc_id, self._frame(frame)[start : start + size].decode("utf-8"), title, form)
 
 
-class Writer:
+class DocumentWriter:
     """Adds the documents of one file after the other; after a break, each file is there as a whole or not at all."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: DocumentStore) -> None:
         self._store = store
         self._connection = store._connection
         self._packer = zstandard.ZstdCompressor(level=3)

@@ -9,7 +9,7 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur
 
-from qassay.collections.documents import Unit
+from qassay.collections.documents import Stretch
 from qassay.collections.search import TITLE_WEIGHT, Analyser, Clause, Found, Query
 
 _ANALYSER = "qassay"
@@ -45,7 +45,7 @@ class TantivyEngine:
         hits = self._searcher.search(tantivy.Query.all_query(), limit=1, count=False, order_by_field="document").hits
         return int(hits[0][0]) + 1 if hits else 0
 
-    def add(self, units: Iterable[Unit]) -> None:
+    def add(self, units: Iterable[Stretch]) -> None:
         """Take all units of the next document."""
         if self._writer is None:
             threads = 1 if self._small else min(4, os.cpu_count() or 1)

@@ -15,7 +15,7 @@ from qassay.errors import InputError, Problem, Problems, UsageError, few, unknow
 from qassay.formats import fields
 from qassay.formats.fields import plain_name
 from qassay.formats.tables.json_rows import spelled
-from qassay.formats.tables.table import Numbered, Table
+from qassay.formats.tables.table import Numbered, RawTable
 
 # Where a table has both, a run is a system under a tag of its own.
 _RUN = ("run", *(name for name in fields.SYSTEM if name != "run"))
@@ -68,7 +68,7 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GivenAnswer:
     """The content of one row: a system's answer to a question, or only the question where it has no answer.
 
     Without a key for it, the text of the question is empty: the id says which one it is.
@@ -87,9 +87,9 @@ class Answer:
 class AnswerTable:
     """The answers of one file."""
 
-    records: Table
+    records: RawTable
     keys: Keys
-    rows: Sequence[Answer] = field(default_factory=list)
+    rows: Sequence[GivenAnswer] = field(default_factory=list)
 
     @property
     def systems(self) -> list[str]:
@@ -229,7 +229,7 @@ def kind_of_columns(
     return "responses" if has_question and has_answer else None
 
 
-def read_answers(records: Table, mapped: Mapping[str, str]) -> AnswerTable:
+def read_answers(records: RawTable, mapped: Mapping[str, str]) -> AnswerTable:
     """The answers of a table, or everything that is wrong with it."""
     columns, numbered = records.names(), records.rows()
     if not numbered:
@@ -271,7 +271,7 @@ def _with_listed_gold(rows: Sequence[Numbered], columns: Sequence[str], mapped: 
     return mapped if known or len(listed) != 1 or len(fits) < 2 else {**mapped, "gold": listed[0]}
 
 
-def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[str], None]) -> Answer:
+def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[str], None]) -> GivenAnswer:
     """One row; what is wrong with it goes to `fault`."""
 
     def value(name: str) -> Any:
@@ -298,7 +298,7 @@ def _answer(number: int, row: Mapping[str, Any], keys: Keys, fault: Callable[[st
     system = value("system")
     if "system" in keys.of and (plain_text(system) or "").strip() == "":
         fault(f"the row has no system ({keys.of['system']!r}), but other rows have")
-    return Answer(
+    return GivenAnswer(
         number,
         identifier.strip() if identifier is not None else None,
         question.strip() if isinstance(question, str) else "",

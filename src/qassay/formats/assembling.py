@@ -31,7 +31,7 @@ _WHOLE = re.compile(r"(-?[0-9]+)\.0+")
 
 
 @dataclass(frozen=True)
-class Part:
+class SourceRows:
     """The rows of one source, the name that was given to its system, and the name of its file."""
 
     rows: ScoreRows
@@ -48,7 +48,7 @@ class Part:
         return Problem("syntax", message, self.rows.file, line, way_out=way_out)
 
 
-def name_systems(parts: Sequence[Part]) -> list[Part]:
+def name_systems(parts: Sequence[SourceRows]) -> list[SourceRows]:
     """The parts with the names of their systems: the given one, what the source says, or the stem of its file."""
     named_parts = [_renamed(part, part.name) if part.name is not None else part for part in parts]
     named_parts = [_renamed(part, part.stem) if part.systems == [""] else part for part in named_parts]
@@ -57,7 +57,7 @@ def name_systems(parts: Sequence[Part]) -> list[Part]:
         for system in part.systems:
             counts[system] = counts.get(system, 0) + 1
     named_parts = [_renamed(part, part.stem) if _is_double(part, counts) else part for part in named_parts]
-    owner: dict[str, Part] = {}
+    owner: dict[str, SourceRows] = {}
     for part in named_parts:
         for system in part.systems:
             if system in owner:
@@ -69,12 +69,12 @@ def name_systems(parts: Sequence[Part]) -> list[Part]:
     return named_parts
 
 
-def _is_double(part: Part, counts: Mapping[str, int]) -> bool:
+def _is_double(part: SourceRows, counts: Mapping[str, int]) -> bool:
     """Whether the one system of a part has the name of another part's, and nobody named it."""
     return part.name is None and len(part.systems) == 1 and counts[part.systems[0]] > 1
 
 
-def _renamed(part: Part, name: str) -> Part:
+def _renamed(part: SourceRows, name: str) -> SourceRows:
     systems = part.systems
     if len(systems) > 1:
         message = f"{name}= names one system, but the file has {len(systems)}: {few(systems)}. Leave the name out"
@@ -82,7 +82,7 @@ def _renamed(part: Part, name: str) -> Part:
     return replace(part, rows=replace(part.rows, systems=[name] * len(part.rows)))
 
 
-def match_ids(parts: Sequence[Part]) -> list[Part]:
+def match_ids(parts: Sequence[SourceRows]) -> list[SourceRows]:
     """The parts with ids that mean the same written the same: 7.0 in one file and 7 in another."""
     ids = [set(part.rows.questions) for part in parts]
     if len(parts) < 2 or all(names == ids[0] for names in ids):
@@ -109,7 +109,7 @@ def _plain(name: str) -> str:
 
 
 def assemble(
-    parts: Sequence[Part], metric: str, *, missing: Missing, repeats: RepeatsAre, unit_name: tuple[str, str]
+    parts: Sequence[SourceRows], metric: str, *, missing: Missing, repeats: RepeatsAre, unit_name: tuple[str, str]
 ) -> ScoreMatrix:
     """The score matrix of one metric."""
     blocks = [block for part in parts for block in _blocks(part, metric, repeats)]
@@ -144,7 +144,7 @@ def assemble(
     return replace(matrix, measure=metric or "score", notes=tuple(notes), unit_name=unit_name)
 
 
-def file_names(parts: Iterable[Part]) -> str:
+def file_names(parts: Iterable[SourceRows]) -> str:
     """The files of some parts, each once."""
     return ", ".join(dict.fromkeys(part.rows.file for part in parts))
 
@@ -189,7 +189,7 @@ class _Table:
 class _Block:
     """The rows of one system under one metric."""
 
-    part: Part
+    part: SourceRows
     system: str
     rows: list[int]
     labels: list[str]
@@ -254,7 +254,7 @@ class _Block:
             yield self.part.problem(message, *SKIP_OR_ZERO)
 
 
-def _blocks(part: Part, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
+def _blocks(part: SourceRows, metric: str, repeats: RepeatsAre) -> Iterator[_Block]:
     """The rows of each system under one metric, with the names of their repeats."""
     rows: dict[str, list[int]] = {}
     for i, (system, name) in enumerate(zip(part.rows.systems, part.rows.metrics, strict=True)):

@@ -11,7 +11,7 @@ from qassay.formats import fields
 from qassay.formats.cells import GRADES, WORDS, are_meant_numbers, is_absent, is_grades, number
 from qassay.formats.fields import plain_name
 from qassay.formats.metrics import is_cost, is_metric
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 
 # The first column of a wide table has the ids of the questions where its header is one of these.
 UNIT_HEADERS = ("", *fields.QUESTION_ID, *fields.UNIT, *fields.QUESTION)
@@ -69,7 +69,7 @@ def names_another(name: str) -> bool:
     return plain_name(name) in (*fields.SYSTEM, *fields.SCORE, *fields.REPEAT, *fields.METRIC)
 
 
-def refuse_metrics(table: Table, names: Sequence[str]) -> None:
+def refuse_metrics(table: RawTable, names: Sequence[str]) -> None:
     """Stop where all columns that would be systems have names of metrics: they are those of one system."""
     if not names or not all(map(is_metric, names)):
         return
@@ -134,7 +134,7 @@ def sums_up(axis: str, name: str) -> str:
     return f"{axis} {name!r} looks like a summary of the other {axis}s, not like a question. Delete it, or rename it"
 
 
-def id_column(table: Table, name: str | None) -> int | None:
+def id_column(table: RawTable, name: str | None) -> int | None:
     """The place of the ids in a wide table: the named column, the first one, or one whose name leaves no doubt."""
     if name is not None:
         return _place_of(table, name)
@@ -150,7 +150,7 @@ def is_index(header: str) -> bool:
     return header in ("", "unnamed:_0")
 
 
-def find_roles(table: Table, columns: Columns) -> Roles:
+def find_roles(table: RawTable, columns: Columns) -> Roles:
     """The role of every column of a table with one row per answer."""
     lowered = [plain_name(name) for name in table.header]
     table.refuse_equal_names(unnamed=True)
@@ -176,7 +176,7 @@ def find_roles(table: Table, columns: Columns) -> Roles:
     return Roles(question, system, repeat, metric, tuple(scores), bool(scores))
 
 
-def with_scores(table: Table, roles: Roles) -> Roles:
+def with_scores(table: RawTable, roles: Roles) -> Roles:
     """The roles with columns of scores: without a usual or chosen name, all that have numbers.
 
     What answers cost is left out where anything else has numbers.
@@ -223,7 +223,7 @@ def is_text(cells: Sequence[str]) -> bool:
     return any(number(text) != number(text) and not is_absent(text) for text in set(cells))
 
 
-def _place_of(table: Table, name: str) -> int:
+def _place_of(table: RawTable, name: str) -> int:
     if name not in table.header:
         message = f"there is no column {name!r}. The columns are {few(table.header, 20)}"
         raise InputError(table.problem(message, line=table.header_line))

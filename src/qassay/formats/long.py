@@ -32,7 +32,7 @@ from qassay.formats.columns import (
 )
 from qassay.formats.fields import plain_name
 from qassay.formats.score_rows import ScoreRows
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 
 # What columns of scores are, where neither a system nor a score is named: the systems, or the metrics of one system.
 ColumnsAre: TypeAlias = Literal["systems", "metrics"]
@@ -40,7 +40,7 @@ ColumnsAre: TypeAlias = Literal["systems", "metrics"]
 _SCORES = Remedy("score_column", "NAME", "Say which has the scores")
 
 
-def is_long(table: Table, roles: Roles, columns: Columns) -> bool:
+def is_long(table: RawTable, roles: Roles, columns: Columns) -> bool:
     """Whether a table has one row per answer: its columns are named so, or its questions come several times."""
     if columns.are_given:
         return True
@@ -54,7 +54,7 @@ def is_long(table: Table, roles: Roles, columns: Columns) -> bool:
     return len(set(questions)) < len(questions)
 
 
-def long_rows(table: Table, roles: Roles, *, columns_are: ColumnsAre, stop: bool) -> ScoreRows:
+def long_rows(table: RawTable, roles: Roles, *, columns_are: ColumnsAre, stop: bool) -> ScoreRows:
     """The scores of a table. `stop`: text in place of a score is an error, not a missing score."""
     questions = _labels(table, _question(table, roles), "question")
     size = len(questions)
@@ -85,7 +85,7 @@ def long_rows(table: Table, roles: Roles, *, columns_are: ColumnsAre, stop: bool
     return rows
 
 
-def _question(table: Table, roles: Roles) -> int:
+def _question(table: RawTable, roles: Roles) -> int:
     if roles.question is None:
         message = (
             f"there is no column of questions. The columns are {few(table.header, 20)}; usual names are "
@@ -96,7 +96,7 @@ def _question(table: Table, roles: Roles) -> int:
     return roles.question
 
 
-def _check(table: Table, roles: Roles) -> None:
+def _check(table: RawTable, roles: Roles) -> None:
     if not table.size:
         raise InputError(table.problem("no scores: the table has only a header"))
     if not roles.scores:
@@ -108,7 +108,7 @@ def _check(table: Table, roles: Roles) -> None:
         raise InputError(table.problem(message, _SCORES, line=table.header_line))
 
 
-def _refuse_summaries(table: Table, questions: Sequence[str]) -> None:
+def _refuse_summaries(table: RawTable, questions: Sequence[str]) -> None:
     names = list(dict.fromkeys(questions))
     sums = {names[i] for i in summaries(names)}
     if sums:
@@ -117,7 +117,7 @@ def _refuse_summaries(table: Table, questions: Sequence[str]) -> None:
         )
 
 
-def _labels(table: Table, place: int, noun: str) -> list[str]:
+def _labels(table: RawTable, place: int, noun: str) -> list[str]:
     """The names in a column, none of which is empty."""
     names = [cell.strip() for cell in table.column(place)]
     empty = [i for i, name in enumerate(names) if not name]
@@ -129,11 +129,11 @@ def _labels(table: Table, place: int, noun: str) -> list[str]:
     return names
 
 
-def _line(table: Table, row: int) -> int | None:
+def _line(table: RawTable, row: int) -> int | None:
     return None if table.lines is None else table.lines[row]
 
 
-def _scores(table: Table, place: int, notes: list[str], *, stop: bool) -> list[float]:
+def _scores(table: RawTable, place: int, notes: list[str], *, stop: bool) -> list[float]:
     """The numbers of one column; NaN where there is none."""
     cells = table.column(place)
     numbers = read_numbers(dict.fromkeys(cells), grades=is_grades(cells), decimal_commas=table.decimal_commas)

@@ -27,7 +27,7 @@ from qassay.formats.names import set_name
 from qassay.formats.questions import parse_questions
 from qassay.formats.recognise import KINDS, Setting, in_utf_8, kind_of
 from qassay.formats.tables import is_binary, parse_table
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 from qassay.judging import LABEL_FIELDS
 from qassay.tables import plural
 
@@ -43,7 +43,7 @@ _SCORE_VERBS = ("compare", "sensitivity", "plan", "describe", "stability", "repo
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextStep:
     """A command to run next, and what it does."""
 
     command: str
@@ -51,14 +51,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """The kind of a file, its content, and the commands for it."""
 
     file: str
     kind: str
     summary: str
     details: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[NextStep, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The row of `look --json`."""
@@ -80,7 +80,7 @@ class _File:
         """The file in a command, with its sheet."""
         return shlex.quote(str(self.path)) + (f" --sheet {shlex.quote(self.sheet)}" if self.sheet else "")
 
-    def table(self) -> Table:
+    def table(self) -> RawTable:
         """The file as a table."""
         return parse_table(self.data, file=str(self.path), sheet=self.sheet)
 
@@ -91,13 +91,13 @@ class _File:
         return read_scores(source or self.path, sheet=self.sheet, **options)
 
 
-def look(path: Path, sheet: str | None = None) -> Finding:
+def look(path: Path, sheet: str | None = None) -> FileFinding:
     """The content of a file or folder; an error only where it cannot be read at all."""
     if path.is_dir():
         return _folder(path)
     data = files.read_bytes(path)
     if not data.strip():
-        return Finding(str(path), "empty", "is empty.")
+        return FileFinding(str(path), "empty", "is empty.")
     file = _File(path, in_utf_8(data, str(path), None), sheet)
     if sheet is not None:
         file.table()  # without the sheet there is nothing to look at
@@ -131,7 +131,7 @@ def hint(path: Path, verb: str = "") -> str:
     return f"{finding.file} {finding.summary} Try: {finding.steps[0].command}"
 
 
-def together(findings: Sequence[Finding]) -> list[Step]:
+def together(findings: Sequence[FileFinding]) -> list[NextStep]:
     """Commands for several files at once: answers of several systems, scores of several systems."""
     steps = []
     for kind, command, purpose in (
@@ -143,14 +143,14 @@ def together(findings: Sequence[Finding]) -> list[Step]:
             files = " ".join(shlex.quote(finding.file) for finding in same)
             # The metric that the commands for the first file name, where there are several.
             _, option, metric = (same[0].steps[0].command if same[0].steps else "").partition(" --metric ")
-            steps.append(Step(command.format(folder=FOLDER, files=files, metric=option + metric), purpose))
+            steps.append(NextStep(command.format(folder=FOLDER, files=files, metric=option + metric), purpose))
     return steps
 
 
-Recogniser = Callable[[_File], Finding | None]
+Recogniser = Callable[[_File], FileFinding | None]
 
 
-def _asked(recogniser: Recogniser, file: _File) -> Finding | None:
+def _asked(recogniser: Recogniser, file: _File) -> FileFinding | None:
     """The answer of a recogniser; a file that it cannot read is not of its kind."""
     try:
         return recogniser(file)
@@ -161,7 +161,7 @@ def _asked(recogniser: Recogniser, file: _File) -> Finding | None:
 # ---- scores ---------------------------------------------------------------------------------------------------------
 
 
-def _log(file: _File) -> Finding | None:
+def _log(file: _File) -> FileFinding | None:
     """The log of another tool."""
     path = file.path
     rows = read_log(path) if file.sheet is None else None
@@ -175,7 +175,7 @@ def _log(file: _File) -> Finding | None:
     details += [plural(repeats, "repeat")] if repeats > 1 else []
     details += [str(warning) for warning in rows.warnings]
     steps = _score_steps(file, systems, metrics)
-    finding = Finding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), steps)
+    finding = FileFinding(str(path), "scores", f"contains scores: {rows.form}.", tuple(details), steps)
     return _skipping(finding) if _has_gaps(file) else finding
 
 
@@ -190,7 +190,7 @@ def _has_gaps(file: _File) -> bool:
     return False
 
 
-def _scores(file: _File) -> Finding | None:
+def _scores(file: _File) -> FileFinding | None:
     """A table of scores, wide or long."""
     path = file.path
     try:
@@ -205,7 +205,7 @@ def _scores(file: _File) -> Finding | None:
     return _table_of_scores(file, tables)
 
 
-def _with_gaps(file: _File, tables: ScoreTables) -> Finding:
+def _with_gaps(file: _File, tables: ScoreTables) -> FileFinding:
     """A table in which scores are missing: commands stop there without --missing."""
     finding = _table_of_scores(file, tables)
     advice = "; ".join(f"{option.purpose}: {option.on_command_line()}" for option in SKIP_OR_ZERO) + "."
@@ -216,18 +216,18 @@ def _with_gaps(file: _File, tables: ScoreTables) -> Finding:
     return _skipping(replace(finding, details=tuple(details)))
 
 
-def _skipping(finding: Finding) -> Finding:
+def _skipping(finding: FileFinding) -> FileFinding:
     """The same with commands that leave out questions without a score."""
     steps = (replace(step, command=f"{step.command} --missing skip") for step in finding.steps)
     return replace(finding, steps=tuple(steps))
 
 
-def _table_of_scores(file: _File, tables: ScoreTables) -> Finding:
+def _table_of_scores(file: _File, tables: ScoreTables) -> FileFinding:
     first = next(iter(tables.matrices.values()))
     details = [f"{plural(len(first.runs), 'system')}: {few(first.runs)}"]
     details += [f"metrics: {few(tables.matrices)}"] if len(tables.matrices) > 1 else []
     details += dict.fromkeys(note for _, matrix in tables for note in matrix.notes)
-    return Finding(
+    return FileFinding(
         str(file.path),
         "scores",
         f"contains scores: {tables.read}.",
@@ -236,23 +236,23 @@ def _table_of_scores(file: _File, tables: ScoreTables) -> Finding:
     )
 
 
-def _score_steps(file: _File, systems: Sequence[str], metrics: Sequence[str]) -> tuple[Step, ...]:
+def _score_steps(file: _File, systems: Sequence[str], metrics: Sequence[str]) -> tuple[NextStep, ...]:
     """The commands for scores; those of one system are compared with another file."""
     scores = file.quoted
     chosen = f" --metric {shlex.quote(metrics[0])}" if len(metrics) > 1 else ""
     if len(systems) < 2:
-        return (Step(f"qassay compare {scores} OTHER{chosen}", "is it better than the system of another file"),)
+        return (NextStep(f"qassay compare {scores} OTHER{chosen}", "is it better than the system of another file"),)
     return (
-        Step(f"qassay compare {scores}{chosen}", "which systems differ by more than chance"),
-        Step(f"qassay sensitivity {scores}{chosen}", "how large a difference must be to repeat"),
-        Step(f"qassay plan {scores}{chosen}", "how many questions a wanted difference needs"),
+        NextStep(f"qassay compare {scores}{chosen}", "which systems differ by more than chance"),
+        NextStep(f"qassay sensitivity {scores}{chosen}", "how large a difference must be to repeat"),
+        NextStep(f"qassay plan {scores}{chosen}", "how many questions a wanted difference needs"),
     )
 
 
 # ---- what import knows ----------------------------------------------------------------------------------------------
 
 
-def _importable(file: _File) -> Finding | None:
+def _importable(file: _File) -> FileFinding | None:
     """Questions, runs, judgments and the rest, as `import` recognises them."""
     path = file.path
     kind = kind_of(file.data, Setting(free_text=True, sheet=file.sheet))
@@ -269,15 +269,15 @@ def _importable(file: _File) -> Finding | None:
             return _responses(file, table)
     details, before = _contents(kind, file)
     purpose = "add it to an evaluation" + (" (--automatic: a program judged)" if kind == "judgments" else "")
-    steps = (*before, Step(f"qassay import {FOLDER} {file.quoted}", purpose))
-    return Finding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
+    steps = (*before, NextStep(f"qassay import {FOLDER} {file.quoted}", purpose))
+    return FileFinding(str(path), kind, f"contains {KINDS[kind]}.", tuple(details), steps)
 
 
 def _is_id(text: str) -> bool:
     return not any(character.isspace() for character in text)
 
 
-def _responses(file: _File, table: AnswerTable) -> Finding:
+def _responses(file: _File, table: AnswerTable) -> FileFinding:
     """Answers with keys of people's own."""
     keys = [f"{name} in {key!r}" for name, key in table.keys.of.items()]
     details = [f"{table.records.form}, {plural(len(table.rows), 'row')}", f"keys: {', '.join(keys)}"]
@@ -291,25 +291,27 @@ def _responses(file: _File, table: AnswerTable) -> Finding:
         details.append("no ids: questions are known by their text")
     if table.keys.left_out:
         details.append(f"not used: {few(table.keys.left_out)}")
-    steps = [Step(f"qassay import {FOLDER} {file.quoted} --task qa", "make an evaluation of it")]
+    steps = [NextStep(f"qassay import {FOLDER} {file.quoted} --task qa", "make an evaluation of it")]
     if table.answered:
-        steps.append(Step(f"qassay serve {FOLDER}", "judge the answers in the browser"))
+        steps.append(NextStep(f"qassay serve {FOLDER}", "judge the answers in the browser"))
     if table.answered and any(row.gold for row in table.rows):
         steps.append(
-            Step(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
+            NextStep(f'qassay judge {FOLDER} --with "match(normalise=true)"', "compare them with the gold answers")
         )
     contents = "answers in free text" if table.answered else "questions with gold answers"
-    return Finding(str(file.path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
+    return FileFinding(str(file.path), "responses", f"contains {contents}.", tuple(details), tuple(steps))
 
 
-def _faulty_responses(file: _File, error: InputError) -> Finding:
+def _faulty_responses(file: _File, error: InputError) -> FileFinding:
     """Answers with something to decide or to correct before they can be imported."""
     details = [problem.message for problem in error.problems[:5]]
-    step = Step(f"qassay import {FOLDER} {file.quoted} --task qa", "when this is corrected, or with --map")
-    return Finding(str(file.path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,))
+    step = NextStep(f"qassay import {FOLDER} {file.quoted} --task qa", "when this is corrected, or with --map")
+    return FileFinding(
+        str(file.path), "responses", "contains answers that cannot be read yet.", tuple(details), (step,)
+    )
 
 
-def _contents(kind: str, file: _File) -> tuple[list[str], list[Step]]:
+def _contents(kind: str, file: _File) -> tuple[list[str], list[NextStep]]:
     """The counts of a file of this kind, and the steps before its import."""
     name, data = str(file.path), file.data
     if kind == "questions":
@@ -318,9 +320,9 @@ def _contents(kind: str, file: _File) -> tuple[list[str], list[Step]]:
         task_name = fitting[0] if len(fitting) == 1 else "NAME"
         details = [", ".join(plural(number, f"{type_} question") for type_, number in counts.items())]
         details += [f"tasks with such questions: {', '.join(fitting)}"] if fitting else []
-        return details, [Step(f"qassay init {FOLDER} --task {task_name}", "make an evaluation for them")]
+        return details, [NextStep(f"qassay init {FOLDER} --task {task_name}", "make an evaluation for them")]
     if kind == "run":
-        check = Step(f"qassay check {file.quoted} --in {FOLDER}", "find errors before it is added")
+        check = NextStep(f"qassay check {file.quoted} --in {FOLDER}", "find errors before it is added")
         return _lines(data), [check]
     if kind in ("judgments", "nuggets", "answers"):
         return _counted(kind, file.table()), []
@@ -331,7 +333,7 @@ def _lines(data: bytes) -> list[str]:
     return [plural(sum(bool(line.strip()) for line in data.split(b"\n")), "line")]
 
 
-def _counted(kind: str, table: Table) -> list[str]:
+def _counted(kind: str, table: RawTable) -> list[str]:
     """Numbers of rows and questions, labels and runs."""
     rows = [row for _, row in table.rows()]
     questions = {str(row.get("question", row.get("id"))) for row in rows}
@@ -346,33 +348,33 @@ def _counted(kind: str, table: Table) -> list[str]:
 # ---- everything else ------------------------------------------------------------------------------------------------
 
 
-def _documents(file: _File) -> Finding | None:
+def _documents(file: _File) -> FileFinding | None:
     """Documents of a collection."""
     if file.data.removeprefix(files.BOM).lstrip()[:5].lower() != b"<doc>":
         return None
-    step = Step(f"cp {file.quoted} {FOLDER}/collection/", "make it part of the collection")
-    return Finding(str(file.path), "documents", "contains documents.", (), (step,))
+    step = NextStep(f"cp {file.quoted} {FOLDER}/collection/", "make it part of the collection")
+    return FileFinding(str(file.path), "documents", "contains documents.", (), (step,))
 
 
-def _folder(path: Path) -> Finding:
+def _folder(path: Path) -> FileFinding:
     """An evaluation, or any other folder."""
     where = shlex.quote(str(path))
     if not (path / CONFIGURATION).is_file():
-        step = Step(f"qassay look {where}/*", "look at the files in it")
-        return Finding(str(path), "folder", f"{NOT_AN_EVALUATION}.", (), (step,))
+        step = NextStep(f"qassay look {where}/*", "look at the files in it")
+        return FileFinding(str(path), "folder", f"{NOT_AN_EVALUATION}.", (), (step,))
     task = read_configuration(Folder(path)).task
     steps = (
-        Step(f"qassay check {where}", "what is in it, and what is wrong with it"),
-        Step(f"qassay serve {where}", "judge in the browser"),
-        Step(f"qassay score {where}", "scores and leaderboard"),
-        Step(f"qassay compare {where}", "which systems differ by more than chance"),
+        NextStep(f"qassay check {where}", "what is in it, and what is wrong with it"),
+        NextStep(f"qassay serve {where}", "judge in the browser"),
+        NextStep(f"qassay score {where}", "scores and leaderboard"),
+        NextStep(f"qassay compare {where}", "which systems differ by more than chance"),
     )
-    return Finding(str(path), "evaluation", f"is an evaluation with the task {task.name}: {task.title}.", (), steps)
+    return FileFinding(str(path), "evaluation", f"is an evaluation with the task {task.name}: {task.title}.", (), steps)
 
 
-def _unknown(file: _File) -> Finding:
+def _unknown(file: _File) -> FileFinding:
     """A file of no known kind: its columns, and what to say about them."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[NextStep, ...] = ()
     try:
         columns = file.table().names()
         is_table = len(columns) > 1
@@ -382,13 +384,15 @@ def _unknown(file: _File) -> Finding:
         details = [] if is_table else [str(problem) for problem in error.problems[:1]]
     if is_table and (fault := _not_scores(file)):
         details.append(f"no scores that can be read: {fault}")
-        steps = (Step(f"qassay compare {file.quoted}", "when this is corrected, if it contains scores"),)
+        steps = (NextStep(f"qassay compare {file.quoted}", "when this is corrected, if it contains scores"),)
     steps = (
         *steps,
-        Step(f"qassay import {FOLDER} {file.quoted} --map question=KEY,answer=KEY --task qa", "if it contains answers"),
-        Step(f"qassay import {FOLDER} {file.quoted} --as KIND", f"if it is one of {', '.join(KINDS)}"),
+        NextStep(
+            f"qassay import {FOLDER} {file.quoted} --map question=KEY,answer=KEY --task qa", "if it contains answers"
+        ),
+        NextStep(f"qassay import {FOLDER} {file.quoted} --as KIND", f"if it is one of {', '.join(KINDS)}"),
     )
-    return Finding(str(file.path), "unknown", "is not recognised.", tuple(details), steps)
+    return FileFinding(str(file.path), "unknown", "is not recognised.", tuple(details), steps)
 
 
 def _not_scores(file: _File) -> str:

@@ -52,7 +52,7 @@ from qassay.formats.fields import plain_name
 from qassay.formats.files import path_of
 from qassay.formats.metrics import is_cost, with_direction
 from qassay.formats.tables import read_table
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 from qassay.matrix import Repeats, ScoreMatrix
 from qassay.tables import counted, plural
 
@@ -89,7 +89,7 @@ def read_matrix(
 
 
 def wide_matrix(
-    table: Table,
+    table: RawTable,
     *,
     runs_as_rows: bool = False,
     missing: Missing = "stop",
@@ -202,7 +202,7 @@ class _Labelled:
     unit_name: tuple[str, str]
 
 
-def _chosen_columns(table: Table, question: str | None, systems: Sequence[str] | None) -> tuple[Table, list[str]]:
+def _chosen_columns(table: RawTable, question: str | None, systems: Sequence[str] | None) -> tuple[RawTable, list[str]]:
     """The table with its ids first and without columns of costs, or with the chosen systems alone."""
     header = table.header
     ids = id_column(table, question)
@@ -221,7 +221,7 @@ def _chosen_columns(table: Table, question: str | None, systems: Sequence[str] |
     return table.with_columns([*([] if ids is None else [ids]), *scores]), costs
 
 
-def _chosen_rows(table: Table, systems: Sequence[str] | None) -> Table:
+def _chosen_rows(table: RawTable, systems: Sequence[str] | None) -> RawTable:
     """The table of one row per system with the chosen systems alone."""
     if systems is None:
         return table
@@ -232,7 +232,7 @@ def _chosen_rows(table: Table, systems: Sequence[str] | None) -> Table:
     return table.with_rows([row for row, name in enumerate(names) if name in systems])
 
 
-def _label(table: Table, *, runs_as_rows: bool, question: str | None) -> _Labelled:
+def _label(table: RawTable, *, runs_as_rows: bool, question: str | None) -> _Labelled:
     """Names of rows and columns, checked: none empty, none twice."""
     header = table.header
     if not runs_as_rows:
@@ -263,7 +263,7 @@ def _label(table: Table, *, runs_as_rows: bool, question: str | None) -> _Labell
     return _Labelled(tuple(rows), tuple(columns), places, unit_name(header[0] if has_names else ""))
 
 
-def _refuse_scores_as_names(table: Table, header: Sequence[str]) -> None:
+def _refuse_scores_as_names(table: RawTable, header: Sequence[str]) -> None:
     """Stop where the first line has scores in place of names: numbers, with decimals, and no known name of ids."""
     numbers = [name for name in header[1:] if not math.isnan(number(name))]
     if plain_name(header[0]) not in UNIT_HEADERS and numbers == header[1:] and any("." in name for name in numbers):
@@ -276,7 +276,7 @@ def _refuse_scores_as_names(table: Table, header: Sequence[str]) -> None:
         raise InputError(table.problem(message, line=table.header_line))
 
 
-def _names(table: Table, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
+def _names(table: RawTable, names: Sequence[str], axis: str, *, runs: bool) -> Iterator[Problem]:
     """The faults of the names along one axis."""
     if all(names) and len(set(names)) == len(names):
         return
@@ -297,7 +297,7 @@ def _names(table: Table, names: Sequence[str], axis: str, *, runs: bool) -> Iter
             yield table.problem(message, *repeats, line=line)
 
 
-def _numbers(table: Table, labelled: _Labelled) -> Numbers:
+def _numbers(table: RawTable, labelled: _Labelled) -> Numbers:
     """The different values of the table's cells, in words."""
     texts = {cell for column in map(table.column, labelled.places) for cell in column}
     grades = not GRADES.keys().isdisjoint(texts) and all(
@@ -306,7 +306,7 @@ def _numbers(table: Table, labelled: _Labelled) -> Numbers:
     return read_numbers(texts, grades=grades, decimal_commas=table.decimal_commas)
 
 
-def _parse(table: Table, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
+def _parse(table: RawTable, labelled: _Labelled, numbers: Numbers) -> tuple[Floats, Booleans]:
     """The numbers in the order of the file, and which cells are none."""
     values = np.empty((len(labelled.rows), len(labelled.names)))
     for place, column in zip(labelled.places, values.T, strict=True):
@@ -315,7 +315,7 @@ def _parse(table: Table, labelled: _Labelled, numbers: Numbers) -> tuple[Floats,
 
 
 def _without_text(
-    table: Table, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
+    table: RawTable, labelled: _Labelled, values: Floats, bad: Booleans, *, runs_as_rows: bool, keeps_empty: bool
 ) -> tuple[_Labelled, Floats, Booleans, list[str]]:
     """The table without columns of text: those without a number in which two cells or more say something.
 
@@ -351,7 +351,7 @@ def _without_text(
     return labels, values[:, columns], bad[:, columns], names
 
 
-def _what_to_write(table: Table, labelled: _Labelled) -> str:
+def _what_to_write(table: RawTable, labelled: _Labelled) -> str:
     """Advice on texts that may be meant as scores: percentages, decimal commas, and grades, of which there are few."""
     texts = dict.fromkeys(cell.strip() for place in labelled.places for cell in table.column(place))
     stated = [text for text in texts if not is_absent(text)]
@@ -372,7 +372,7 @@ def common_denominator(values: Floats, digits: int, *, units: int) -> int | None
 
 
 def _refuse(
-    table: Table, labelled: _Labelled, bad: Booleans, fault_of: Callable[[str], str], *, stop: bool = True
+    table: RawTable, labelled: _Labelled, bad: Booleans, fault_of: Callable[[str], str], *, stop: bool = True
 ) -> None:
     """Stop at every cell that is not a score, unless a rule for missing scores is chosen; `fault_of` says why."""
     problems = Problems()
@@ -386,7 +386,7 @@ def _refuse(
         raise InputError(problems)
 
 
-def _refuse_ids(table: Table, runs: Sequence[str], scores: Floats, holes: Booleans) -> None:
+def _refuse_ids(table: RawTable, runs: Sequence[str], scores: Floats, holes: Booleans) -> None:
     """Stop where the first run looks like the ids of the units: all different whole numbers, off the others' scale."""
     first, others = scores[0], scores[1:]
     if len(scores) < 2 or len(first) < 3 or holes.any() or np.abs(others).max() > 1 or first.max() <= 1:

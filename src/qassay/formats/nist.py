@@ -28,7 +28,7 @@ from qassay.formats.jsonl import Numbered
 from qassay.runs import NIL
 
 
-class Writer:
+class FormWriter:
     """Gathers the lines of one file, and the faults of strings that no line can express."""
 
     def __init__(self, file: str) -> None:
@@ -104,7 +104,7 @@ def parse_factoid(text: str, *, file: str, warnings: list[Problem] | None = None
 
 def format_factoid(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
     """The text of `qid docid judgment string`."""
-    writer = Writer(file)
+    writer = FormWriter(file)
     for row in rows:
         question = row["question"]
         writer.line(question, [question, row["doc"], _code(writer, question, row["judgment"])], row["text"])
@@ -153,7 +153,7 @@ def format_list(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
     Of a run's right items with one `answer` class (the string, where neither class nor mark is known) the first is
     the distinct one.
     """
-    writer = Writer(file)
+    writer = FormWriter(file)
     seen: set[tuple[str, str, str]] = set()
     for row in rows:
         question, run, text = row["question"], row["run"], row["text"]
@@ -210,7 +210,7 @@ def format_other(
 
     A match whose item is not known is written with the first one.
     """
-    writer = Writer(file)
+    writer = FormWriter(file)
     for question, run in dict.fromkeys((row["question"], row["run"]) for row in rows):
         for place, (doc, string) in enumerate(items.get((question, run), ()), 1):
             writer.line(question, [question, run, str(place), doc or NO_DOC], string)
@@ -221,7 +221,7 @@ def format_other(
     return writer.text()
 
 
-def _code(writer: Writer, question: str, label: str) -> str:
+def _code(writer: FormWriter, question: str, label: str) -> str:
     """The number for a label; tasks of one's own may have labels that NIST has none for."""
     if label not in CODES:
         writer.fault(question, f"the label {label!r} has no number in NIST's form")
@@ -296,7 +296,7 @@ def parse_weights(text: str, *, file: str) -> list[Numbered]:
 
 def format_weights(rows: Iterable[Mapping[str, Any]], *, file: str) -> str:
     """The text of `qid<TAB>nugget<TAB>weight<TAB>text`, for the nuggets that have a weight."""
-    writer = Writer(file)
+    writer = FormWriter(file)
     for row in rows:
         if row.get("weight") is None:
             continue
@@ -325,7 +325,7 @@ def parse_target_types(text: str, *, file: str) -> list[Numbered]:
 
 def format_nuggets(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str], *, file: str) -> str:
     """The text of nugget lists; `titles` has the texts of the headings, by question."""
-    writer = Writer(file)
+    writer = FormWriter(file)
     for number, (question, nuggets) in enumerate(_by_question(rows).items()):
         if number:
             writer.raw("\n")
@@ -374,7 +374,7 @@ def parse_answers(text: str, *, file: str, warnings: list[Problem] | None = None
 
 def format_answers(rows: Iterable[Mapping[str, Any]], titles: Mapping[str, str], *, file: str) -> str:
     """The text of known answers; `titles` has the questions' texts."""
-    writer = Writer(file)
+    writer = FormWriter(file)
     for number, (question, answers) in enumerate(_by_question(rows).items()):
         if number:
             writer.raw("")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from qassay.errors import InputError, Problem, Remedy, UsageError, few, unknown
-from qassay.formats.assembling import Part, RepeatsAre, assemble, file_names, match_ids, name_systems
+from qassay.formats.assembling import RepeatsAre, SourceRows, assemble, file_names, match_ids, name_systems
 from qassay.formats.columns import Columns, OneSystemError, Roles, find_roles, unit_name, with_scores
 from qassay.formats.fields import own_rows
 from qassay.formats.long import is_long, long_rows
@@ -26,7 +26,7 @@ from qassay.formats.score_rows import ScoreRows
 from qassay.formats.sources import Source, listed_sources
 from qassay.formats.tables import read_table
 from qassay.formats.tables.memory import FILE, memory_table
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 from qassay.matrix import ScoreMatrix
 from qassay.tables import plural
 
@@ -136,7 +136,7 @@ class _Table:
     """A table with the roles of its columns."""
 
     source: Source
-    grid: Table
+    grid: RawTable
     roles: Roles
 
 
@@ -171,11 +171,11 @@ class _Reader:
         warnings = tuple(warning for part in parts for warning in part.rows.warnings)
         return ScoreTables(matrices, warnings)
 
-    def _load(self, source: Source) -> _Table | Part:
+    def _load(self, source: Source) -> _Table | SourceRows:
         """A source as a table, or as rows where it is a tool's log."""
         content = source.content
         if isinstance(content, ScoreMatrix):
-            return Part(_matrix_rows(content), source.name, source.stem)
+            return SourceRows(_matrix_rows(content), source.name, source.stem)
         if isinstance(content, Path):
             if content.is_dir():
                 from qassay.formats.folder import open_folder
@@ -188,7 +188,7 @@ class _Reader:
 
                 rows = read_log(content)
                 if rows is not None:
-                    return Part(rows, source.name, source.stem)
+                    return SourceRows(rows, source.name, source.stem)
             grid = read_table(content, sheet=self.sheet).in_text()
         else:
             if self.sheet is not None:
@@ -201,16 +201,16 @@ class _Reader:
         roles = Roles(None, None, None, None, (), False) if self.runs_as_rows else find_roles(grid, self.columns)
         return _Table(source, grid, self._for_metric(grid, roles))
 
-    def _for_metric(self, grid: Table, roles: Roles) -> Roles:
+    def _for_metric(self, grid: RawTable, roles: Roles) -> Roles:
         """The roles where the metric is a column: its scores are then taken, and not those of a column called score."""
         if self.metric is None or self.metric not in grid.header or roles.metric is not None or self.columns.score:
             return roles
         chosen = roles.names_scores or is_cost(self.metric)
         return replace(roles, scores=(grid.header.index(self.metric),), names_scores=False) if chosen else roles
 
-    def _wide(self, loaded: Sequence[_Table | Part]) -> ScoreMatrix | None:
+    def _wide(self, loaded: Sequence[_Table | SourceRows]) -> ScoreMatrix | None:
         """The matrix of a single wide table; None where there is anything else."""
-        if len(loaded) > 1 or isinstance(loaded[0], Part) or loaded[0].source.name is not None:
+        if len(loaded) > 1 or isinstance(loaded[0], SourceRows) or loaded[0].source.name is not None:
             return None
         table = loaded[0]
         header = [name.strip() for name in table.grid.header]
@@ -237,7 +237,7 @@ class _Reader:
             matrix = self._beside_others(matrix, table.grid)
         return self._finished(_selected(matrix, self.systems), "wide table", table.grid.file)
 
-    def _beside_others(self, chosen: ScoreMatrix, grid: Table) -> ScoreMatrix:
+    def _beside_others(self, chosen: ScoreMatrix, grid: RawTable) -> ScoreMatrix:
         """The matrix of the chosen systems of a wide table, with what the others tell of it, where they are systems.
 
         Columns that go beyond 0 to 1 are not systems beside those that do not.
@@ -249,10 +249,10 @@ class _Reader:
             return replace(chosen, right_or_wrong=binary, others=len(set(whole.runs) - set(chosen.runs)))
         return chosen
 
-    def _parts(self, loaded: Sequence[_Table | Part]) -> list[Part]:
+    def _parts(self, loaded: Sequence[_Table | SourceRows]) -> list[SourceRows]:
         """Every source as rows. Columns that several files share, or that a metric names, are metrics."""
         loaded = [
-            table if isinstance(table, Part) else replace(table, roles=with_scores(table.grid, table.roles))
+            table if isinstance(table, SourceRows) else replace(table, roles=with_scores(table.grid, table.roles))
             for table in loaded
         ]
         tables = [table for table in loaded if isinstance(table, _Table)]
@@ -260,7 +260,7 @@ class _Reader:
         shared = len(loaded) > 1 and (len(tables) < len(loaded) or bool(set.intersection(*names)))
         parts = []
         for table in loaded:
-            if isinstance(table, Part):
+            if isinstance(table, SourceRows):
                 parts.append(table)
                 continue
             has_name = table.source.name is not None
@@ -275,10 +275,10 @@ class _Reader:
             )
             if is_wide:
                 rows.form = "table" if metrics else "wide table"
-            parts.append(Part(rows, table.source.name, table.source.stem))
+            parts.append(SourceRows(rows, table.source.name, table.source.stem))
         return parts
 
-    def _metrics(self, parts: Sequence[Part]) -> list[str]:
+    def _metrics(self, parts: Sequence[SourceRows]) -> list[str]:
         """The metrics to analyse: the one that all sources share, or those asked for."""
         by_part = [list(dict.fromkeys(part.rows.metrics)) for part in parts]
         shared = [name for name in by_part[0] if all(name in names for names in by_part)]
@@ -302,7 +302,7 @@ class _Reader:
             raise InputError(Problem("configuration", message, lacking[0]))
         raise unknown("metric", self.metric, [name or "score" for name in every])
 
-    def _matrix(self, parts: Sequence[Part], metric: str, name: tuple[str, str]) -> ScoreMatrix:
+    def _matrix(self, parts: Sequence[SourceRows], metric: str, name: tuple[str, str]) -> ScoreMatrix:
         chosen = parts
         if self.systems is not None:
             chosen = [_only(part, self.systems) for part in parts]
@@ -338,7 +338,7 @@ class _Reader:
         return replace(matrix, read=read)
 
 
-def _only(part: Part, systems: Sequence[str]) -> Part:
+def _only(part: SourceRows, systems: Sequence[str]) -> SourceRows:
     """The rows of these systems."""
     rows = part.rows
     places = [i for i, system in enumerate(rows.systems) if system in systems]
@@ -371,7 +371,7 @@ def _matrix_rows(matrix: ScoreMatrix) -> ScoreRows:
     return rows
 
 
-def _unit_name(loaded: Sequence[_Table | Part]) -> tuple[str, str]:
+def _unit_name(loaded: Sequence[_Table | SourceRows]) -> tuple[str, str]:
     """The name of a unit, by the header of the first table's ids."""
     for table in loaded:
         if isinstance(table, _Table) and table.roles.question is not None:
@@ -393,14 +393,14 @@ def _refuse_scales(matrix: ScoreMatrix, file: str) -> None:
     raise InputError(Problem("configuration", message, file, way_out=(option,)))
 
 
-def _no_metric(parts: Sequence[Part], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
+def _no_metric(parts: Sequence[SourceRows], by_part: Sequence[Sequence[str]], shared: Sequence[str]) -> str:
     if shared:
         return f"there are several metrics: {_names(shared)}"
     listed = "; ".join(f"{part.rows.file}: {_names(names)}" for part, names in zip(parts, by_part, strict=True))
     return f"the files have no metric in common ({listed}). Give the same metric the same name in all files"
 
 
-def _form(parts: Sequence[Part]) -> str:
+def _form(parts: Sequence[SourceRows]) -> str:
     """A description of the sources, for people."""
     forms = list(dict.fromkeys(part.rows.form for part in parts))
     if len(parts) == 1:

@@ -32,7 +32,7 @@ from qassay.judging.citation import CitationSupport
 from qassay.judging.context import ContextSupport
 from qassay.judging.holistic import HolisticScore
 from qassay.judging.item import AnswerItem, ExtractItem
-from qassay.judging.kind import Item, Kind, Label, Part, Place, Row, Verdict, Wanted, digest, subject
+from qassay.judging.kind import Item, Kind, Label, Marked, Part, Row, Verdict, Wanted, digest, subject
 from qassay.judging.label import LabelledAnswer
 from qassay.judging.list_item import ListItem
 from qassay.judging.match import NuggetMatch
@@ -164,8 +164,8 @@ __all__ = [
     "Item",
     "Kind",
     "Label",
+    "Marked",
     "Part",
-    "Place",
     "Row",
     "Verdict",
     "Wanted",

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from qassay.judging.kind import Draft, Item, Kind, Label, Part, Place, Verdict, Wanted, label_fault
+from qassay.judging.kind import Draft, Item, Kind, Label, Marked, Part, Verdict, Wanted, label_fault
 from qassay.tasks import Task
 
 LABELS = (
@@ -80,9 +80,9 @@ class AnswerItem(Kind):
         subject = {name: item.body[name] for name in self.pooled if name != "question"}
         return [Part("", self.rows, self.subject_of(item) | subject)]
 
-    def places(self, item: Item) -> list[Place]:
+    def places(self, item: Item) -> list[Marked]:
         """The document, with the string marked."""
-        return [Place(item.body["doc"], item.body["text"])]
+        return [Marked(item.body["doc"], item.body["text"])]
 
 
 class ExtractItem(AnswerItem):
@@ -98,6 +98,6 @@ class ExtractItem(AnswerItem):
         """By document and place."""
         return answers.sort(self.pooled)
 
-    def places(self, item: Item) -> list[Place]:
+    def places(self, item: Item) -> list[Marked]:
         """The document, with the extract marked."""
-        return [Place(item.body["doc"], start=item.body["start"], length=item.body["length"])]
+        return [Marked(item.body["doc"], start=item.body["start"], length=item.body["length"])]

@@ -100,7 +100,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Marked:
     """A document, and what is marked in it: the first `text`, or `length` characters from `start`."""
 
     doc: str
@@ -235,7 +235,7 @@ class Kind(ABC):
         """The part as an assessor saw it."""
         return dict(item.body)
 
-    def places(self, item: Item) -> list[Place]:
+    def places(self, item: Item) -> list[Marked]:
         """Where the documents that an item shows are to be opened."""
         return []
 

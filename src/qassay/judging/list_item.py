@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from qassay.judging.item import labels_of_items
-from qassay.judging.kind import Draft, Item, Kind, Label, Part, Place, Row, Verdict, Wanted, label_fault, responses
+from qassay.judging.kind import Draft, Item, Kind, Label, Marked, Part, Row, Verdict, Wanted, label_fault, responses
 from qassay.tasks import Task
 
 LONGEST_CLASS = 500
@@ -83,9 +83,9 @@ class ListItem(Kind):
         """The element."""
         return dict(item.body["elements"][int(part)])
 
-    def places(self, item: Item) -> list[Place]:
+    def places(self, item: Item) -> list[Marked]:
         """The document of each element, with its string marked."""
-        return [Place(element["doc"], element["text"]) for element in item.body["elements"] if element.get("doc")]
+        return [Marked(element["doc"], element["text"]) for element in item.body["elements"] if element.get("doc")]
 
     def in_words(self, row: Mapping[str, Any]) -> str:
         """The label, with the class in brackets where a correct item has one."""

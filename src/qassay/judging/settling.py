@@ -44,7 +44,7 @@ class NewJudgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Matter:
     """Something to agree on: a part of an item, with what the sets and the adjudicated set say about it.
 
     `links` are the further parts of a response to a nugget question: its strings. Judgments are by set and by subject.
@@ -95,7 +95,7 @@ class Unit:
 class State:
     """A unit, the row that all sets agree on, whether it is for an adjudicator, and whether a ruling is needed."""
 
-    unit: Unit
+    unit: Matter
     row: Row | None
     disagreement: bool
     left: bool
@@ -117,14 +117,14 @@ def units_of(
     return units
 
 
-def laid_out(units: Sequence[tuple[Item, Sequence[Part]]], sets: Sequence[str], judged: Judged) -> tuple[Unit, ...]:
+def laid_out(units: Sequence[tuple[Item, Sequence[Part]]], sets: Sequence[str], judged: Judged) -> tuple[Matter, ...]:
     """The units with what the sets, and the adjudicated set, say about them."""
 
     def of(set_name: str, parts: Sequence[Part]) -> dict[str, Current]:
         return {part.subject: judged[set_name, part.subject] for part in parts if (set_name, part.subject) in judged}
 
     return tuple(
-        Unit(item, parts[0], tuple(parts[1:]), {name: of(name, parts) for name in sets}, of(ADJUDICATED, parts))
+        Matter(item, parts[0], tuple(parts[1:]), {name: of(name, parts) for name in sets}, of(ADJUDICATED, parts))
         for item, parts in units
     )
 
@@ -165,7 +165,7 @@ def with_common_classes(judged: Judged, names: Mapping[tuple[str, str], str]) ->
 
 
 def states(
-    units: Sequence[Unit], sets: Sequence[str], task: Task, nuggets: Collection[str], changed: Collection[str]
+    units: Sequence[Matter], sets: Sequence[str], task: Task, nuggets: Collection[str], changed: Collection[str]
 ) -> list[State]:
     """The state of each unit; `changed` are the subjects whose verdicts changed since a person ruled on them.
 
@@ -181,7 +181,7 @@ def states(
     return unit_states
 
 
-def agreed(unit: Unit, sets: Sequence[str], task: Task, nuggets: Collection[str]) -> Row | None:
+def agreed(unit: Matter, sets: Sequence[str], task: Task, nuggets: Collection[str]) -> Row | None:
     """The row on which all sets agree, or None; a verdict that the rules do not allow (any more) does not count.
 
     On a part that needs no verdict, those agree who gave one.
@@ -196,7 +196,7 @@ def agreed(unit: Unit, sets: Sequence[str], task: Task, nuggets: Collection[str]
     return row if is_allowed(unit.part, row, task, nuggets) else None
 
 
-def needs_history(units: Sequence[Unit]) -> list[Unit]:
+def needs_history(units: Sequence[Matter]) -> list[Matter]:
     """Units that a person ruled on and that a set judged again since."""
     return [
         unit
@@ -210,7 +210,7 @@ def needs_history(units: Sequence[Unit]) -> list[Unit]:
 Before: TypeAlias = Callable[[str, str, int], Row | None]
 
 
-def changed_since(units: Sequence[Unit], sets: Sequence[str], before: Before) -> set[str]:
+def changed_since(units: Sequence[Matter], sets: Sequence[str], before: Before) -> set[str]:
     """Subjects that a person ruled on and about which the sets say something else now than they did then."""
     changed = set()
     for unit in units:

@@ -15,8 +15,8 @@ from qassay.judging.kind import (
     Kind,
     Label,
     Lookup,
+    Marked,
     Part,
-    Place,
     Row,
     Verdict,
     Wanted,
@@ -87,10 +87,10 @@ class NuggetSupport(Kind):
         elements = item.body.get("elements")
         return {"doc": doc, "text": elements[int(sentence)]["text"] if elements else ""}
 
-    def places(self, item: Item) -> list[Place]:
+    def places(self, item: Item) -> list[Marked]:
         """The citations of each sentence, where citations are judged."""
         return [
-            Place(doc, element["text"])
+            Marked(doc, element["text"])
             for element in (item.body["elements"] if item.body["citations"] else ())
             for doc in element.get("citations") or ()
         ]

@@ -37,7 +37,7 @@ from qassay.formats.parts import Contents, part_of
 
 if TYPE_CHECKING:
     from qassay.errors import Problem
-    from qassay.formats.importing import Plan
+    from qassay.formats.importing import ImportPlan
     from qassay.store.engine import Store
 
 # The parts of an evaluation that a store takes.
@@ -80,7 +80,7 @@ def _with_store(
             opened.close()
 
 
-def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:
+def import_plan(plan: ImportPlan, store: Store | None, *, own: bool = False) -> None:
     """Carry out an import: into the store where there is one, else into the files of the folder.
 
     Judgments of Qassay's `own` assessors are checked already; anything else must be what `serve` takes, too.
@@ -98,7 +98,7 @@ def import_plan(plan: Plan, store: Store | None, *, own: bool = False) -> None:
         store.close()
 
 
-def _refuse_what_serve_refuses(plan: Plan) -> None:
+def _refuse_what_serve_refuses(plan: ImportPlan) -> None:
     """Stop at an import after which `serve` could not bring the files into a store, and could before."""
     folder = plan.folder
     parts = {part.name: part for pattern in PATTERNS for part in folder.parts(pattern)}
@@ -111,7 +111,7 @@ def _refuse_what_serve_refuses(plan: Plan) -> None:
             raise InputError(new)
 
 
-def _faults_for_store(folder: Folder, plan: Plan) -> list[Problem]:
+def _faults_for_store(folder: Folder, plan: ImportPlan) -> list[Problem]:
     """The reason why the files of a folder cannot go into a store."""
     from qassay.store.folder.importing import read_folder
 

@@ -20,7 +20,7 @@ from qassay.assessors.gold import known_answers
 from qassay.assessors.llm.asking import Model
 from qassay.assessors.llm.assessor import LanguageModel, Planned
 from qassay.assessors.llm.calls import Showing
-from qassay.assessors.llm.cost import Account, price_of
+from qassay.assessors.llm.cost import Spending, price_of
 from qassay.assessors.llm.endpoint import endpoint_at
 from qassay.assessors.llm.prompts import prompt_of, prompt_places, shipped
 from qassay.assessors.llm.protocol import Settings
@@ -83,7 +83,7 @@ def language_model(
         repeat=repeat,
         price=cost,
         wanted=Wanted(holistic=holistic, citations=citations),
-        account=Account(cost),
+        account=Spending(cost),
     )
 
 

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class UsableAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """A usable answer as it came, with what it took."""
 
     content: str
@@ -67,17 +67,17 @@ class Cache:
             raise _broken(path, error) from None
         self._path = path
 
-    def get(self, call: str, repeat: int) -> Answer | None:
+    def get(self, call: str, repeat: int) -> UsableAnswer | None:
         """The answer to a call, where it was paid for."""
         try:
             row = self._base.execute(
                 "SELECT answer FROM answers WHERE call = ? AND repeat = ?", (call, repeat)
             ).fetchone()
-            return None if row is None else msgspec.json.decode(row[0], type=Answer)
+            return None if row is None else msgspec.json.decode(row[0], type=UsableAnswer)
         except (sqlite3.Error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _broken(self._path, error) from None
 
-    def put(self, call: str, repeat: int, answer: Answer) -> None:
+    def put(self, call: str, repeat: int, answer: UsableAnswer) -> None:
         """Keep an answer; it is written by `commit`."""
         row = (call, repeat, msgspec.json.encode(answer))
         try:

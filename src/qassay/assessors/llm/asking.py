@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from qassay.assessors.llm.answers import Answer, Cache, now
+from qassay.assessors.llm.answers import Cache, UsableAnswer, now
 from qassay.assessors.llm.calls import Call, key_of
-from qassay.assessors.llm.client import Client, GivenUpError, StoppedError
-from qassay.assessors.llm.cost import Account
+from qassay.assessors.llm.client import EndpointClient, GivenUpError, StoppedError
+from qassay.assessors.llm.cost import Spending
 from qassay.assessors.llm.endpoint import Carrier, Endpoint, connections
 from qassay.assessors.llm.forms import MalformedError, Verdict
 from qassay.assessors.llm.pace import Pace
@@ -48,10 +48,10 @@ class LimitError(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckedAnswer:
     """The answer to a call: as it is kept, and the verdicts read from it."""
 
-    answer: Answer
+    answer: UsableAnswer
     verdicts: list[Verdict]
 
 
@@ -81,9 +81,9 @@ class Asking:
 
     model: Model
     cache: Cache
-    client: Client
-    account: Account
-    _under_way: dict[tuple[str, int], asyncio.Future[Asked]] = field(default_factory=dict)
+    client: EndpointClient
+    account: Spending
+    _under_way: dict[tuple[str, int], asyncio.Future[CheckedAnswer]] = field(default_factory=dict)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _paying: int = 0
     # The calls that were asked in their order; which of them failed, how many are under way, and whether one succeeded.
@@ -94,12 +94,12 @@ class Asking:
     _stopped: str | None = None
 
     @classmethod
-    def of(cls, model: Model, folder: Path, account: Account) -> Asking:
+    def of(cls, model: Model, folder: Path, account: Spending) -> Asking:
         """Open the cache and get ready to call."""
         model = replace(model, endpoint=model.endpoint.with_key())
         carrier = model.connect(model.endpoint)
         pace = Pace(carrier.room(model.parallel))
-        client = Client(model.endpoint, carrier, pace, model.timeout, model.attempts)
+        client = EndpointClient(model.endpoint, carrier, pace, model.timeout, model.attempts)
         return cls(model, Cache(folder), client, account)
 
     async def close(self) -> None:
@@ -107,7 +107,7 @@ class Asking:
         await self.client.close()
         self.cache.close()
 
-    async def answer(self, call: Call, repeat: int) -> Asked:
+    async def answer(self, call: Call, repeat: int) -> CheckedAnswer:
         """The answer to a call, from the cache or from the model; two equal calls at a time are one."""
         key = key_of(call, self.model.name, self.model.endpoint.url, self.model.parameters())
         cached = self.cache.get(key, repeat)
@@ -118,11 +118,11 @@ class Asking:
                 pass  # the rules of the task have changed since
             else:
                 self.account.cached += 1
-                return Asked(cached, verdicts)
+                return CheckedAnswer(cached, verdicts)
         waiting = self._under_way.get((key, repeat))
         if waiting is not None:
             return await asyncio.shield(waiting)
-        mine: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
+        mine: asyncio.Future[CheckedAnswer] = asyncio.get_running_loop().create_future()
         self._under_way[key, repeat] = mine
         try:
             asked = await self._counted(call)
@@ -140,13 +140,13 @@ class Asking:
         finally:
             del self._under_way[key, repeat]
 
-    def _keep(self, key: str, repeat: int, answer: Answer) -> None:
+    def _keep(self, key: str, repeat: int, answer: UsableAnswer) -> None:
         """Keep an answer; those that come in the same turn of the loop are written together, at its end."""
         if not self.cache.is_open:
             asyncio.get_running_loop().call_soon(self.cache.commit)
         self.cache.put(key, repeat, answer)
 
-    async def _counted(self, call: Call) -> Asked:
+    async def _counted(self, call: Call) -> CheckedAnswer:
         """The answer to a call; an error that ends the job after too many calls in a row without a usable one.
 
         Until there is one, no more calls than that are begun: what is useless is not paid for many times.
@@ -181,7 +181,7 @@ class Asking:
             last += 1
         return last - first + 1
 
-    async def _asked(self, call: Call) -> Asked:
+    async def _asked(self, call: Call) -> CheckedAnswer:
         """Ask until an answer can be used, a bounded number of times."""
         messages = list(call.messages)
         spent = [0, 0]
@@ -204,15 +204,15 @@ class Asking:
                 answered = [{"role": "assistant", "content": completion.content[:LONGEST_RAW] or "(nothing)"}]
                 messages = [*call.messages, *answered, {"role": "user", "content": correction}]
                 continue
-            return Asked(self._answer_of(call, completion, spent, attempts), verdicts)
+            return CheckedAnswer(self._answer_of(call, completion, spent, attempts), verdicts)
         raise FailedError(
             self.model.endpoint.without_key(str(fault)),
             self.model.endpoint.without_key(completion.content)[:LONGEST_RAW],
         )
 
-    def _answer_of(self, call: Call, completion: Completion, spent: list[int], attempts: int) -> Answer:
+    def _answer_of(self, call: Call, completion: Completion, spent: list[int], attempts: int) -> UsableAnswer:
         price = self.account.price
-        return Answer(
+        return UsableAnswer(
             self.model.endpoint.without_key(completion.content),
             completion.model,
             spent[0],

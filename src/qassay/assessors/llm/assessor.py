@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeVar
 
 from qassay.assessors.base import Case, Opinion
 from qassay.assessors.llm.answers import FOLDER, Cache, keep_prompt
-from qassay.assessors.llm.asking import LONGEST_RAW, Asked, Asking, FailedError, LimitError, Loop, Model, as_row
+from qassay.assessors.llm.asking import LONGEST_RAW, Asking, CheckedAnswer, FailedError, LimitError, Loop, Model, as_row
 from qassay.assessors.llm.calls import Call, Showing, Work, key_of
 from qassay.assessors.llm.client import StoppedError
-from qassay.assessors.llm.cost import Account, Price, needs_price
+from qassay.assessors.llm.cost import Price, Spending, needs_price
 from qassay.assessors.llm.forms import YES, Verdict, lists_nuggets
 from qassay.assessors.llm.protocol import estimate
 from qassay.errors import InputError, Problem
@@ -68,12 +68,12 @@ class LanguageModel:
     wanted: Wanted = field(default_factory=Wanted)
     limit: float | None = None
     silence: ClassVar[str] = "no prompt for this kind of judgment, or an empty answer"
-    account: Account = field(default_factory=Account, compare=False)
+    account: Spending = field(default_factory=Spending, compare=False)
 
     def within(self, limit: float) -> LanguageModel:
         """The same assessor with a spending limit for each job."""
         needs_price(limit, self.price)
-        return replace(self, limit=limit, account=Account(self.price, limit))
+        return replace(self, limit=limit, account=Spending(self.price, limit))
 
     def judge(self, case: Case) -> Opinion | None:
         """The model's opinion on one decision."""
@@ -166,7 +166,7 @@ class LanguageModel:
                 opinions.append(None)
         return opinions
 
-    async def _voted(self, asking: Asking, call: Call) -> list[Asked]:
+    async def _voted(self, asking: Asking, call: Call) -> list[CheckedAnswer]:
         """The answers to a call, one for each vote; those that failed are left out, unless all did."""
         places = range(self.repeat, self.repeat + self.votes)
         votes = await together([asking.answer(call, place) for place in places])
@@ -176,14 +176,14 @@ class LanguageModel:
                 raise failure
         if len(failures) == len(votes):
             raise failures[0]
-        return [vote for vote in votes if isinstance(vote, Asked)]
+        return [vote for vote in votes if isinstance(vote, CheckedAnswer)]
 
     def _opinion(
-        self, place: int, case: Case, calls: Sequence[Call], answered: Sequence[list[Asked] | BaseException]
+        self, place: int, case: Case, calls: Sequence[Call], answered: Sequence[list[CheckedAnswer] | BaseException]
     ) -> Opinion | None:
         """The opinion on one case, from the calls that have a part of it."""
         parts: list[tuple[str | None, Decided]] = []
-        used: list[tuple[Call, list[Asked]]] = []
+        used: list[tuple[Call, list[CheckedAnswer]]] = []
         for call, votes in zip(calls, answered, strict=True):
             numbers = [number for number, target in enumerate(call.targets) if target[0] == place]
             if not numbers:
@@ -205,7 +205,7 @@ class LanguageModel:
         chance = {} if part.probability is None else {"probability": part.probability}
         return Opinion(self._with_known_spelling(part.verdict, case), trace | chance | spread)
 
-    def trace(self, used: Sequence[tuple[Call, list[Asked]]]) -> dict[str, Any]:
+    def trace(self, used: Sequence[tuple[Call, list[CheckedAnswer]]]) -> dict[str, Any]:
         """Model, prompt, parameters, raw answers, tokens, and this decision's share of the cost."""
         answers = [(call, vote.answer) for call, votes in used for vote in votes]
         raw = [answer.content[:LONGEST_RAW] for _, answer in answers]
@@ -260,7 +260,7 @@ class Decided:
     spread: Mapping[str, int]
 
 
-def decided(votes: Sequence[Asked], number: int, call: Call) -> Decided:
+def decided(votes: Sequence[CheckedAnswer], number: int, call: Call) -> Decided:
     """The verdict with most votes, the middle one of numbers; tied votes decide nothing."""
     main = call.form.fields[0]
     verdicts = [vote.verdicts[number] for vote in votes]
@@ -278,7 +278,7 @@ def decided(votes: Sequence[Asked], number: int, call: Call) -> Decided:
     return Decided(chosen, _probability(votes, number, chosen.get(main.name), main.name), spread)
 
 
-def _probability(votes: Sequence[Asked], number: int, value: Any, field_name: str) -> float | None:
+def _probability(votes: Sequence[CheckedAnswer], number: int, value: Any, field_name: str) -> float | None:
     """The mean probability that the votes give to the verdict; what a vote gave to another one counts as the rest.
 
     Without log-probabilities, several votes give the share of those that agree.

@@ -33,7 +33,7 @@ class StoppedError(Exception):
 
 
 @dataclass
-class Client:
+class EndpointClient:
     """Asks one endpoint; belongs to one event loop."""
 
     endpoint: Endpoint

@@ -58,7 +58,7 @@ def _list_price(host: str, model: str) -> Price | None:
 
 
 @dataclass
-class Account:
+class Spending:
     """The calls of a job and their cost so far."""
 
     price: Price | None = None

@@ -15,10 +15,10 @@ from typing import Any
 
 from qassay.assessors.judging import checked_name, shown_nuggets
 from qassay.assessors.llm.answers import keep_prompt
-from qassay.assessors.llm.asking import Asked, Asking, FailedError, Loop
+from qassay.assessors.llm.asking import Asking, CheckedAnswer, FailedError, Loop
 from qassay.assessors.llm.assessor import LanguageModel, decided
 from qassay.assessors.llm.calls import Call, shortened
-from qassay.assessors.llm.cost import Account
+from qassay.assessors.llm.cost import Spending
 from qassay.assessors.llm.forms import Check, Field, Form, MalformedError, Verdict, decoded, described
 from qassay.assessors.llm.prompts import Prompt
 from qassay.display import one_line
@@ -79,7 +79,7 @@ class Written:
     nuggets: int
     vital: int
     failed: tuple[str, ...]
-    account: Account
+    account: Spending
 
     def as_json(self) -> dict[str, Any]:
         """The document of `judge --nuggets --json`."""
@@ -212,7 +212,7 @@ class _Writer:
             rows.append({"question": question.id, **fields, "vital": vital, "trace": provenance})
         return rows
 
-    async def _ask(self, asking: Asking, call: Call) -> tuple[Asked, dict[str, Any]]:
+    async def _ask(self, asking: Asking, call: Call) -> tuple[CheckedAnswer, dict[str, Any]]:
         asked = await asking.answer(call, self.model.repeat)
         return asked, {"created": self.model.trace([(call, [asked])])}
 

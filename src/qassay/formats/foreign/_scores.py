@@ -48,7 +48,7 @@ class _Entry(NamedTuple):
     line: int
 
 
-class Scores:
+class LogScores:
     """Scores of one log on their way into `ScoreRows`: values become numbers, failed samples become missing scores."""
 
     def __init__(self, form: str, path: Path, *, remedy: str) -> None:

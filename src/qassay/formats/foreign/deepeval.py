@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "DeepEval"
@@ -55,7 +55,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every test case."""
     run = _logs.decode(content, _TestRun, path, _REMEDY)
     system = _names.name(run.identifier or (run.hyperparameters or {}).get("model") or _names.file_system(path))
-    scores = Scores("DeepEval test run", path, remedy=_REMEDY)
+    scores = LogScores("DeepEval test run", path, remedy=_REMEDY)
     for place, case in enumerate([*run.cases, *run.conversations], 1):
         question = _question(case, place)
         if not case.metrics:

@@ -10,7 +10,7 @@ import msgspec
 
 from qassay.formats.files import ZIP
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every sample and epoch."""
     header, samples = _archive(path, content) if content.startswith(ZIP) else _json(path, content)
-    scores = Scores("Inspect log", path, remedy=_no_scores(header))
+    scores = LogScores("Inspect log", path, remedy=_no_scores(header))
     grades = False
     count = 0
     system = _names.name(header.eval.model)
@@ -150,7 +150,7 @@ def _no_scores(header: _Header) -> str:
     return "Run `inspect score` on this log first."
 
 
-def _warn(scores: Scores, path: Path, header: _Header, count: int) -> None:
+def _warn(scores: LogScores, path: Path, header: _Header, count: int) -> None:
     """Warn of runs that were interrupted or withdrawn, and of versions that were not tried."""
     if header.status != "success":
         status = "the run did not end" if header.status == "started" else f"status {_names.name(header.status)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qassay.formats import files
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 from qassay.tables import plural
 
@@ -75,7 +75,7 @@ def _fits(fields: Sequence[str], pattern: re.Pattern[str], column: int) -> bool:
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every topic; means over topics are counted and left out."""
     system = _names.file_system(path)
-    scores = Scores("ir_measures or trec_eval lines", path, remedy=_REMEDY)
+    scores = LogScores("ir_measures or trec_eval lines", path, remedy=_REMEDY)
     means = 0
     entries = list(_json(path, content) if content.lstrip()[:1] == b"{" else _text(path, content))
     system = next((value for _, _, _, measure, value in entries if measure == "runid"), system)

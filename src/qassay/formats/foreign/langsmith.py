@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "LangSmith"
@@ -30,7 +30,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The feedback on every example."""
-    scores = Scores("LangSmith results", path, remedy=_REMEDY)
+    scores = LogScores("LangSmith results", path, remedy=_REMEDY)
     lines = _logs.table_lines(content, path, _REMEDY)
     examples = [_example(line, path) for line in lines]
     names = _names.texts_or_ids(examples)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "lm-evaluation-harness"
@@ -61,7 +61,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     task = match["task"] if (match := _FILE.fullmatch(path.name)) else path.stem.removeprefix("samples_")
     # The path is made whole first: of `samples_x.jsonl` alone, the folder is the current one.
     system = _names.name(path.resolve().parent.name or _names.file_system(path))
-    scores = Scores("lm-evaluation-harness samples", path, remedy=_REMEDY)
+    scores = LogScores("lm-evaluation-harness samples", path, remedy=_REMEDY)
     for line in _logs.table_lines(content, path, _REMEDY):
         document = line.cells.get("doc_id")
         if not isinstance(document, int | str):

@@ -10,7 +10,7 @@ import msgspec
 
 from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 from qassay.formats.tables.json_rows import spelled
 
@@ -52,7 +52,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every row."""
-    scores = Scores("MLflow table", path, remedy=_REMEDY)
+    scores = LogScores("MLflow table", path, remedy=_REMEDY)
     lines = _lines(path, content)
     expected = _expectations(lines)
     numbered = False

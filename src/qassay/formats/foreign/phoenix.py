@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 from qassay.formats.tables.json_rows import spelled
 
@@ -46,7 +46,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     lines = _logs.table_lines(content, path, _REMEDY)
     if any("example_id" in line.cells for line in lines):
         return _experiment(path, lines)
-    scores = Scores("Phoenix evaluations", path, remedy=_REMEDY)
+    scores = LogScores("Phoenix evaluations", path, remedy=_REMEDY)
     for line in lines:
         question = _names.question_in(line.cells)
         if question is None:
@@ -66,7 +66,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
 
 
 def _experiment(path: Path, lines: list[_logs.Line]) -> ScoreRows:
-    scores = Scores("Phoenix experiment", path, remedy=_REMEDY)
+    scores = LogScores("Phoenix experiment", path, remedy=_REMEDY)
     examples = [_example(line, path) for line in lines]
     names = _names.texts_or_ids(examples)
     for line, (example, _) in zip(lines, examples, strict=True):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 from qassay.tables import plural
 
@@ -77,7 +77,7 @@ def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every test, provider and repeat."""
     file = _logs.decode(content, _File, path, _REMEDY).results
     results = sorted(file.results, key=lambda result: result.place)
-    scores = Scores("promptfoo results", path, remedy=_REMEDY)
+    scores = LogScores("promptfoo results", path, remedy=_REMEDY)
     systems = _systems(results)
     questions = _questions(results)
     seen: dict[tuple[str, str], int] = defaultdict(int)

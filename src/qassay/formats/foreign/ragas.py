@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qassay.formats import fields
 from qassay.formats.foreign import _logs, _names
-from qassay.formats.foreign._scores import Scores
+from qassay.formats.foreign._scores import LogScores
 from qassay.formats.score_rows import ScoreRows
 
 NAME = "ragas"
@@ -69,7 +69,7 @@ def looks_like(path: Path, head: bytes) -> bool:
 
 def read(path: Path, content: bytes) -> ScoreRows:
     """The scores of every sample."""
-    scores = Scores("ragas frame", path, remedy=_REMEDY)
+    scores = LogScores("ragas frame", path, remedy=_REMEDY)
     for line in _logs.table_lines(content, path, _REMEDY):
         question = _names.question_in(line.cells)
         if question is None:

@@ -22,7 +22,7 @@ from qassay.formats.folder import Folder, read_configuration
 from qassay.formats.importing.answers import check_options, import_responses
 from qassay.formats.importing.judgments import import_judgments
 from qassay.formats.importing.nuggets import import_nugget_lists, import_weights
-from qassay.formats.importing.plan import Added, Options, Plan, Source
+from qassay.formats.importing.plan import Added, ImportPlan, IncomingFile, Options
 from qassay.formats.importing.questions import import_assignments, import_questions, import_runs, import_target_types
 from qassay.formats.importing.rows import add_rows, import_patterns, import_rows, import_sheet
 from qassay.formats.jsonl import Row
@@ -30,16 +30,19 @@ from qassay.formats.names import name_fault
 from qassay.formats.questions import read_questions
 from qassay.formats.recognise import Setting, recognise
 
-__all__ = ["Added", "Options", "Plan", "plan_import"]
+__all__ = ["Added", "ImportPlan", "Options", "plan_import"]
 
-_QUESTIONS: dict[str, Callable[[Plan, Source], None]] = {
+_QUESTIONS: dict[str, Callable[[ImportPlan, IncomingFile], None]] = {
     "questions": import_questions,
     "rag-assignments": import_assignments,
     "rag-nuggets": import_nugget_lists,
     "target-types": import_target_types,
 }
-_ALL_AT_ONCE: dict[str, Callable[[Plan, list[Source]], None]] = {"responses": import_responses, "run": import_runs}
-_ROWS: dict[str, Callable[[Plan, Source], None]] = {
+_ALL_AT_ONCE: dict[str, Callable[[ImportPlan, list[IncomingFile]], None]] = {
+    "responses": import_responses,
+    "run": import_runs,
+}
+_ROWS: dict[str, Callable[[ImportPlan, IncomingFile], None]] = {
     "nuggets": import_rows,
     "nist-nuggets": import_rows,
     # After the lists, which say what is vital; a weight of its own then stays.
@@ -63,7 +66,7 @@ def plan_import(
     kind: str | None = None,
     options: Options | None = None,
     nuggets: Sequence[Row] = (),
-) -> Plan:
+) -> ImportPlan:
     """The plan of importing these files, and `nuggets` of their set, or every error in every one of them.
 
     Questions come first, then runs, and nuggets before judgments, whatever the order of the files: each is checked
@@ -72,7 +75,7 @@ def plan_import(
     options = options or Options()
     if options.set_name is not None and (fault := name_fault(options.set_name)):
         raise UsageError(f"the set name {options.set_name!r} {fault}")
-    plan = Plan(folder, read_configuration(folder), options)
+    plan = ImportPlan(folder, read_configuration(folder), options)
     if folder.question_files():
         plan.carried = read_questions(folder.questions())
         plan.questions = plan.carried.questions
@@ -89,7 +92,7 @@ def plan_import(
             plan.attempt(together, some)
             plan.questions_unknown |= file_kind == "responses" and len(plan.problems) > before
     if nuggets:
-        source = Source(Path(), "nuggets", "nuggets")
+        source = IncomingFile(Path(), "nuggets", "nuggets")
         plan.added[source] = Added(source.name, source.kind, "")
         rows = [(0, row) for row in nuggets]
         plan.attempt(partial(add_rows, name=options.set_name or ""), source, "nuggets", rows)
@@ -99,7 +102,7 @@ def plan_import(
     return plan
 
 
-def _check_spread(options: Options, sources: Sequence[Source]) -> None:
+def _check_spread(options: Options, sources: Sequence[IncomingFile]) -> None:
     """Refuse `--spread` with what contradicts it."""
     if not options.spread:
         return
@@ -110,7 +113,9 @@ def _check_spread(options: Options, sources: Sequence[Source]) -> None:
         raise UsageError("--spread is for judgments, and none of these files contains any; leave it out")
 
 
-def _one_by_one(plan: Plan, sources: Sequence[Source], steps: Mapping[str, Callable[[Plan, Source], None]]) -> None:
+def _one_by_one(
+    plan: ImportPlan, sources: Sequence[IncomingFile], steps: Mapping[str, Callable[[ImportPlan, IncomingFile], None]]
+) -> None:
     """Import the files of some kinds, in the order of the kinds."""
     for kind, step in steps.items():
         for source in sources:
@@ -118,11 +123,11 @@ def _one_by_one(plan: Plan, sources: Sequence[Source], steps: Mapping[str, Calla
                 plan.attempt(step, source)
 
 
-def _files_of(sources: Sequence[Source], kinds: Container[str]) -> set[str | None]:
+def _files_of(sources: Sequence[IncomingFile], kinds: Container[str]) -> set[str | None]:
     return {source.name for source in sources if source.kind in kinds}
 
 
-def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Source]:
+def _recognised(plan: ImportPlan, paths: Sequence[Path], kind: str | None) -> list[IncomingFile]:
     """The files with their kinds; a file that cannot be opened or recognised becomes a problem."""
     sources = []
     known = plan.questions.by_id if plan.questions is not None else {}
@@ -135,7 +140,7 @@ def _recognised(plan: Plan, paths: Sequence[Path], kind: str | None) -> list[Sou
             continue
         setting = Setting(known, free_text, keys_for(options.keys, name), options.encoding, options.sheet)
         try:
-            sources.append(Source(path, name, recognise(path, asked=kind, setting=setting, file=name)))
+            sources.append(IncomingFile(path, name, recognise(path, asked=kind, setting=setting, file=name)))
         except InputError as error:
             plan.problems += error.problems
         except OSError as error:

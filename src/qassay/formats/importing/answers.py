@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from qassay.errors import InputError, Problem, Problems, UsageError, few
 from qassay.formats import files, jsonl
-from qassay.formats.answers import ANSWER_KEYS, Answer, AnswerTable, keys_for, read_answers
+from qassay.formats.answers import ANSWER_KEYS, AnswerTable, GivenAnswer, keys_for, read_answers
 from qassay.formats.fields import resembled
-from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.plan import ImportPlan, IncomingFile
 from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.runs import empty_run
@@ -63,7 +63,7 @@ class _Questions:
         self.places.setdefault(question.id, place)
 
 
-def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
+def import_responses(plan: ImportPlan, sources: Sequence[IncomingFile]) -> None:
     """Import tables of answers: their questions, with gold answers, and one run per system."""
     read = _read_all(plan, sources)
     if read is None:
@@ -81,7 +81,7 @@ def import_responses(plan: Plan, sources: Sequence[Source]) -> None:
             _import_runs(plan, source, tables[source], ids[source])
 
 
-def answers_as_runs(plan: Plan, sources: Sequence[Source]) -> Iterator[tuple[Source, str, bytes]]:
+def answers_as_runs(plan: ImportPlan, sources: Sequence[IncomingFile]) -> Iterator[tuple[IncomingFile, str, bytes]]:
     """The runs that tables of answers are, with their tags, as an import would store them; the plan gets the faults."""
     read = _read_all(plan, sources)
     for source, table in read.tables.items() if read is not None else ():
@@ -93,24 +93,24 @@ def answers_as_runs(plan: Plan, sources: Sequence[Source]) -> Iterator[tuple[Sou
 class _Read(NamedTuple):
     """Tables of answers with the questions of their rows, and the questions that each table adds or changes."""
 
-    tables: dict[Source, AnswerTable]
+    tables: dict[IncomingFile, AnswerTable]
     questions: _Questions
-    ids: dict[Source, list[str]]
-    changed: dict[Source, set[str]]
+    ids: dict[IncomingFile, list[str]]
+    changed: dict[IncomingFile, set[str]]
 
 
-def _read_all(plan: Plan, sources: Sequence[Source]) -> _Read | None:
+def _read_all(plan: ImportPlan, sources: Sequence[IncomingFile]) -> _Read | None:
     """The content of all files; None where one cannot be read, which is then a problem of the plan."""
     type_ = _type(plan.configuration.task, sources[0])
-    tables: dict[Source, AnswerTable] = {}
+    tables: dict[IncomingFile, AnswerTable] = {}
     for source in sources:
         plan.attempt(lambda _, source: tables.update({source: _read(plan, source)}), source)
     if len(tables) < len(sources):
         return None
     known = {question.id: question for question in plan.questions or ()}
     questions = _Questions(type_, known, fixed=bool(known) and not plan.options.new_questions)
-    ids: dict[Source, list[str]] = {}
-    changed: dict[Source, set[str]] = {}
+    ids: dict[IncomingFile, list[str]] = {}
+    changed: dict[IncomingFile, set[str]] = {}
     problems = Problems()
     for source, table in sorted(tables.items(), key=lambda pair: (not pair[1].has_texts, not pair[1].has_ids)):
         before = dict(questions.changed)
@@ -125,7 +125,7 @@ def _read_all(plan: Plan, sources: Sequence[Source]) -> _Read | None:
     return _Read(tables, questions, ids, changed)
 
 
-def _type(task: Task, source: Source) -> str:
+def _type(task: Task, source: IncomingFile) -> str:
     """The type of the questions: the one that takes free text."""
     for name, rules in task.types.items():
         if rules.form.is_free_text:
@@ -137,7 +137,7 @@ def _type(task: Task, source: Source) -> str:
     raise InputError(Problem("configuration", message, source.name))
 
 
-def _read(plan: Plan, source: Source) -> AnswerTable:
+def _read(plan: ImportPlan, source: IncomingFile) -> AnswerTable:
     options = plan.options
     data = files.read_bytes(source.path)
     records = parse_table(data, file=source.name, sheet=options.sheet, encoding=options.encoding)
@@ -152,9 +152,9 @@ def _read(plan: Plan, source: Source) -> AnswerTable:
     return _without_repeated(plan, source, table) if table.answered else table
 
 
-def _without_repeated(plan: Plan, source: Source, table: AnswerTable) -> AnswerTable:
+def _without_repeated(plan: ImportPlan, source: IncomingFile, table: AnswerTable) -> AnswerTable:
     """The table without rows that say the same as an earlier one, as when a file was written to twice."""
-    rows: dict[Hashable, Answer] = {}
+    rows: dict[Hashable, GivenAnswer] = {}
     for row in table.rows:
         contexts = tuple(tuple(context.items()) for context in row.contexts)
         rows.setdefault((row.id, row.question, row.system, row.text, row.gold, contexts), row)
@@ -174,7 +174,9 @@ def _keys(mapped: Mapping[str, str]) -> dict[str, str]:
     return {"system" if name == "run" else name: key for name, key in mapped.items()}
 
 
-def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problems: list[Problem]) -> Iterator[str]:
+def _question_ids(
+    plan: ImportPlan, questions: _Questions, table: AnswerTable, problems: list[Problem]
+) -> Iterator[str]:
     """The id of the question of every row; new questions, and new gold answers, go to `questions`."""
     renamed = {}
     for row in table.rows:
@@ -208,7 +210,7 @@ def _question_ids(plan: Plan, questions: _Questions, table: AnswerTable, problem
 
 
 def _id_and_text(
-    questions: _Questions, table: AnswerTable, row: Answer, problems: list[Problem]
+    questions: _Questions, table: AnswerTable, row: GivenAnswer, problems: list[Problem]
 ) -> tuple[str | None, str]:
     """The id of the question of a row, and its text where the row has one; no id where it would be new and may not."""
     if row.id in questions.known:
@@ -242,7 +244,7 @@ def _unknown(questions: _Questions) -> Iterator[Problem]:
     yield Problem("unknown-question", message, first, None, names[0])
 
 
-def _other_text(questions: _Questions, old: Question, row: Answer) -> str:
+def _other_text(questions: _Questions, old: Question, row: GivenAnswer) -> str:
     first = questions.places.get(old.id)
     if old.type != questions.type:
         return f"question {old.id} is of type {old.type} in the evaluation; give this one another id"
@@ -258,7 +260,7 @@ def _short(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def run_name(plan: Plan, source: Source, row: Answer) -> str:
+def run_name(plan: ImportPlan, source: IncomingFile, row: GivenAnswer) -> str:
     """The tag of the run that a row belongs to; what tags cannot contain becomes a hyphen."""
     if plan.options.run is not None:
         return plan.options.run
@@ -266,9 +268,9 @@ def run_name(plan: Plan, source: Source, row: Answer) -> str:
     return "".join("-" if name_fault(character) else character for character in name) if name_fault(name) else name
 
 
-def _second_names(plan: Plan, tables: Mapping[Source, AnswerTable]) -> Iterator[Problem]:
+def _second_names(plan: ImportPlan, tables: Mapping[IncomingFile, AnswerTable]) -> Iterator[Problem]:
     """Runs that two files, or two systems of a file, would both be; names that cannot be."""
-    first: dict[str, tuple[Source, str | None]] = {}
+    first: dict[str, tuple[IncomingFile, str | None]] = {}
     for source, table in tables.items():
         systems = {row.system: row for row in table.rows} if table.answered else {}
         for system, row in systems.items():
@@ -290,7 +292,9 @@ def _second_names(plan: Plan, tables: Mapping[Source, AnswerTable]) -> Iterator[
                 plan.warnings.append(Problem("configuration", message, source.name))
 
 
-def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> Iterator[Problem]:
+def _second_answers(
+    plan: ImportPlan, source: IncomingFile, table: AnswerTable, ids: Sequence[str]
+) -> Iterator[Problem]:
     """A second answer of a system to a question."""
     first: dict[tuple[str, str], int] = {}
     for row, number in zip(table.rows, ids, strict=True) if table.answered else ():
@@ -305,7 +309,7 @@ def _second_answers(plan: Plan, source: Source, table: AnswerTable, ids: Sequenc
             yield table.records.row_problem("duplicate-question", message + way_out, row.number, number)
 
 
-def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Problem]:
+def _same_text(questions: _Questions, sources: Sequence[IncomingFile]) -> Iterator[Problem]:
     """Questions with one text and two ids, of which an import changed one: files may number them differently."""
     twice = [
         ids for ids in questions.by_text.values() if len(ids) > 1 and any(name in questions.changed for name in ids)
@@ -318,7 +322,7 @@ def _same_text(questions: _Questions, sources: Sequence[Source]) -> Iterator[Pro
         yield Problem("duplicate-question", message, sources[-1].name, None, twice[0][0])
 
 
-def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], known: set[str]) -> None:
+def _report(plan: ImportPlan, source: IncomingFile, table: AnswerTable, changed: set[str], known: set[str]) -> None:
     """Say how a file was read: form, rows, keys, ids; and which of its questions are new or changed."""
     message = f"{table.records.form} with {plural(len(table.rows), 'row')}"
     absent = {name: names for name, names in ANSWER_KEYS.items() if name not in table.keys.of}
@@ -343,7 +347,7 @@ def _report(plan: Plan, source: Source, table: AnswerTable, changed: set[str], k
         plan.report(source, "nothing new: its questions are there already")
 
 
-def _import_runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> None:
+def _import_runs(plan: ImportPlan, source: IncomingFile, table: AnswerTable, ids: Sequence[str]) -> None:
     """Have the runs of a file written."""
     for tag, rows in _runs(plan, source, table, ids).items():
         data = jsonl.dump_rows(rows).encode()
@@ -356,7 +360,7 @@ def _import_runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[s
         warn_of_missing(plan, source, tag, [name for name in plan.test_set(source).ids if name not in answered])
 
 
-def _runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) -> dict[str, list[jsonl.Row]]:
+def _runs(plan: ImportPlan, source: IncomingFile, table: AnswerTable, ids: Sequence[str]) -> dict[str, list[jsonl.Row]]:
     """One run per system of a file, by its tag."""
     runs: dict[str, list[jsonl.Row]] = {}
     for row, number in zip(table.rows, ids, strict=True):
@@ -367,7 +371,7 @@ def _runs(plan: Plan, source: Source, table: AnswerTable, ids: Sequence[str]) ->
     return runs
 
 
-def check_options(plan: Plan, sources: Sequence[Source]) -> None:
+def check_options(plan: ImportPlan, sources: Sequence[IncomingFile]) -> None:
     """Refuse `--run` where it would name two files."""
     responses = [source for source in sources if source.kind == "responses"]
     if plan.options.run is None:

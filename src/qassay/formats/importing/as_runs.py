@@ -11,7 +11,7 @@ from qassay.formats import files
 from qassay.formats.answers import keys_for, refuse_other_files
 from qassay.formats.folder import Configuration, Folder
 from qassay.formats.importing.answers import answers_as_runs
-from qassay.formats.importing.plan import Options, Plan, Source
+from qassay.formats.importing.plan import ImportPlan, IncomingFile, Options
 from qassay.formats.parts import Contents, Part, file_part, part_of
 from qassay.formats.recognise import Setting, in_utf_8, kind_of
 from qassay.formats.runs import RunFiles, read_runs
@@ -54,9 +54,9 @@ def read_as_runs(
     made: dict[str, bytes] = {}
     made_parts: list[Part] = []
     if answers:
-        plan = Plan(Folder(Path(), Contents({})), Configuration("", task), options, questions)
+        plan = ImportPlan(Folder(Path(), Contents({})), Configuration("", task), options, questions)
         try:
-            sources = [Source(path, called[path], "responses") for path in answers]
+            sources = [IncomingFile(path, called[path], "responses") for path in answers]
             for source, tag, data in answers_as_runs(plan, sources):
                 made_parts.append(part_of(source.name, data))
                 made[tag] = data

@@ -17,7 +17,7 @@ from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, find_keys, keys_for, plain_text, without_absent
 from qassay.formats.folder import with_listed
 from qassay.formats.importing.labels import with_labels_of_task
-from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.plan import ImportPlan, IncomingFile
 from qassay.formats.importing.rows import (
     add_judgments,
     canonical,
@@ -33,7 +33,7 @@ from qassay.formats.links import CONFIGURATION
 from qassay.formats.names import set_name
 from qassay.formats.runs import read_runs
 from qassay.formats.tables import parse_table
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 from qassay.judging import JUDGMENT_COLUMNS, ROW_KINDS, SETTLED_SETS, STRINGS, kind_of_label, kind_of_row
 from qassay.judging.sets import MOST_SLOTS, slot_name
 from qassay.questions import TestSet
@@ -45,7 +45,7 @@ _ITEM = ("doc", "text", "start", "length")
 Response = list[dict[str, Any]]
 
 
-def import_judgments(plan: Plan, source: Source) -> None:
+def import_judgments(plan: ImportPlan, source: IncomingFile) -> None:
     """Append judgments to their set; earlier rows are history."""
     name = "" if plan.options.spread else set_of(plan, source)
     if source.kind != "judgments":
@@ -68,7 +68,7 @@ def _in_row(problem: Problem) -> Problem:
     return replace(problem, message=f"row {problem.line}: {problem.message}", line=None) if problem.line else problem
 
 
-def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+def _add(plan: ImportPlan, source: IncomingFile, rows: Sequence[Numbered], name: str) -> None:
     """Translate labels, fill in items, and append the rows to a set."""
     refuse_empty(rows, source)
     questions, task = plan.test_set(source), plan.configuration.task
@@ -89,7 +89,7 @@ def _add(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> Non
         raise InputError(problems)
 
 
-def _judged(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
+def _judged(plan: ImportPlan, source: IncomingFile, rows: Sequence[Numbered]) -> Sequence[Numbered]:
     """The rows of a sheet that have a verdict: people may stop anywhere, and the rows below stay as they were."""
     empty = [str(row.get("question")) for _, row in rows if _is_blank(row)]
     if not empty:
@@ -111,7 +111,7 @@ def _is_blank(row: Row) -> bool:
 # ---- tables with keys of their own ----------------------------------------------------------------------------------
 
 
-def _rows(plan: Plan, source: Source, table: Table) -> Sequence[Numbered]:
+def _rows(plan: ImportPlan, source: IncomingFile, table: RawTable) -> Sequence[Numbered]:
     """The rows with the keys of judgment files: those that have them as they are, others by the names of their keys."""
     keys = keys_for(plan.options.keys, source.name)
     if table.form == "JSON lines" and not keys:
@@ -131,7 +131,7 @@ def _has_verdict(row: Row) -> bool:
     return bool((verdicts - {"answer"}) & row.keys())
 
 
-def _by_keys(table: Table, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
+def _by_keys(table: RawTable, mapped: Mapping[str, str], questions: TestSet, task: Task) -> list[Numbered]:
     """Rows with the keys of judgments in place of the file's own; other keys stay as they are."""
     columns = table.names()
     fields = {name: key for name, key in mapped.items() if name in JUDGMENT_KEYS}
@@ -167,7 +167,7 @@ def _is_list(row: Row, questions: TestSet, task: Task) -> bool:
     return question is not None and ROW_KINDS[kind_of_label(question.type, task)].has_classes
 
 
-def _typed(name: str, value: Any, table: Table) -> Any:
+def _typed(name: str, value: Any, table: RawTable) -> Any:
     """A value of a table as its field takes it: labels, ids and texts are texts, numbers in CSV are numbers."""
     kind = JUDGMENT_COLUMNS.get(name)
     if kind == pl.String:
@@ -189,7 +189,7 @@ def _typed(name: str, value: Any, table: Table) -> Any:
 # ---- rows that name a run in place of the item ----------------------------------------------------------------------
 
 
-def _with_items(plan: Plan, source: Source, rows: Sequence[Numbered]) -> Sequence[Numbered]:
+def _with_items(plan: ImportPlan, source: IncomingFile, rows: Sequence[Numbered]) -> Sequence[Numbered]:
     """Rows that name what was judged: where a row names only a run, its item is filled in."""
     questions, task = plan.test_set(source), plan.configuration.task
     by_runs = [_names_run(row, questions, task) for _, row in rows]
@@ -244,7 +244,7 @@ def _names_run(row: Row, questions: TestSet, task: Task) -> bool:
     return not any(all(row.get(name) is not None for name in fields) for fields in ROW_KINDS[kind].identified if fields)
 
 
-def _responses(plan: Plan, questions: TestSet) -> dict[tuple[str, str], Response]:
+def _responses(plan: ImportPlan, questions: TestSet) -> dict[tuple[str, str], Response]:
     """The answers of every run to every question, as the evaluation will have them."""
     new = plan.incoming.runs
     kept = [part for part in plan.folder.runs() if set_name(part.name) not in new]
@@ -295,7 +295,7 @@ def _two_labels(before: tuple[int, Row], row: Row) -> str:
 # ---- judgments of programs ------------------------------------------------------------------------------------------
 
 
-def _mark_automatic(plan: Plan, name: str) -> None:
+def _mark_automatic(plan: ImportPlan, name: str) -> None:
     """Say in `qassay.toml` that a set is a program's."""
     if name in SETTLED_SETS:
         raise UsageError(f"the set {name} is for the judgments of people; name another with --set")
@@ -315,7 +315,7 @@ def _mark_automatic(plan: Plan, name: str) -> None:
 _Subject: TypeAlias = Callable[[Row], Hashable]
 
 
-def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, list[Numbered]]:
+def spread(plan: ImportPlan, source: IncomingFile, rows: Sequence[Numbered]) -> dict[str, list[Numbered]]:
     """The rows by the set that each belongs to; an error for rows that name no assessor."""
     identity = judgment_identity(plan.test_set(source), plan.configuration.task)
 
@@ -345,7 +345,7 @@ def spread(plan: Plan, source: Source, rows: Sequence[Numbered]) -> dict[str, li
     return {name: sets[name] for name in map(slot_name, range(MOST_SLOTS)) if name in sets}
 
 
-def _taken(plan: Plan, subject: _Subject) -> dict[Hashable, dict[int, str | None]]:
+def _taken(plan: ImportPlan, subject: _Subject) -> dict[Hashable, dict[int, str | None]]:
     """Who has judged each item in each of the sets already; None where the row does not say."""
     seats: dict[Hashable, dict[int, str | None]] = {}
     for place in range(MOST_SLOTS):
@@ -355,6 +355,6 @@ def _taken(plan: Plan, subject: _Subject) -> dict[Hashable, dict[int, str | None
     return seats
 
 
-def _problem(source: Source, line: int, row: Row, message: str) -> Problem:
+def _problem(source: IncomingFile, line: int, row: Row, message: str) -> Problem:
     question = row.get("question")
     return Problem("syntax", message, source.name, line or None, None if question is None else str(question))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qassay.formats import files, nist, rag24
-from qassay.formats.importing.plan import Plan, Source
+from qassay.formats.importing.plan import ImportPlan, IncomingFile
 from qassay.formats.importing.questions import check_types, merge
 from qassay.formats.importing.rows import add_rows, nugget_lists, nugget_rows, set_of
 from qassay.judging import ADJUDICATED
@@ -13,7 +13,7 @@ from qassay.tables import plural
 VITAL_WEIGHT = 0.5
 
 
-def import_weights(plan: Plan, source: Source) -> None:
+def import_weights(plan: ImportPlan, source: IncomingFile) -> None:
     """Nuggets with weights: `vital` stays as the list has it, else the weight decides.
 
     They go to the only list there is, so that a key finds it; where there is none or several, to `adjudicated`.
@@ -29,7 +29,7 @@ def import_weights(plan: Plan, source: Source) -> None:
     add_rows(plan, source, "nuggets", complete, name=name)
 
 
-def import_nugget_lists(plan: Plan, source: Source) -> None:
+def import_nugget_lists(plan: ImportPlan, source: IncomingFile) -> None:
     """The questions and nuggets that nuggetizer made; questions of the evaluation stay."""
     lists = rag24.parse_nugget_lists(_text(plan, source), file=source.name)
     check_types(lists.questions, plan.configuration.task, source.name)
@@ -39,5 +39,5 @@ def import_nugget_lists(plan: Plan, source: Source) -> None:
     add_rows(plan, source, "nuggets", lists.nuggets, name=set_of(plan, source))
 
 
-def _text(plan: Plan, source: Source) -> str:
+def _text(plan: ImportPlan, source: IncomingFile) -> str:
     return files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")

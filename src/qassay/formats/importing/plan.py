@@ -23,7 +23,7 @@ from qassay.questions import Question, TestSet
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class IncomingFile:
     """One file to be imported: where it is, how messages call it, and what it contains."""
 
     path: Path
@@ -108,7 +108,7 @@ class Incoming:
 
 
 @dataclass
-class Plan:
+class ImportPlan:
     """The content of the sources, gathered while they are read."""
 
     folder: Folder
@@ -120,7 +120,7 @@ class Plan:
     incoming: Incoming = field(default_factory=Incoming)
     # New texts of `qassay.toml` and of the patterns, which are files of the folder also where there is a store.
     own_files: dict[Path, str] = field(default_factory=dict)
-    added: dict[Source, Added] = field(default_factory=dict)
+    added: dict[IncomingFile, Added] = field(default_factory=dict)
     warnings: Problems = field(default_factory=Problems)
     problems: Problems = field(default_factory=Problems)
     # Whether the questions to come are unknown, because their file has faults.
@@ -157,14 +157,14 @@ class Plan:
             message = f"the name is too long for a file: {own[:60]}... has {len(own.encode())} bytes"
             raise InputError(Problem("configuration", message, place))
 
-    def report(self, source: Source, message: str, *, count: int = 0, to: str | None = None) -> None:
+    def report(self, source: IncomingFile, message: str, *, count: int = 0, to: str | None = None) -> None:
         """Note what a source adds; several reports on a source become one."""
         before = self.added[source]
         message = f"{before.message}; {message}" if before.message else message
         places = before.to if to is None else (*before.to, to)
         self.added[source] = replace(before, message=message, count=before.count + count, to=places)
 
-    def test_set(self, source: Source) -> TestSet:
+    def test_set(self, source: IncomingFile) -> TestSet:
         """The questions that the sources are about; an error where there are none yet."""
         if self.questions_unknown:
             raise InputError(())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import QUESTIONS, judgment_file, run_file, with_two_way
-from qassay.formats.importing.plan import IncomingRows, Plan, Source, line_of
+from qassay.formats.importing.plan import ImportPlan, IncomingFile, IncomingRows, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.parts import file_part, part_of
@@ -19,7 +19,7 @@ from qassay.tables import plural
 from qassay.tasks import Task
 
 
-def import_questions(plan: Plan, source: Source) -> None:
+def import_questions(plan: ImportPlan, source: IncomingFile) -> None:
     """Add questions; those that are there and differ are replaced only with leave."""
     options = plan.options
     parsed = parse_questions(
@@ -42,7 +42,7 @@ def import_questions(plan: Plan, source: Source) -> None:
         _import_reference(plan, source, parsed)
 
 
-def import_target_types(plan: Plan, source: Source) -> None:
+def import_target_types(plan: ImportPlan, source: IncomingFile) -> None:
     """Give the questions about each target its type; a target that no question has is an error."""
     text = files.decode(files.read_bytes(source.path), file=source.name, encoding=plan.options.encoding or "utf-8")
     types: dict[str, str] = {}
@@ -92,7 +92,7 @@ def check_types(questions: TestSet, task: Task, file: str) -> None:
         raise InputError(problems)
 
 
-def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
+def import_runs(plan: ImportPlan, sources: Sequence[IncomingFile]) -> None:
     """Check runs by all rules (METHOD 3) and keep their bytes as they are; nothing of a faulty run is stored."""
     by_name = {source.name: source for source in sources}
     read = read_runs(
@@ -111,7 +111,7 @@ def import_runs(plan: Plan, sources: Sequence[Source]) -> None:
         warn_of_missing(plan, by_name[name], tag, [gap.question or "" for gap in read.missing if gap.file == name])
 
 
-def warn_of_missing(plan: Plan, source: Source, tag: str, questions: Sequence[str]) -> None:
+def warn_of_missing(plan: ImportPlan, source: IncomingFile, tag: str, questions: Sequence[str]) -> None:
     """Say which questions a run leaves out: it is stored, and `--missing` decides when it is scored."""
     if questions:
         message = (
@@ -121,7 +121,7 @@ def warn_of_missing(plan: Plan, source: Source, tag: str, questions: Sequence[st
         plan.warnings.append(Problem("missing-question", message, source.name, None, questions[0]))
 
 
-def import_assignments(plan: Plan, source: Source) -> None:
+def import_assignments(plan: ImportPlan, source: IncomingFile) -> None:
     """Import questions, runs, nuggets and judgments of TREC RAG 2024 in one step.
 
     Questions and runs of the evaluation stay: a run that was handed in with its citations says more than the text that
@@ -153,7 +153,7 @@ def import_assignments(plan: Plan, source: Source) -> None:
     add_judgments(plan, source, [(0, row) for row in read.judgments], name)
 
 
-def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False) -> int:
+def merge(plan: ImportPlan, questions: TestSet, source: IncomingFile, *, keep: bool = False) -> int:
     """Lay questions over those of the evaluation, and say how many are new or changed.
 
     With `keep`, the questions of the evaluation stay, and a difference is only reported.
@@ -174,7 +174,7 @@ def merge(plan: Plan, questions: TestSet, source: Source, *, keep: bool = False)
     return len(new)
 
 
-def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
+def lay_over(plan: ImportPlan, new: Mapping[str, Question], source: IncomingFile) -> None:
     """Have questions stored, in place of those with their ids."""
     before = plan.questions
     merged = {question.id: question for question in before or ()}
@@ -187,13 +187,13 @@ def lay_over(plan: Plan, new: Mapping[str, Question], source: Source) -> None:
         plan.warnings.append(Problem("missing-question", message, source.name))
 
 
-def questions_target(plan: Plan) -> str:
+def questions_target(plan: ImportPlan) -> str:
     """The part that will contain the questions: JSON lines, whatever their form before."""
     existing = plan.folder.parts("questions.jsonl*")
     return existing[0].name if existing else QUESTIONS
 
 
-def _keep_labels(plan: Plan) -> None:
+def _keep_labels(plan: ImportPlan) -> None:
     """Make a judgment set of the labels in a file of questions that JSON lines replace: they would be lost with it."""
     old = [part.name for part in plan.folder.question_files() if part.name != questions_target(plan)]
     carried = plan.carried
@@ -206,7 +206,7 @@ def _keep_labels(plan: Plan) -> None:
         plan.carried = None
 
 
-def _import_reference(plan: Plan, source: Source, parsed: QuestionFile) -> None:
+def _import_reference(plan: ImportPlan, source: IncomingFile, parsed: QuestionFile) -> None:
     """Keep the labels of a file of pairs as a judgment set."""
     name = plan.options.set_name or "reference"
     add_judgments(plan, source, [(0, row) for row in reference_rows(parsed)], name)
@@ -223,7 +223,7 @@ def _import_reference(plan: Plan, source: Source, parsed: QuestionFile) -> None:
         plan.warnings.append(Problem("configuration", message, source.name))
 
 
-def _mark_two_way(plan: Plan, file: str, name: str) -> None:
+def _mark_two_way(plan: ImportPlan, file: str, name: str) -> None:
     """Say in `qassay.toml` that a set is two-way; where that cannot be done safely, ask the user to."""
     marked = with_two_way(plan.text(plan.folder.configuration), name)
     if marked is not None:
@@ -233,7 +233,7 @@ def _mark_two_way(plan: Plan, file: str, name: str) -> None:
         plan.warnings.append(Problem("configuration", message, file))
 
 
-def _import_run(plan: Plan, source: Source, tag: str) -> None:
+def _import_run(plan: ImportPlan, source: IncomingFile, tag: str) -> None:
     data = files.stored_bytes(source.path)
     content = files.read_bytes(source.path)
     if plan.options.encoding is not None:
@@ -242,7 +242,7 @@ def _import_run(plan: Plan, source: Source, tag: str) -> None:
     keep_run(plan, source, tag, data, content)
 
 
-def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) -> None:
+def keep_run(plan: ImportPlan, source: IncomingFile, tag: str, data: bytes, content: bytes) -> None:
     """Have a run written, unless the evaluation has it already; one that differs is replaced only with leave.
 
     `content` is what the bytes of the file contain, which may be compressed.
@@ -258,7 +258,7 @@ def keep_run(plan: Plan, source: Source, tag: str, data: bytes, content: bytes) 
     plan.report(source, f"run {tag} written to {file}", count=1, to=file)
 
 
-def _keep(plan: Plan, tag: str, suffix: str, data: bytes) -> str:
+def _keep(plan: ImportPlan, tag: str, suffix: str, data: bytes) -> str:
     """Have a run written, in place of the files that contain it; returns where."""
     file = run_file(tag, suffix)
     plan.refuse_long_name(file)

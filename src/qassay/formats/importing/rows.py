@@ -11,7 +11,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
-from qassay.formats.importing.plan import IncomingRows, Plan, Source, ended, line_of
+from qassay.formats.importing.plan import ImportPlan, IncomingFile, IncomingRows, ended, line_of
 from qassay.formats.jsonl import Numbered
 from qassay.formats.judgments import ROW_FORMS, RowKind, check_rows
 from qassay.formats.names import name_fault, set_name
@@ -45,13 +45,13 @@ _NIST_FORMS = {
 }
 
 
-def import_rows(plan: Plan, source: Source) -> None:
+def import_rows(plan: ImportPlan, source: IncomingFile) -> None:
     """Append nuggets to their list, answers known from question development, or descriptions of runs."""
     kind = _KINDS[source.kind]
     add_rows(plan, source, kind, parsed_rows(plan, source), name=set_of(plan, source) if kind == "nuggets" else "")
 
 
-def _refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]) -> None:
+def _refuse_without_nuggets(plan: ImportPlan, source: IncomingFile, rows: Iterable[Numbered]) -> None:
     """Stop at nuggets of questions that are not judged by nuggets."""
     questions, types = plan.test_set(source).by_id, plan.configuration.task.types
     refused = Problems()
@@ -65,7 +65,7 @@ def _refuse_without_nuggets(plan: Plan, source: Source, rows: Iterable[Numbered]
         raise InputError(refused)
 
 
-def import_patterns(plan: Plan, source: Source) -> None:
+def import_patterns(plan: ImportPlan, source: IncomingFile) -> None:
     """Append the lines of new patterns."""
     text = _text(plan, source)
     rows = nist.parse_patterns(text, file=source.name)
@@ -85,7 +85,7 @@ def import_patterns(plan: Plan, source: Source) -> None:
     _report(plan, source, path.name, "pattern", len(new), len(lines) - len(new))
 
 
-def import_sheet(plan: Plan, source: Source) -> None:
+def import_sheet(plan: ImportPlan, source: IncomingFile) -> None:
     """Replace the numbers of a sheet by their items, and append new rows to the assessor's set."""
     by_sheet: dict[str, list[Numbered]] = {}
     for line, row in parsed_rows(plan, source):
@@ -98,7 +98,7 @@ def import_sheet(plan: Plan, source: Source) -> None:
         _import_result(plan, source, key, read_result(rows, key, plan.configuration.task, file=source.name))
 
 
-def add_judgments(plan: Plan, source: Source, rows: Sequence[Numbered], name: str) -> None:
+def add_judgments(plan: ImportPlan, source: IncomingFile, rows: Sequence[Numbered], name: str) -> None:
     """Check rows against questions, task and nuggets, and append those that are new."""
     questions = plan.test_set(source)
     refuse_empty(rows, source)
@@ -124,7 +124,9 @@ def judgment_kinds(
     return with_kinds(table, questions, task)["kind"].to_list()
 
 
-def add_rows(plan: Plan, source: Source, kind: RowKind, rows: Sequence[Numbered], *, name: str = "") -> None:
+def add_rows(
+    plan: ImportPlan, source: IncomingFile, kind: RowKind, rows: Sequence[Numbered], *, name: str = ""
+) -> None:
     """Check rows of another kind by themselves and against the questions, and append those that are new."""
     form = ROW_FORMS[kind]
     refuse_empty(rows, source)
@@ -189,8 +191,8 @@ def _identity_as(kind: str, row: jsonl.Row) -> Hashable:
 
 
 def _append(
-    plan: Plan,
-    source: Source,
+    plan: ImportPlan,
+    source: IncomingFile,
     kind: RowKind,
     rows: Sequence[Numbered],
     identity: Identity,
@@ -207,7 +209,7 @@ def _append(
     _report(plan, source, file, ROW_FORMS[kind].noun, len(new), len(rows) - len(new))
 
 
-def _file(plan: Plan, kind: RowKind, name: str) -> str:
+def _file(plan: ImportPlan, kind: RowKind, name: str) -> str:
     """The part that rows go to."""
     if kind == "judgments":
         return set_file(plan, name)
@@ -217,13 +219,13 @@ def _file(plan: Plan, kind: RowKind, name: str) -> str:
     return ANSWERS if kind == "answers" else INFORMATION
 
 
-def set_file(plan: Plan, name: str) -> str:
+def set_file(plan: ImportPlan, name: str) -> str:
     """The part that the rows of a judgment set go to."""
     known = plan.folder.judgment_sets().get(name)
     return judgment_file(name) if known is None else known.name
 
 
-def _report(plan: Plan, source: Source, file: str, noun: str, new: int, same: int) -> None:
+def _report(plan: ImportPlan, source: IncomingFile, file: str, noun: str, new: int, same: int) -> None:
     if not new:
         plan.report(source, f"nothing new: its {plural(same, noun)} are in {file} already", to=file)
         return
@@ -231,7 +233,7 @@ def _report(plan: Plan, source: Source, file: str, noun: str, new: int, same: in
     plan.report(source, f"{plural(new, noun)} to {file}{rest}", count=new, to=file)
 
 
-def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
+def _nuggets_for(plan: ImportPlan, name: str) -> pl.DataFrame | None:
     """The nugget list that belongs to a judgment set.
 
     A folder may get its judgments before their nuggets; a store takes no judgment of a nugget that it does not know.
@@ -243,24 +245,24 @@ def _nuggets_for(plan: Plan, name: str) -> pl.DataFrame | None:
     return jsonl.rows_table(plan.rows(lists[chosen]), NUGGET_COLUMNS, file=lists[chosen])
 
 
-def nugget_lists(plan: Plan) -> dict[str, str]:
+def nugget_lists(plan: ImportPlan) -> dict[str, str]:
     """The parts with the nugget lists as they will be, by the name of the list."""
     lists = {name: part.name for name, part in plan.folder.nugget_lists().items()}
     return lists | {batch.name: batch.file for batch in plan.incoming.of_kind("nuggets")}
 
 
-def nugget_rows(plan: Plan, name: str) -> list[jsonl.Row]:
+def nugget_rows(plan: ImportPlan, name: str) -> list[jsonl.Row]:
     """The rows of a nugget list as they will be; none where there is no such list."""
     return [row for _, row in plan.rows(_file(plan, "nuggets", name))]
 
 
-def refuse_empty(rows: Sequence[Numbered], source: Source) -> None:
+def refuse_empty(rows: Sequence[Numbered], source: IncomingFile) -> None:
     """Stop at a file without rows."""
     if not rows:
         raise InputError(Problem("syntax", "there is nothing in it", source.name))
 
 
-def set_of(plan: Plan, source: Source) -> str:
+def set_of(plan: ImportPlan, source: IncomingFile) -> str:
     """The set a source goes to: as named, else by its form."""
     name = plan.options.set_name or (set_name(source.path) if not source.kind.startswith("nist-") else "adjudicated")
     if fault := name_fault(name):
@@ -268,7 +270,7 @@ def set_of(plan: Plan, source: Source) -> str:
     return name
 
 
-def parsed_rows(plan: Plan, source: Source) -> Sequence[Numbered]:
+def parsed_rows(plan: ImportPlan, source: IncomingFile) -> Sequence[Numbered]:
     """The rows of a source, in JSON lines or in one of NIST's forms."""
     text = _text(plan, source)
     if source.kind in _NIST_FORMS:
@@ -276,12 +278,12 @@ def parsed_rows(plan: Plan, source: Source) -> Sequence[Numbered]:
     return jsonl.parse_rows(text, file=source.name)
 
 
-def _text(plan: Plan, source: Source) -> str:
+def _text(plan: ImportPlan, source: IncomingFile) -> str:
     data = files.read_bytes(source.path)
     return files.decode(data, file=source.name, encoding=plan.options.encoding or "utf-8")
 
 
-def _import_result(plan: Plan, source: Source, key: SheetKey, result: SheetResult) -> None:
+def _import_result(plan: ImportPlan, source: IncomingFile, key: SheetKey, result: SheetResult) -> None:
     """Import the rows of one sheet.
 
     Scoring may find no nugget list for the set: then the set gets the list that its assessor saw.
@@ -312,7 +314,9 @@ def _flags_in_words(flagged: Sequence[tuple[Mapping[str, Any], str]]) -> str:
     return f"{plural(len(flagged), 'answer')} flagged as doubtful ({'; '.join(remarks)}{more})"
 
 
-def _warn_of_undone(plan: Plan, source: Source, result: SheetResult, name: str, before: Sequence[Numbered]) -> None:
+def _warn_of_undone(
+    plan: ImportPlan, source: IncomingFile, result: SheetResult, name: str, before: Sequence[Numbered]
+) -> None:
     """Say which judgments were undone on the sheet and stay in the set: rows are appended, never removed."""
     if not result.taken_back:
         return

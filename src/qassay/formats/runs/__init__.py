@@ -22,7 +22,7 @@ from qassay.formats.files import packed_suffix
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.parts import Part
 from qassay.formats.runs import forms
-from qassay.formats.runs.json_lines import Source
+from qassay.formats.runs.json_lines import RunFile
 from qassay.questions import TestSet
 from qassay.runs import Batch, RunInformation, Runs, check, check_documents, missing, ranks, row_counts
 from qassay.tasks import Task
@@ -100,10 +100,10 @@ def file_suffix(data: bytes) -> str:
 
 def _batches(
     parts: Sequence[Part], task: Task, form: str | None, encoding: str, problems: Problems
-) -> Iterator[list[Source]]:
+) -> Iterator[list[RunFile]]:
     """Files of the same form, some megabytes at a time; what cannot be read becomes a problem."""
 
-    def sources() -> Iterator[Source]:
+    def sources() -> Iterator[RunFile]:
         for index, part in enumerate(parts):
             name = part.name
             try:
@@ -124,10 +124,10 @@ def _batches(
             if not data.strip():
                 problems.append(Problem("syntax", "is empty; a run answers every question", name))
                 continue
-            yield Source(index, name, set_name(name), form or forms.recognise(data, task), data)
+            yield RunFile(index, name, set_name(name), form or forms.recognise(data, task), data)
 
     for _, group in groupby(sources(), key=lambda source: source.form):
-        batch: list[Source] = []
+        batch: list[RunFile] = []
         for source in group:
             batch.append(source)
             if sum(len(member.data) for member in batch) >= BATCH_BYTES:
@@ -151,7 +151,7 @@ class _Settled:
     refused: pl.DataFrame
 
 
-def _settle(batch: list[Source], questions: TestSet, task: Task) -> _Settled:
+def _settle(batch: list[RunFile], questions: TestSet, task: Task) -> _Settled:
     """Parse and check a batch, and bring its rows into the schema of the table; faulty runs are left out."""
     parsed = forms.parse(batch[0].form, batch, task)
     rows = parsed.rows.with_columns(question=pl.col("asked").cast(questions.enum, strict=False))
@@ -192,7 +192,7 @@ def empty_run(file: str) -> Problem:
 
 
 def _in_order(
-    pool: ThreadPoolExecutor, work: Callable[[list[Source]], _Settled], batches: Iterator[list[Source]]
+    pool: ThreadPoolExecutor, work: Callable[[list[RunFile]], _Settled], batches: Iterator[list[RunFile]]
 ) -> Iterator[_Settled]:
     """Results in the order of the batches, with few enough under way that memory stays bounded."""
     waiting: deque[Future[_Settled]] = deque()

@@ -14,7 +14,7 @@ from polars.exceptions import PolarsError
 
 from qassay.errors import Problem, Problems, Rule
 from qassay.formats import files
-from qassay.formats.runs.json_lines import Parsed, Source, parse_jsonl, parse_rag24
+from qassay.formats.runs.json_lines import Parsed, RunFile, parse_jsonl, parse_rag24
 from qassay.runs import NIL
 from qassay.tasks import RunForm, Task
 
@@ -23,7 +23,7 @@ TREC7 = ("asked", "q0", "doc", "rank", "score", "tag", "text")
 EXTRACT = ("asked", "tag", "doc", "start", "length", "rest")
 
 
-def parse_trec4(batch: Sequence[Source]) -> Parsed:
+def parse_trec4(batch: Sequence[RunFile]) -> Parsed:
     """`qid tag docid answer string`; NIL is `qid tag NIL`."""
     rows, problems = _fields(batch, TREC4)
     rows, short = _apart(rows, pl.col("doc").is_not_null())
@@ -36,7 +36,7 @@ def parse_trec4(batch: Sequence[Source]) -> Parsed:
     return Parsed(rows.with_columns(doc=pl.when(~nil).then(pl.col("doc"))), problems)
 
 
-def parse_trec7(batch: Sequence[Source]) -> Parsed:
+def parse_trec7(batch: Sequence[RunFile]) -> Parsed:
     """`qid Q0 docid rank score tag answer string`; ranks count from 1 without gaps."""
     rows, problems = _fields(batch, TREC7)
     rows, short = _apart(rows, pl.col("text").is_not_null() | (pl.col("doc") == NIL))
@@ -55,7 +55,7 @@ def parse_trec7(batch: Sequence[Source]) -> Parsed:
     return Parsed(rows, problems)
 
 
-def parse_extract(batch: Sequence[Source]) -> Parsed:
+def parse_extract(batch: Sequence[RunFile]) -> Parsed:
     """`qid tag docid offset length`; NIL is `qid tag NIL`."""
     rows, problems = _fields(batch, EXTRACT)
     nil = pl.col("doc") == NIL
@@ -74,7 +74,7 @@ def parse_extract(batch: Sequence[Source]) -> Parsed:
     return Parsed(rows.rename({"begin": "start", "size": "length"}), problems)
 
 
-def parse_rte(batch: Sequence[Source]) -> Parsed:
+def parse_rte(batch: Sequence[RunFile]) -> Parsed:
     """`ranked: yes|no` on the first line, then `id DECISION`; the run's tag is the file's name."""
     rows, problems = _fields(batch, ("asked", "decision", "rest"))
     head = (pl.col("asked") == "ranked:") & (pl.col("line") == 1)
@@ -89,7 +89,7 @@ def parse_rte(batch: Sequence[Source]) -> Parsed:
     return Parsed(rows.drop("rest").with_columns(tag=stems.gather(rows["run"])), problems, objects=True)
 
 
-def _fields(batch: Sequence[Source], names: Sequence[str]) -> tuple[pl.DataFrame, Problems]:
+def _fields(batch: Sequence[RunFile], names: Sequence[str]) -> tuple[pl.DataFrame, Problems]:
     """The lines of all files, split into fields; the last field runs to the end of the line."""
     data = b"".join(source.data if source.data.endswith(b"\n") else source.data + b"\n" for source in batch)
     problems = Problems()
@@ -134,14 +134,14 @@ def _apart(rows: pl.DataFrame, good: pl.Expr) -> tuple[pl.DataFrame, pl.DataFram
     return (rows, rows.clear()) if mask.all() else (rows.filter(mask), rows.filter(~mask))
 
 
-def _faults(batch: Sequence[Source], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
+def _faults(batch: Sequence[RunFile], rows: pl.DataFrame, rule: Rule, message: str) -> Iterator[Problem]:
     for run, line, question in rows.select("run", "line", "asked").iter_rows():
         yield Problem(rule, f"question {question}: {message}", batch[run].name, line, question)
 
 
 # ---- all forms ------------------------------------------------------------------------------------------------------
 
-_PARSERS: Mapping[str, Callable[[Sequence[Source]], Parsed]] = {
+_PARSERS: Mapping[str, Callable[[Sequence[RunFile]], Parsed]] = {
     "trec4": parse_trec4,
     "trec7": parse_trec7,
     "extract": parse_extract,
@@ -150,7 +150,7 @@ _PARSERS: Mapping[str, Callable[[Sequence[Source]], Parsed]] = {
 }
 
 
-def parse(form: str, batch: Sequence[Source], task: Task) -> Parsed:
+def parse(form: str, batch: Sequence[RunFile], task: Task) -> Parsed:
     """The rows of files of one form."""
     return parse_jsonl(batch, task) if form == "jsonl" else _PARSERS[form](batch)
 

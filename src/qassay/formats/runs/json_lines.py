@@ -20,13 +20,13 @@ import polars as pl
 from qassay.arrays import Integers
 from qassay.errors import Problem, Problems, Rule
 from qassay.formats import files
-from qassay.formats.runs.lines import STRICT, Item, Passage, RagAnswer, Response, Sentence, Shapes
+from qassay.formats.runs.lines import STRICT, CitingSentence, Passage, RagAnswer, Response, Shapes, WrittenItem
 from qassay.runs import ITEM_COLUMNS, NIL
 from qassay.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RunFile:
     """One file of a run: its number among the files, its name for messages, its stem, its form and its bytes."""
 
     index: int
@@ -54,11 +54,11 @@ Line = TypeVar("Line", Response, RagAnswer)
 # The question of a line that cannot be read.
 _ASKED = re.compile(rb'"(?:question|topic_id|narrative_id)"\s*:\s*(?:"(?P<text>[^"\\]+)"|(?P<number>[0-9]+))')
 # Says what is wrong with an item.
-ItemFault = Callable[[Item], str | None]
+ItemFault = Callable[[WrittenItem], str | None]
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
+def parse_jsonl(batch: Sequence[RunFile], task: Task) -> Parsed:
     """The form of every task: items, NIL or a decision with its justification."""
     beside = [name for form in task.responses for name in form.beside]
     read = _read(batch, Response, reads_contexts="contexts" in beside)
@@ -69,17 +69,17 @@ def parse_jsonl(batch: Sequence[Source], task: Task) -> Parsed:
     return _items(read, ("doc", "text"), _text_fault, "confidence", *beside)
 
 
-def parse_rag24(batch: Sequence[Source]) -> Parsed:
+def parse_rag24(batch: Sequence[RunFile]) -> Parsed:
     """The TREC RAG generation output: a sentence is an item, its citations are documents."""
     return _items(_read(batch, RagAnswer, _sentences), ("doc", "text"), _text_fault, "citations")
 
 
 def _sentences(answer: RagAnswer) -> Response:
-    items = [Item(text=part.text, citations=list(_cited(part, answer.references))) for part in answer.answer]
+    items = [WrittenItem(text=part.text, citations=list(_cited(part, answer.references))) for part in answer.answer]
     return Response(answer.run, answer.question, items)
 
 
-def _cited(sentence: Sentence, references: Sequence[str]) -> Iterator[str]:
+def _cited(sentence: CitingSentence, references: Sequence[str]) -> Iterator[str]:
     """The documents that a sentence cites."""
     for cited in sentence.citations:
         if isinstance(cited, int) and not 0 <= cited < len(references):
@@ -91,7 +91,7 @@ def _cited(sentence: Sentence, references: Sequence[str]) -> Iterator[str]:
 class _Read:
     """The responses of a batch, their files and lines, the problems by file and line, and keys that are not read."""
 
-    batch: Sequence[Source]
+    batch: Sequence[RunFile]
     shapes: Shapes
     responses: list[Response] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
@@ -135,7 +135,7 @@ class _Read:
 
 
 def _read(
-    batch: Sequence[Source],
+    batch: Sequence[RunFile],
     kind: type[Line],
     response_of: Callable[[Line], Response] | None = None,
     *,
@@ -169,7 +169,7 @@ def _at_once(file: bytes, decoder: msgspec.json.Decoder[Any]) -> tuple[Sequence[
     return (), []
 
 
-def _one_by_one(source: Source, kind: type[Any], place: int, read: _Read) -> tuple[Sequence[int], list[Any]]:
+def _one_by_one(source: RunFile, kind: type[Any], place: int, read: _Read) -> tuple[Sequence[int], list[Any]]:
     """The numbers of the lines that can be read, and what they contain; keys and other lines are noted."""
     numbers, responses = [], []
     decoder = msgspec.json.Decoder(dict[str, Any])
@@ -242,7 +242,7 @@ def _items(read: _Read, names: Sequence[str], item_fault: ItemFault, *beside: st
     return read.parsed(rows, columns)
 
 
-def _citations(item: Item) -> list[str]:
+def _citations(item: WrittenItem) -> list[str]:
     if item.citations is not None:
         return item.citations
     return [item.doc] if item.doc else []
@@ -273,11 +273,11 @@ def _response_fault(response: Response, item_fault: ItemFault) -> tuple[Rule, st
     return next((("syntax", fault) for fault in map(item_fault, response.items) if fault), None)
 
 
-def _text_fault(item: Item) -> str | None:
+def _text_fault(item: WrittenItem) -> str | None:
     return None if item.text is not None or item.doc == NIL else 'an item has no "text"'
 
 
-def _extract_fault(item: Item) -> str | None:
+def _extract_fault(item: WrittenItem) -> str | None:
     if item.doc == NIL:
         return None
     if item.doc is None or item.start is None or item.length is None:
@@ -289,7 +289,7 @@ def _extract_fault(item: Item) -> str | None:
     return None
 
 
-def _unread(source: Source, number: int, line: bytes, error: Exception) -> Problem:
+def _unread(source: RunFile, number: int, line: bytes, error: Exception) -> Problem:
     if isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower():
         for problem in files.undecodable(line, file=source.name):
             return Problem(problem.rule, problem.message, source.name, number)

@@ -11,7 +11,7 @@ from qassay.errors import Problem
 from qassay.formats import fields
 
 
-class Item(msgspec.Struct, gc=False):
+class WrittenItem(msgspec.Struct, gc=False):
     """One item of a response as written."""
 
     doc: str | None = None
@@ -33,7 +33,7 @@ class Response(msgspec.Struct, gc=False):
 
     run: str
     question: str | int
-    items: list[Item] = []
+    items: list[WrittenItem] = []
     nil: bool = False
     confidence: float | None = None
     decision: str | None = None
@@ -41,7 +41,7 @@ class Response(msgspec.Struct, gc=False):
     contexts: list[str | Passage] = []
 
 
-class Sentence(msgspec.Struct, gc=False):
+class CitingSentence(msgspec.Struct, gc=False):
     """One sentence of a TREC RAG answer; citations are places in the references, or documents."""
 
     text: str
@@ -58,7 +58,7 @@ class RagMetadata(msgspec.Struct, gc=False):
 class RagAnswer(msgspec.Struct, gc=False, rename={"run": "run_id", "question": "topic_id"}):
     """One line of the TREC RAG output, of 2024 or, with `metadata`, of later years; further keys are ignored."""
 
-    answer: list[Sentence]
+    answer: list[CitingSentence]
     run: str = ""
     question: str | int = ""
     references: list[str] = []
@@ -74,7 +74,7 @@ class RagAnswer(msgspec.Struct, gc=False, rename={"run": "run_id", "question": "
 # The same without further keys: a file that is read so has none to point out.
 _STRICT_ITEM, _STRICT_SENTENCE = (
     msgspec.defstruct(f"Strict{part.__name__}", [], bases=(part,), forbid_unknown_fields=True, gc=False)
-    for part in (Item, Sentence)
+    for part in (WrittenItem, CitingSentence)
 )
 STRICT: Mapping[type, type] = {
     kind: msgspec.defstruct(f"Strict{kind.__name__}", [parts], bases=(kind,), forbid_unknown_fields=True, gc=False)
@@ -98,7 +98,7 @@ class Shapes:
 
     def __init__(self, kind: type[Response | RagAnswer], *, reads_contexts: bool) -> None:
         names = kind.__struct_encode_fields__
-        part = Item if kind is Response else Sentence
+        part = WrittenItem if kind is Response else CitingSentence
         self._parts, self._known = names[names.index("items" if kind is Response else "answer")], frozenset(names)
         self._unread = frozenset() if reads_contexts else frozenset(["contexts"])
         self._known_parts = frozenset(part.__struct_fields__)

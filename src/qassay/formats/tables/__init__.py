@@ -20,7 +20,7 @@ from qassay.formats.files import decode, read_bytes, utf_16
 from qassay.formats.tables.binary import Form, binary_table
 from qassay.formats.tables.json_rows import parse_json
 from qassay.formats.tables.separated import parse_separated
-from qassay.formats.tables.table import Table
+from qassay.formats.tables.table import RawTable
 
 # The most bytes of an unpacked workbook.
 MOST_WORKBOOK = 1 << 30
@@ -34,12 +34,12 @@ _FORMS: dict[bytes, Form] = {
 _OLD = {b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls)", b"FEA1": "a Feather file of version 1"}
 
 
-def read_table(path: Path, *, sheet: str | None = None) -> Table:
+def read_table(path: Path, *, sheet: str | None = None) -> RawTable:
     """Read a table from a file, plain or compressed."""
     return parse_table(read_bytes(path), file=str(path), sheet=sheet)
 
 
-def parse_table(data: bytes, *, file: str, sheet: str | None = None, encoding: str | None = None) -> Table:
+def parse_table(data: bytes, *, file: str, sheet: str | None = None, encoding: str | None = None) -> RawTable:
     """The table in these bytes; an error with its place where it is not one."""
     form = _form(data)
     if sheet is not None and form != "excel":

@@ -17,7 +17,7 @@ import msgspec
 
 from qassay.child import ChildError, limit_memory, output_of
 from qassay.errors import InputError, Problem, few
-from qassay.formats.tables.table import Table, shared
+from qassay.formats.tables.table import RawTable, shared
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,13 +37,13 @@ _PROGRAM = (
 )
 
 
-def binary_table(file: str, content: bytes, form: Form, sheet: str | None) -> Table:
+def binary_table(file: str, content: bytes, form: Form, sheet: str | None) -> RawTable:
     """The table in a binary file; an error where it cannot be read, whatever reading it does to the reader."""
     table = _in_child(file, content, form, sheet or "")
     # One column after the other: the cells of all of them, each an object, would take far more memory than the table.
     columns = [_column(content) for content in table["columns"]]
     place = f"{file} (sheet {table['sheet']})" if table["sheet"] else file
-    return Table(place, table["header"], columns, form=NAMES[form], notes=tuple(table["notes"]))
+    return RawTable(place, table["header"], columns, form=NAMES[form], notes=tuple(table["notes"]))
 
 
 def _column(content: bytes) -> list[Any]:
@@ -106,11 +106,11 @@ def _read(file: str, content: bytes, form: Form, sheet: str) -> dict[str, Any]:
     return {"header": header, "columns": columns, "notes": notes, "sheet": place}
 
 
-def frame_table(file: str, frame: pl.DataFrame) -> Table:
+def frame_table(file: str, frame: pl.DataFrame) -> RawTable:
     """A polars frame as a table."""
     if not frame.columns:
         raise InputError(Problem("syntax", "the table has no columns", file))
-    return Table(file, frame.columns, [_cells(frame[name]) for name in frame.columns])
+    return RawTable(file, frame.columns, [_cells(frame[name]) for name in frame.columns])
 
 
 def _cells(column: pl.Series) -> list[Any]:

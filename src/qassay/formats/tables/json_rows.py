@@ -13,7 +13,7 @@ import msgspec
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.tables import table
-from qassay.formats.tables.table import Table, not_rows, table_of_rows
+from qassay.formats.tables.table import RawTable, not_rows, table_of_rows
 
 Row = table.Row
 Numbered = table.Numbered
@@ -21,7 +21,7 @@ Numbered = table.Numbered
 LONGEST_LITERAL = 1 << 20
 
 
-def parse_json(text: str, *, file: str) -> Table:
+def parse_json(text: str, *, file: str) -> RawTable:
     """The rows of a JSON text; any other JSON is an error, never a table of something else."""
     if text.lstrip().startswith("["):
         return table_of_rows(file, _list(text, file), None, "JSON list")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from qassay.errors import InputError, Problem, UsageError
 from qassay.formats.columns import names_another
 from qassay.formats.tables.binary import frame_table
-from qassay.formats.tables.table import Table, cell_text, table_of_rows
+from qassay.formats.tables.table import RawTable, cell_text, table_of_rows
 
 # What messages call a table that is not a file.
 FILE = "table"
@@ -24,7 +24,7 @@ class ArrowTable(Protocol):
         """The columns."""
 
 
-def memory_table(source: object) -> Table:
+def memory_table(source: object) -> RawTable:
     """A table in memory as columns; an error for anything else."""
     if isinstance(source, Mapping):
         return _mapping(source)
@@ -54,14 +54,16 @@ def is_rows(source: object) -> bool:
     )
 
 
-def _mapping(source: Mapping[Any, Any]) -> Table:
+def _mapping(source: Mapping[Any, Any]) -> RawTable:
     """Columns of equal length, or scores by system and question."""
     if not source:
         raise InputError(Problem("syntax", "the dictionary is empty", FILE))
     if _are_systems(source):
         questions = list(dict.fromkeys(question for scores in source.values() for question in scores))
         by_system = [[cell_text(scores.get(question)) for question in questions] for scores in source.values()]
-        return Table(FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None)
+        return RawTable(
+            FILE, ["", *map(str, source)], [[cell_text(question) for question in questions], *by_system], None
+        )
     columns: dict[str, list[Any]] = {}
     for name, column in source.items():
         if hasattr(column, "columns"):
@@ -80,7 +82,7 @@ def _mapping(source: Mapping[Any, Any]) -> Table:
             "Give all columns the same length"
         )
         raise InputError(Problem("syntax", message, FILE))
-    return Table(FILE, list(columns), [[cell_text(value) for value in column] for column in columns.values()], None)
+    return RawTable(FILE, list(columns), [[cell_text(value) for value in column] for column in columns.values()], None)
 
 
 def _are_systems(source: Mapping[Any, Any]) -> bool:
@@ -88,7 +90,7 @@ def _are_systems(source: Mapping[Any, Any]) -> bool:
     return bool(source) and all(isinstance(scores, Mapping) for scores in source.values())
 
 
-def _pandas(frame: Any) -> Table:
+def _pandas(frame: Any) -> RawTable:
     """A pandas frame by its columns; an index with a name, or of names, is a column of its own."""
     if getattr(frame.columns, "nlevels", 1) > 1:
         message = "the columns of the frame have several levels. Give each column one name"
@@ -104,7 +106,7 @@ def _pandas(frame: Any) -> Table:
     if not names:
         raise InputError(Problem("syntax", "the table has no columns", FILE))
     columns = [[cell_text(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
-    return Table(FILE, names, columns, None, ids=None if ids is None or names_another(ids) else ids)
+    return RawTable(FILE, names, columns, None, ids=None if ids is None or names_another(ids) else ids)
 
 
 def _arrow(source: Any) -> Any:

@@ -16,7 +16,7 @@ from itertools import chain, islice
 
 from qassay.errors import InputError, Problem, Problems
 from qassay.formats.cells import has_number
-from qassay.formats.tables.table import Table, shared
+from qassay.formats.tables.table import RawTable, shared
 from qassay.tables import plural
 
 # Tools write whole contexts into a cell; the csv module stops at 128 kilobytes by default.
@@ -32,7 +32,7 @@ _NAMED_SEPARATOR = re.compile(r"\"?sep=([,;\t|])\"?(?=\r|\n)", re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
-def parse_separated(text: str, *, file: str) -> Table:
+def parse_separated(text: str, *, file: str) -> RawTable:
     """A table of text; every row of another width than the header is reported."""
     separator, text = _separator(text)
     try:
@@ -54,7 +54,7 @@ def first_rows(text: str, count: int = _SNIFFED_ROWS) -> tuple[list[list[str]], 
     return [[cell.strip() for cell in row] for row in _beginning(text, separator, count)], separator
 
 
-def _table(file: str, text: str, separator: str, *, quoting: bool) -> Table:
+def _table(file: str, text: str, separator: str, *, quoting: bool) -> RawTable:
     rows = _rows(file, text, separator, quoting=quoting)
     header_line, header = next(rows, (0, []))
     if not header:
@@ -78,7 +78,7 @@ def _table(file: str, text: str, separator: str, *, quoting: bool) -> Table:
     if problems:
         raise InputError(problems)
     names = [name.strip() for name in header]
-    return Table(file, names, columns, lines, header_line, "CSV", separator)
+    return RawTable(file, names, columns, lines, header_line, "CSV", separator)
 
 
 def _refuse_other_separators(

@@ -37,7 +37,7 @@ MOST_SHARED = 1 << 16
 
 
 @dataclass(frozen=True)
-class Table:
+class RawTable:
     """A header and columns of the same length.
 
     `lines` is None where the source has no lines (a JSON list, Parquet, a frame). `separator` is empty where cells are
@@ -134,7 +134,7 @@ class Table:
 
     # ---- as text
 
-    def in_text(self) -> Table:
+    def in_text(self) -> RawTable:
         """The table with text in every cell; fields of `scores` and `metrics` are columns of their own."""
         if self.form == "JSON lines" and self.size == 1 and _is_document(self):
             raise InputError(not_rows(self.file, self.header))
@@ -152,20 +152,22 @@ class Table:
         """The cells of one column."""
         return self.columns[place]
 
-    def with_columns(self, places: Sequence[int]) -> Table:
+    def with_columns(self, places: Sequence[int]) -> RawTable:
         """The table with these columns, in this order."""
         if list(places) == list(range(len(self.header))):
             return self
         chosen = [self.columns[place] for place in places]
         return replace(self, header=[self.header[place] for place in places], columns=chosen)
 
-    def with_rows(self, rows: Sequence[int]) -> Table:
+    def with_rows(self, rows: Sequence[int]) -> RawTable:
         """The table with these rows, in this order."""
         lines = None if self.lines is None else [self.lines[row] for row in rows]
         return replace(self, columns=[[column[row] for row in rows] for column in self.columns], lines=lines)
 
 
-def table_of_rows(file: str, rows: Sequence[Mapping[Any, Any]], lines: list[int] | None, form: str = "table") -> Table:
+def table_of_rows(
+    file: str, rows: Sequence[Mapping[Any, Any]], lines: list[int] | None, form: str = "table"
+) -> RawTable:
     """Objects with fields as a table."""
     header = list(dict.fromkeys(name for row in rows for name in row))
     if not header:
@@ -174,7 +176,7 @@ def table_of_rows(file: str, rows: Sequence[Mapping[Any, Any]], lines: list[int]
         message = f"{len(rows):,} rows have {len(header):,} different fields. Give every row the same fields"
         raise InputError(Problem("syntax", message, file))
     columns = [[row.get(name, ABSENT) for row in rows] for name in header]
-    return Table(file, [str(name) for name in header], columns, lines, form=form)
+    return RawTable(file, [str(name) for name in header], columns, lines, form=form)
 
 
 def not_rows(file: str, names: Iterable[str]) -> Problem:
@@ -186,13 +188,13 @@ def not_rows(file: str, names: Iterable[str]) -> Problem:
     return Problem("syntax", message, file)
 
 
-def _is_document(table: Table) -> bool:
+def _is_document(table: RawTable) -> bool:
     """Whether a single object is more than one row of scores: a list, or objects within objects."""
     columns = zip(table.header, table.columns, strict=True)
     return any(isinstance(column[0], dict | list) for name, column in columns if name not in NESTED_SCORES)
 
 
-def _unnested(table: Table) -> list[tuple[str, list[Any]]]:
+def _unnested(table: RawTable) -> list[tuple[str, list[Any]]]:
     """The columns with their names; nested scores are columns behind the others, whose names come first."""
     named = list(zip(table.header, table.columns, strict=True))
     nested = [(name, column) for name, column in named if name in NESTED_SCORES and _has_fields(column)]

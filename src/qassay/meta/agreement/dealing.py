@@ -29,7 +29,7 @@ LEAST_PEOPLE, LEAST_BLOCKS = 3, 6
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class DealtBlocks:
     """The values that are dealt: those of the people of each block, blocks with the same number of people together.
 
     `number` counts all blocks; those in which everybody has the same value are in no group: dealing changes nothing.
@@ -40,7 +40,7 @@ class Blocks:
     values: Sequence[Floats]
 
     @staticmethod
-    def of(questions: Integers, items: Integers, people: Integers, values: Floats) -> Blocks:
+    def of(questions: Integers, items: Integers, people: Integers, values: Floats) -> DealtBlocks:
         """The blocks of judgments: of which question and item, by whom, and what it adds to the person's value."""
         judged = pl.DataFrame({"question": questions, "item": items, "person": people})
         groups = judged.sort("item", "person").group_by("question", "item", maintain_order=True).agg("person")
@@ -60,10 +60,10 @@ class Blocks:
             if len(own):
                 sets.append(person[own])
                 dealt.append(totals[own])
-        return Blocks(len(sizes), sets, dealt)
+        return DealtBlocks(len(sizes), sets, dealt)
 
 
-def chances(blocks: Blocks, people: int, *, seed: int) -> Floats | None:
+def chances(blocks: DealtBlocks, people: int, *, seed: int) -> Floats | None:
     """The p of each of the people; None where there are too few blocks to say anything."""
     if blocks.number < LEAST_BLOCKS:
         return None

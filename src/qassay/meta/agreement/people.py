@@ -28,7 +28,7 @@ from qassay.meta.agreement.coefficients import (
     estimate,
     krippendorff_alpha,
 )
-from qassay.meta.agreement.dealing import ALPHA, DEALS, LEAST_BLOCKS, LEAST_PEOPLE, Blocks, chances
+from qassay.meta.agreement.dealing import ALPHA, DEALS, LEAST_BLOCKS, LEAST_PEOPLE, DealtBlocks, chances
 from qassay.meta.intervals import wilson
 from qassay.meta.normal_and_t import two_sided_t_line
 from qassay.results import UNREPORTED, Result, reported
@@ -237,7 +237,7 @@ def by_person(
     """
     if labels.select("question", "item", "person").is_duplicated().any():
         raise UsageError("a person has two labels for one item; keep the last")
-    labelled = _Labelled.of(labels, order)
+    labelled = _LabelsOfPeople.of(labels, order)
     alpha, interval, too_few = _alpha(labelled, seed=seed, resamples=resamples)
     kinds = labels["question"].replace_strict(dict(types or {}), default=None, return_dtype=pl.String)
     beside = _Beside.of(labelled)
@@ -261,7 +261,7 @@ def by_person(
 
 
 @dataclass(frozen=True, eq=False)
-class _Labelled:
+class _LabelsOfPeople:
     """The labels as numbers: the item, person and label of each row, and how often each item got each label."""
 
     order: tuple[str, ...]
@@ -273,7 +273,7 @@ class _Labelled:
     counts: Floats
 
     @staticmethod
-    def of(labels: pl.DataFrame, order: Sequence[str] | None) -> _Labelled:
+    def of(labels: pl.DataFrame, order: Sequence[str] | None) -> _LabelsOfPeople:
         known = tuple(order) if order is not None else tuple(sorted(set(labels["label"])))
         names = tuple(sorted(set(labels["person"])))
         codes, places = ({name: place for place, name in enumerate(those)} for those in (known, names))
@@ -285,7 +285,7 @@ class _Labelled:
         people = np.array([places[name] for name in labels["person"]], dtype=np.int64)
         size = int(items.max(initial=-1)) + 1
         counts = np.bincount(items * len(known) + label_codes, minlength=size * len(known)).reshape(size, len(known))
-        return _Labelled(known, names, questions, items, people, label_codes, counts.astype(np.float64))
+        return _LabelsOfPeople(known, names, questions, items, people, label_codes, counts.astype(np.float64))
 
     def others(self, rows: Integers) -> Floats:
         """For each of these rows the shares of the labels that the others gave to its item; needs one other each."""
@@ -312,7 +312,7 @@ class _Beside:
     others: Floats
 
     @staticmethod
-    def of(labelled: _Labelled) -> _Beside:
+    def of(labelled: _LabelsOfPeople) -> _Beside:
         given = labelled.counts.sum(axis=1)[labelled.items] - 1
         same = labelled.counts[labelled.items, labelled.labels] - 1
         pairs = (labelled.counts * (labelled.counts - 1)).sum(axis=1)[labelled.items] - 2 * same
@@ -322,11 +322,11 @@ class _Beside:
         return _Beside(shared, compared, own, others)
 
 
-def _chances(labelled: _Labelled, beside: _Beside, *, seed: int) -> dict[int, float] | None:
+def _chances(labelled: _LabelsOfPeople, beside: _Beside, *, seed: int) -> dict[int, float] | None:
     """How easily chance alone would put each person so far out of line; None where nothing can be said."""
     rows = np.flatnonzero(beside.compared)
     values = beside.own[rows] - beside.others[rows]
-    blocks = Blocks.of(labelled.questions[rows], labelled.items[rows], labelled.people[rows], values)
+    blocks = DealtBlocks.of(labelled.questions[rows], labelled.items[rows], labelled.people[rows], values)
     p_values = chances(blocks, len(labelled.names), seed=seed)
     if p_values is None:
         return None
@@ -334,7 +334,7 @@ def _chances(labelled: _Labelled, beside: _Beside, *, seed: int) -> dict[int, fl
 
 
 def _person(
-    labelled: _Labelled,
+    labelled: _LabelsOfPeople,
     beside: _Beside,
     number: int,
     own_rows: Integers,
@@ -422,7 +422,7 @@ def _differences(order: Sequence[str], joint: Floats) -> tuple[Difference, ...]:
     return tuple(Difference(order[a], order[b], value, value / total) for value, a, b in cells[:DIFFERENCES_SHOWN])
 
 
-def _alpha(labelled: _Labelled, *, seed: int, resamples: int) -> tuple[float | None, Interval | None, list[str]]:
+def _alpha(labelled: _LabelsOfPeople, *, seed: int, resamples: int) -> tuple[float | None, Interval | None, list[str]]:
     """Krippendorff's alpha over all items, its interval, and why it has none where questions are too few."""
     size = len(labelled.order)
     of_item = np.zeros(len(labelled.counts), dtype=np.int64)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qassay.errors import InputError, Problem, unknown
 from qassay.judging import ADJUDICATED, KINDS, Item, Part, Row, Verdict, digest
 from qassay.judging.items import check_verdict, row_of, verdict_of
-from qassay.judging.settling import UNANIMOUS, NewJudgment, Unit
+from qassay.judging.settling import UNANIMOUS, Matter, NewJudgment
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments
 from qassay.store.adjudication.own_lists import LISTS, side_by_side
@@ -67,7 +67,7 @@ def _on_lists(connection: Connection, comparison: Comparison, items: Sequence[It
     return Disagreement(None, "", LISTS, lists.verdicts, lists.ruling, lists.adoptions, left, lists.seen)
 
 
-def _disagreement(unit: Unit, *, left: bool, seed: str) -> Disagreement:
+def _disagreement(unit: Matter, *, left: bool, seed: str) -> Disagreement:
     rows, record = unit.rows(), KINDS[unit.part.kind]
     # In an order drawn for this place: whose verdict is first here says nothing of whose is first elsewhere.
     drawn = sorted(rows, key=lambda name: digest(seed, "verdicts", unit.part.name, unit.item.id, name))

@@ -16,7 +16,7 @@ from qassay.errors import QassayError
 from qassay.judging import ADJUDICATED, KINDS, Item, Row
 from qassay.judging import settling as rules
 from qassay.judging.sets import SLOTS
-from qassay.judging.settling import Current, State, Unit
+from qassay.judging.settling import Current, Matter, State
 from qassay.store.acts import Act
 from qassay.store.adjudication.adopting import bound_judgments, lists_changed, mirror_list, undo_by_rule
 from qassay.store.assignment.assignments import Assignment, lock_assignments
@@ -45,7 +45,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SettlingProgress:
     """How far a question is; `settled` is None until it is closed and has been settled."""
 
     question: str
@@ -72,7 +72,7 @@ class Comparison:
 
     question: str
     sets: tuple[str, ...]
-    units: tuple[Unit, ...]
+    units: tuple[Matter, ...]
     list_name: str | None = None
     nuggets: tuple[str, ...] = ()
     own_lists: bool = False
@@ -156,10 +156,10 @@ def _counts(unit_states: Sequence[State]) -> Settled:
     return Settled(len(unit_states) - disagreements, disagreements, sum(state.left for state in unit_states))
 
 
-def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[Progress]:
+def progress(connection: Connection, *, first: int = 0, limit: int | None = None) -> list[SettlingProgress]:
     """How far assigned questions are, in the order in which they were assigned: all of them, or a page of them."""
     return [
-        Progress(
+        SettlingProgress(
             row.question,
             row.assessors,
             row.open == 0,
@@ -236,7 +236,7 @@ def _current(
     }
 
 
-def _history(connection: Connection, units: Sequence[Unit], sets: Sequence[str]) -> rules.Before:
+def _history(connection: Connection, units: Sequence[Matter], sets: Sequence[str]) -> rules.Before:
     """The judgments of sets on some units before a judgment, with one query of their history."""
     names = [part.subject for unit in units for part in unit.parts]
     c = judgment.c

@@ -24,7 +24,7 @@ from qassay.store.settings import forget_settled
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class DecisionCount:
     """The decisions that an item takes, and how many of them are made."""
 
     needed: int
@@ -37,7 +37,7 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class OpenWork:
     """The open work of a set on an item: whether it needs any, subjects without a verdict, a version asked for."""
 
     needs: bool
@@ -67,7 +67,7 @@ def is_complete(connection: Connection, set_name: str, parts: Sequence[Part]) ->
     return look(connection, set_name, parts).complete
 
 
-def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> Look:
+def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str | None = None) -> OpenWork:
     """The judgments of a set on the parts of an item, and on one subject besides, in one query."""
     needed = {part.subject for part in parts if part.required}
     found_versions = versions(connection, set_name, needed if also is None else {*needed, also})
@@ -77,7 +77,7 @@ def look(connection: Connection, set_name: str, parts: Sequence[Part], also: str
     if opinion is not None and missing:
         question, run = str(opinion.row["question"]), str(opinion.row["run"])
         missing = set() if run in judged_runs(connection, set_name, question, opinion.kind) else missing
-    return Look(bool(needed), frozenset(missing), version)
+    return OpenWork(bool(needed), frozenset(missing), version)
 
 
 def judged_runs(connection: Connection, set_name: str, question: str, kind: str) -> set[str]:
@@ -85,7 +85,7 @@ def judged_runs(connection: Connection, set_name: str, question: str, kind: str)
     return {str(row["run"]) for _, row in rows_of_kind(connection, set_name, question, kind)}
 
 
-def count_decisions(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[Decisions]:
+def count_decisions(connection: Connection, assignment: Assignment, items: Sequence[Item]) -> list[DecisionCount]:
     """The decisions on each item of an assignment: a few queries for all of them.
 
     Where a subject names its assessor, what one assessor of a set has judged is done for those who go on with it.
@@ -101,7 +101,7 @@ def count_decisions(connection: Connection, assignment: Assignment, items: Seque
         if KINDS[name].by_assessor
     }
     return [
-        Decisions(1, int(str(item.run) in judged[item.kind]))
+        DecisionCount(1, int(str(item.run) in judged[item.kind]))
         if item.kind in judged
         else _decisions(parts_of(item, nuggets=nuggets), subjects)
         for item in items
@@ -168,7 +168,7 @@ def _sums(connection: Connection, assignment: Assignment, items: Sequence[Item])
     return sum(decisions.made for decisions in counts), sum(decisions.needed for decisions in counts)
 
 
-def _decisions(parts: Sequence[Part], subjects: Collection[str]) -> Decisions:
+def _decisions(parts: Sequence[Part], subjects: Collection[str]) -> DecisionCount:
     """The decisions on some parts; an item that waits for its nuggets counts as one to be made."""
     needed = [part.subject for part in parts if part.required]
-    return Decisions(len(needed) or 1, sum(subject in subjects for subject in needed))
+    return DecisionCount(len(needed) or 1, sum(subject in subjects for subject in needed))

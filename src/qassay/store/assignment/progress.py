@@ -204,7 +204,7 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Completeness:
     """The completeness gate: open work, and questions that nobody was given, nobody judged, or nobody ruled on.
 
     Nothing is scored while assigned work is open, and forgotten questions are named: TREC 2004 lost a whole series
@@ -236,7 +236,7 @@ class Gate:
         return f"{plural(self.open_decisions, 'decision')} open"
 
 
-def read_gate(connection: Connection) -> Gate:
+def read_gate(connection: Connection) -> Completeness:
     """Read what is not complete in the evaluation; the first few questions are named."""
     c = question_progress.c
     sums = select(func.sum(c.waiting), func.sum(c.open), func.sum(c.assessors))
@@ -245,7 +245,7 @@ def read_gate(connection: Connection) -> Gate:
     unjudged, first_unjudged = _lacking(connection, UNJUDGED, c.ordinal)
     unassigned, first_unassigned = _lacking(connection, UNASSIGNED, c.ordinal) if assigned else (0, ())
     unruled, first_unruled = _lacking(connection, UNRULED, c.first)
-    return Gate(
+    return Completeness(
         open_decisions=waiting,
         open_assignments=assignments,
         open_questions=_count(connection, OPEN) if assignments else 0,
@@ -259,7 +259,7 @@ def read_gate(connection: Connection) -> Gate:
     )
 
 
-def finished_questions(connection: Connection, gate: Gate) -> int:
+def finished_questions(connection: Connection, gate: Completeness) -> int:
     """How many questions are finished: without open work, assigned, and without disagreements to rule on.
 
     A question lacks at most one of these, and the gate has counted what lacks each. The others are finished, except for

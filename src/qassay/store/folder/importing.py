@@ -21,7 +21,7 @@ from qassay.errors import InputError, Problem, Problems
 from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
-from qassay.formats.importing import Plan
+from qassay.formats.importing import ImportPlan
 from qassay.formats.importing.plan import Incoming, IncomingRows, Options, line_of
 from qassay.formats.importing.questions import check_types
 from qassay.formats.importing.rows import canonical, judgment_kinds, missing, row_identity
@@ -69,7 +69,7 @@ def import_folder(store: Store, folder: Folder, *, replace: bool = False) -> lis
     return _import(store, read_folder(folder, configuration, stored_questions, nuggets), replace=replace)
 
 
-def import_plan(store: Store, plan: Plan) -> list[Imported]:
+def import_plan(store: Store, plan: ImportPlan) -> list[Imported]:
     """Carry out an import that was planned on the contents of the store (`snapshot`).
 
     The plan has asked for leave to replace where that was needed. Configuration and patterns are files of the folder.
@@ -81,7 +81,7 @@ def import_plan(store: Store, plan: Plan) -> list[Imported]:
     return imported
 
 
-def _import(store: Store, plan: Plan, *, replace: bool) -> list[Imported]:
+def _import(store: Store, plan: ImportPlan, *, replace: bool) -> list[Imported]:
     """Compare with the store's own rows and insert, in one transaction that keeps other writers out."""
     with store.write() as connection:
         keep_others_out(connection)
@@ -123,12 +123,12 @@ def read_folder(
     configuration: Configuration,
     stored_questions: Mapping[str, Question],
     nuggets: Mapping[str, Sequence[str]],
-) -> Plan:
+) -> ImportPlan:
     """Read and check every file of a folder, by the code that reads any evaluation; an error lists all problems.
 
     `stored_questions` and `nuggets`, the rows of the nugget lists, are those of the store: files may refer to them.
     """
-    plan = Plan(folder, configuration, Options(), TestSet(tuple(stored_questions.values())))
+    plan = ImportPlan(folder, configuration, Options(), TestSet(tuple(stored_questions.values())))
     if folder.question_files():
         plan.attempt(_read_questions, stored_questions)
     # Without the questions, files that refer to them cannot be checked.
@@ -140,7 +140,7 @@ def read_folder(
     return plan
 
 
-def _read_questions(plan: Plan, stored_questions: Mapping[str, Question]) -> None:
+def _read_questions(plan: ImportPlan, stored_questions: Mapping[str, Question]) -> None:
     """The questions of the file, laid over those of the store for the files that refer to them."""
     part = plan.folder.questions()
     plan.carried = read = read_questions(part)
@@ -159,7 +159,7 @@ def _laid_over(stored_questions: Mapping[str, Question], incoming: Incoming) -> 
     return gather((new if in_order else {**stored_questions, **new}).values(), file=incoming.questions_file)
 
 
-def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[str]]) -> None:
+def _read_others(plan: ImportPlan, questions: TestSet, nuggets: Mapping[str, Sequence[str]]) -> None:
     """All other files; nuggets come before the judgments that name them, the labels of pairs last."""
     folder = plan.folder
     plan.attempt(_read_rows, "run-information", "", folder.run_information, reading.read_run_information)
@@ -180,14 +180,14 @@ def _read_others(plan: Plan, questions: TestSet, nuggets: Mapping[str, Sequence[
         plan.attempt(_read_judgments, "reference", None, questions, lists)
 
 
-def _read_rows(plan: Plan, kind: RowKind, name: str, part: Part | None, check: Callable[[Part], object]) -> None:
+def _read_rows(plan: ImportPlan, kind: RowKind, name: str, part: Part | None, check: Callable[[Part], object]) -> None:
     """A file of rows, to the byte; `check` reads it as for scoring."""
     if part is not None:
         check(part)
         plan.incoming.batches.append(IncomingRows(kind, name, part.name, _lines(part)))
 
 
-def _read_runs(plan: Plan, questions: TestSet) -> None:
+def _read_runs(plan: ImportPlan, questions: TestSet) -> None:
     """Runs; one that leaves questions out is kept, as it is in a folder: scoring has an option for it."""
     parts = {part.name: part for part in plan.folder.runs()}
     if not parts:
@@ -199,7 +199,7 @@ def _read_runs(plan: Plan, questions: TestSet) -> None:
 
 
 def _read_judgments(
-    plan: Plan, name: str, part: Part | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
+    plan: ImportPlan, name: str, part: Part | None, questions: TestSet, lists: Mapping[str, set[tuple[str, str]]]
 ) -> None:
     """One judgment set; without a part, that of the labels in the file of questions."""
     if part is not None:

@@ -20,7 +20,7 @@ from qassay.judging.items import check_verdict, parts_of, row_of
 from qassay.store.acts import Act
 from qassay.store.adjudication.settling import item_states, settle_item
 from qassay.store.assignment.assignments import Assignment, is_closed, lock_assignments
-from qassay.store.assignment.counting import Look, closed_at, is_complete, look, nuggets_for
+from qassay.store.assignment.counting import OpenWork, closed_at, is_complete, look, nuggets_for
 from qassay.store.judging import judgments
 from qassay.store.judging.judgments import Judgment
 from qassay.store.judging.nuggets import NuggetConflictError, as_nugget, write_nugget
@@ -156,7 +156,7 @@ def _save(act: Act, save: _Save, assignments: Sequence[Assignment], assignment: 
 
 
 def _missing_after(
-    connection: Connection, set_name: str, parts: Sequence[Part], before: Look, save: _Save
+    connection: Connection, set_name: str, parts: Sequence[Part], before: OpenWork, save: _Save
 ) -> frozenset[str]:
     """The subjects of the item that have no verdict now."""
     if save.body is not None:

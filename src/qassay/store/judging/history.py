@@ -15,7 +15,7 @@ PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class JudgmentChange:
     """One judgment and the one before it; None is: not judged."""
 
     id: int
@@ -49,7 +49,7 @@ def changes(
     person: int | None = None,
     before: int | None = None,
     limit: int = PAGE,
-) -> list[Change]:
+) -> list[JudgmentChange]:
     """The newest judgments, those before a certain one where it is given."""
     c = judgment.c
     conditions = [
@@ -72,7 +72,7 @@ def changes(
     rows = connection.execute(query).all()
     earlier = _earlier(connection, rows)
     return [
-        Change(
+        JudgmentChange(
             row.id,
             row.at,
             row.name,

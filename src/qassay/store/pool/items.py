@@ -61,7 +61,7 @@ def as_item(row: Sequence[Any]) -> Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ItemChanges:
     """The changes to the items of one question."""
 
     fresh: list[Row] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Pooled:
 class Changes:
     """The changes of a new pool, by question, and how many items of each kind every question has then."""
 
-    by_question: Mapping[str, Change]
+    by_question: Mapping[str, ItemChanges]
     kinds: Mapping[str, Mapping[str, int]]
 
     def sizes(self) -> dict[str, int]:
@@ -113,16 +113,16 @@ def find_changes(connection: Connection, rows: Mapping[int, Row]) -> Changes:
     """Compare the rows that are wanted with those in the store, in one pass over both."""
     columns = (item.c[name] for name in (*_NAMES, "active"))
     stored = connection.execute(select(*columns).execution_options(yield_per=BATCH))
-    changes: dict[str, Change] = {}
+    changes: dict[str, ItemChanges] = {}
     stored_numbers: set[int] = set()
     for number, question, *rest, active in stored:
         stored_numbers.add(number)
         row = rows.get(number)
         if row is None:
             if active:
-                changes.setdefault(question, Change()).retired.append(number)
+                changes.setdefault(question, ItemChanges()).retired.append(number)
         elif not active or row != (number, question, *rest):
-            change = changes.setdefault(row[1], Change())
+            change = changes.setdefault(row[1], ItemChanges())
             change.moved.append(row)
             change.others.add(question)
     kinds: dict[str, Counter[str]] = {}
@@ -130,11 +130,11 @@ def find_changes(connection: Connection, rows: Mapping[int, Row]) -> Changes:
         _, question, kind, *_ = row
         kinds.setdefault(question, Counter())[kind] += 1
         if number not in stored_numbers:
-            changes.setdefault(question, Change()).fresh.append(row)
+            changes.setdefault(question, ItemChanges()).fresh.append(row)
     return Changes(changes, kinds)
 
 
-def store_changes(connection: Connection, changes: Iterable[Change]) -> None:
+def store_changes(connection: Connection, changes: Iterable[ItemChanges]) -> None:
     """Store the changes of some questions."""
     c, listed = item.c, list(changes)
     fresh = [row for change in listed for row in change.fresh]

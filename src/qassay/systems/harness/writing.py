@@ -15,11 +15,11 @@ import msgspec
 from qassay.errors import InputError, Problem, Problems, unknown
 from qassay.formats import jsonl
 from qassay.formats.folder import INFORMATION, Configuration, Folder, run_file
-from qassay.formats.importing.plan import IncomingRows, Options, Plan, line_of
+from qassay.formats.importing.plan import ImportPlan, IncomingRows, Options, line_of
 from qassay.formats.lines import is_one_line
 from qassay.formats.parts import part_of
 from qassay.formats.runs import read_runs
-from qassay.formats.runs.json_lines import Source, parse_jsonl
+from qassay.formats.runs.json_lines import RunFile, parse_jsonl
 from qassay.questions import Question, TestSet
 from qassay.runs import NIL, Batch, RunInformation, check
 from qassay.systems import Answer, Documents, Item
@@ -44,7 +44,7 @@ def run_row(tag: str, question: Question, answer: Answer, task: Task) -> dict[st
 def check_answer(answer: Answer, question: Question, task: Task, collection: Documents | None) -> None:
     """Stop at an answer that no run may contain: the failure says which rule it breaks."""
     line = msgspec.json.encode(run_row("run", question, answer, task))
-    parsed = parse_jsonl([Source(0, "answer", "answer", "jsonl", line)], task)
+    parsed = parse_jsonl([RunFile(0, "answer", "answer", "jsonl", line)], task)
     problems = parsed.problems
     if not problems:
         alone = TestSet((question,))
@@ -91,12 +91,12 @@ def plan_run(
     form: str = "jsonl",
     information: RunInformation | None = None,
     lengths: Mapping[str, int] | None = None,
-) -> Plan:
+) -> ImportPlan:
     """The import of a run, checked by the rules for runs, with what it says of itself.
 
     An error reports all problems at once.
     """
-    task, plan = configuration.task, Plan(folder, configuration, Options(), questions)
+    task, plan = configuration.task, ImportPlan(folder, configuration, Options(), questions)
     data = run_text(tag, answers, task=task, questions=questions, form=form).encode()
     part = plan.incoming.runs[tag] = part_of(run_file(tag, SUFFIXES[form]), data)
     if problems := read_runs([part], task=task, questions=questions, form=form).faults(lengths):

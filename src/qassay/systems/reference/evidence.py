@@ -136,7 +136,7 @@ Finder = Callable[[str], Iterable[Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedAnswer:
     """An answer with its score, its best mention and its sentence."""
 
     text: str
@@ -182,13 +182,13 @@ def rank(
     expected_type: AnswerType,
     important: Mapping[str, float],
     exclude: frozenset[str] = frozenset(),
-) -> list[Ranked]:
+) -> list[RankedAnswer]:
     """The candidates of all sentences, one entry an answer, best first; equal scores keep the order of the text.
 
     `important` has the question's words (stems) with their weights; what is made of words of `exclude` alone, those
     of the question and its target, is not an answer.
     """
-    best: dict[str, Ranked] = {}
+    best: dict[str, RankedAnswer] = {}
     aimed = any(sentence.about for sentence in sentences)
     for sentence in sentences:
         for candidate in find(sentence.text):
@@ -199,7 +199,7 @@ def rank(
             if suits <= 0:
                 continue
             score = suits * support(candidate, sentence, important, aimed=aimed)
-            better = Ranked(candidate.text, score, sentence, candidate)
+            better = RankedAnswer(candidate.text, score, sentence, candidate)
             if key in best:  # another mention of one answer: the better one, strengthened by the other
                 better, other = (better, best[key]) if score > best[key].score else (best[key], better)
                 better = replace(better, score=better.score + FREQUENCY * other.score * (1 - better.score))

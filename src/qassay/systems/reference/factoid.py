@@ -30,7 +30,7 @@ from qassay.systems.reference.answer_types import answer_type, fit
 from qassay.systems.reference.candidates import enumerated
 from qassay.systems.reference.evidence import (
     Finder,
-    Ranked,
+    RankedAnswer,
     Sentence,
     finder,
     gather,
@@ -63,7 +63,7 @@ def factoid(
     `entities`, what finds names besides the patterns: spacy, patterns alone, or auto (spaCy if installed).
     """
 
-    def item(answer: Ranked) -> Item:
+    def item(answer: RankedAnswer) -> Item:
         return Item(one_line(answer.text), answer.doc)
 
     return _best(collection, item, threshold, passages, documents, entities, answers=answers)
@@ -83,7 +83,7 @@ def extracts(
     The other parameters are those of factoid.
     """
 
-    def item(answer: Ranked) -> Item:
+    def item(answer: RankedAnswer) -> Item:
         text = collection.document(answer.doc).text
         start, end = extract(text, answer.sentence, answer.text, length)
         return Item(text[start:end], answer.doc, start, end - start)
@@ -93,7 +93,7 @@ def extracts(
 
 def _best(
     collection: Documents,
-    item: Callable[[Ranked], Item],
+    item: Callable[[RankedAnswer], Item],
     threshold: float,
     passages: int,
     documents: int,
@@ -125,7 +125,7 @@ def candidates(
     documents: int,
     further: Finder | None = None,
     several: bool = False,
-) -> list[Ranked]:
+) -> list[RankedAnswer]:
     """All candidates for a question, best first; `several` where the question asks for a list."""
     expected_type = answer_type(asked.question.text)
     sentences = gather(collection, asked, passages=passages, documents=documents)
@@ -220,7 +220,7 @@ def list_answers(
     return answer
 
 
-def together(ranked: Sequence[Ranked]) -> list[Ranked]:
+def together(ranked: Sequence[RankedAnswer]) -> list[RankedAnswer]:
     """The same candidates, those of one enumeration raised to (nearly) the best among them."""
     raised = {candidate.text: candidate.score for candidate in ranked}
     for sentence in dict.fromkeys(candidate.sentence for candidate in ranked):
@@ -240,11 +240,11 @@ def together(ranked: Sequence[Ranked]) -> list[Ranked]:
     )
 
 
-def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
+def merged(ranked: Sequence[RankedAnswer]) -> list[RankedAnswer]:
     """Without names that are part of a longer one further up or down: `Astor` beside `John Jacob Astor`."""
     words_of_name = {name.text: set(words(name.text)) for name in ranked}
     last = {name.text: words(name.text)[-1:] for name in ranked}
-    best: dict[str, Ranked] = {}
+    best: dict[str, RankedAnswer] = {}
     for name in ranked:
         # A short name is the end of a long one, as a surname is.
         longer = (
@@ -257,7 +257,7 @@ def merged(ranked: Sequence[Ranked]) -> list[Ranked]:
     return sorted(best.values(), key=lambda name: -name.score)
 
 
-def cut(ranked: Sequence[Ranked], *, threshold: float | None, fraction: float | None) -> list[Ranked]:
+def cut(ranked: Sequence[RankedAnswer], *, threshold: float | None, fraction: float | None) -> list[RankedAnswer]:
     """The candidates that reach the threshold, or the fraction of the top score."""
     if not ranked:
         return []

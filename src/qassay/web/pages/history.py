@@ -9,7 +9,7 @@ from fastapi import Query
 
 from qassay.judging import KINDS
 from qassay.judging.kind import SUBJECT_COLUMNS
-from qassay.store.judging.history import PAGE, Change, actions, changes, set_names
+from qassay.store.judging.history import PAGE, JudgmentChange, actions, changes, set_names
 from qassay.store.people import accounts
 from qassay.web.routing import ORGANISERS, Context, Number, Router, TheSite
 
@@ -119,7 +119,7 @@ def _verdict_in_words(kind: str, row: Mapping[str, Any] | None) -> str | None:
     return KINDS[kind].in_words(row)[:LONGEST] + settled
 
 
-def _view(change: Change) -> ChangeView:
+def _view(change: JudgmentChange) -> ChangeView:
     row = change.after or change.before or {}
     names = [name for name in SUBJECT_COLUMNS if name not in ("question", "assessor")]
     subject_text = " · ".join(str(row[name])[:LONGEST] for name in names if row.get(name) is not None)

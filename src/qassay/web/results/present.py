@@ -15,7 +15,13 @@ from starlette.concurrency import run_in_threadpool
 from qassay.display import safe_text, short_name
 from qassay.errors import Problem, Remedy
 from qassay.pages import About
-from qassay.store.assignment.progress import Gate, OpenQuestion, finished_questions, read_gate, unfinished_questions
+from qassay.store.assignment.progress import (
+    Completeness,
+    OpenQuestion,
+    finished_questions,
+    read_gate,
+    unfinished_questions,
+)
 from qassay.store.pool.pooling import later_runs, pool_mark, pool_summary
 from qassay.store.settings import fingerprint, get_setting
 from qassay.tables import Cell, Column, Table, show
@@ -208,7 +214,7 @@ class ResultsPage(Context):
 class Snapshot:
     """The store at one moment: what is open, and its fingerprint together with that of the configuration."""
 
-    gate: Gate
+    gate: Completeness
     state: str
     pool: str
     # While work is open: how many questions are finished, whether they are shown, and if so, the others.
