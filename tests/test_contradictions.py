@@ -172,6 +172,17 @@ def check_family(pairs: Mapping[str, Any]) -> None:
             assert low <= place <= high
 
 
+def check_control(against: Mapping[str, Any], *, higher_is_better: bool) -> None:
+    """Verdicts and intervals of all systems against one."""
+    for row in against["against"]:
+        is_clear = row["verdict"] != "cannot tell"
+        assert is_clear == (row["p_adjusted"] is not None and row["p_adjusted"] <= against["alpha"])
+        if row["interval"] is not None:
+            assert is_clear == excludes_0(row["interval"])
+        is_better = (row["difference"] > 0) == higher_is_better
+        assert not is_clear or is_better == (row["verdict"] == "better")
+
+
 def mirrored(pair: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of B compared with A, if this is said of A compared with B."""
     turned = {"better": "worse", "worse": "better"}
@@ -266,6 +277,9 @@ def check_table(table: Odd, folder: Path, capsys: pytest.CaptureFixture[str]) ->
     if family is None:
         return
     check_family(family[1])
+    against = doors.ask("compare", flags=["--control", "B"], control="B")
+    if against is not None:
+        check_control(against[1], higher_is_better=family[1]["higher_is_better"])
     gap = doors.ask("sensitivity", flags=["--intervals", "0", "--trials", "2"], intervals=0, trials=2)
     planned = doors.ask("plan")
     if gap is not None and gap[1]["repeatable_difference"] is not None:

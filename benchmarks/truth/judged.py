@@ -158,7 +158,7 @@ def even_judge(systems: int, *, favoured: float = 0.0) -> Callable[[Generator, i
     return draw
 
 
-def by_assessors(assessors: int, *, bias: float = 0.3) -> Callable[[Generator, int], Judgments]:
+def by_assessors(assessors: int, *, bias: float = 0.1) -> Callable[[Generator, int], Judgments]:
     """All assessors judge the same answers of two systems; each is more lenient with one of them, or with all."""
 
     def draw(rng: Generator, questions: int) -> Judgments:

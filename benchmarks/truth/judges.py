@@ -15,6 +15,7 @@ from benchmarks.truth.judged import (
     Judged,
     Judging,
     as_judgments,
+    by_assessors,
     even_judge,
     hard_questions,
     two_judges,
@@ -69,6 +70,12 @@ def favours_somebody(judged: Judged, _: Generator) -> bool | None:
     """Is a program that errs alike for all systems said to favour one?"""
     uneven = qassay.trust(judged.open(), assessor=PROGRAM, against="first", resamples=0).uneven
     return None if uneven is None else uneven.shifted > 0
+
+
+def difference_among_assessors(judged: Judged, _: Generator) -> bool | None:
+    """Does the interval for other assessors like these contain the difference of two equal systems, which is 0?"""
+    result = qassay.compare(judged.open(), "s0", "s1", over=list(judged.drawn.sets), people="new")
+    return _within(result.interval, 0.0)
 
 
 # ---- scores ---------------------------------------------------------------------------------------------------------
@@ -144,6 +151,13 @@ TWICE = {
     systems: Judging(name=f"{systems} systems (sd .08) under two judges", draw=two_judges(systems, 0.08))
     for systems in (5, 12, 30)
 }
+PANEL = {
+    size: Judging(name=f"2 equal systems, the same {size} assessors", draw=by_assessors(size)) for size in (2, 3, 5)
+}
+APART = {
+    size: Judging(name=f"own: 2 equal systems, {size} assessors far apart", draw=by_assessors(size, bias=0.3), own=True)
+    for size in (2, 3)
+}
 CORRECTED = Judging(name="2 systems, a program errs in both directions", draw=even_judge(2), hidden=("first",))
 
 JUDGES: tuple[Promise, ...] = (
@@ -208,6 +222,20 @@ JUDGES: tuple[Promise, ...] = (
         0.05,
         favours_somebody,
         (*cases(EVEN[3], {60: 0.04, 200: 0.04}), *cases(EVEN[8], {60: 0.04, 200: 0.04})),
+        share=0.3,
+    ),
+    Promise(
+        "assessors: the interval for others like them",
+        "for other assessors like them A - B lies between",
+        "at least",
+        0.95,
+        difference_among_assessors,
+        (
+            *(case for size in (2, 3, 5) for case in cases(PANEL[size], {100: 0.93})),
+            # Two who happen to agree hide how far assessors differ: a known fault.
+            *cases(APART[2], {100: 0.88}),
+            *cases(APART[3], {100: 0.92}),
+        ),
         share=0.3,
     ),
     Promise(

@@ -40,15 +40,30 @@ def truth_table(arguments: Sequence[str]) -> Table:
     parser.add_argument("--only", default="", help="only promises whose names contain this")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--save", action="store_true", help=f"keep the result in {KEPT.name}")
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help=f"keep the result in {KEPT.name}, in place of an earlier one of the same promises",
+    )
     chosen = parser.parse_args(arguments)
     times = chosen.times or (WHOLE if chosen.whole else QUICK)
     promises = own_promises(chosen.files) if chosen.files else PROMISES
     promises = tuple(promise for promise in promises if chosen.only in promise.name)
     rows = list(observe(promises, times=times, seed=chosen.seed, processes=chosen.processes))
     if chosen.save:
-        KEPT.write_text(json.dumps([row.as_row() for row in rows], indent=0) + "\n", encoding="utf-8")
+        keep(rows)
     return observed_table(rows, f"Promises, up to {times:,} evaluations of each population, seed {chosen.seed}")
+
+
+def keep(rows: Iterable[Observed]) -> None:
+    """Keep what was observed, in the order of the promises; what was not tried now stays as it was."""
+    kept = {
+        (row["promise"], row["population"], row["questions"]): row
+        for row in [*json.loads(KEPT.read_text(encoding="utf-8")), *(row.as_row() for row in rows)]
+    }
+    order = [(promise.name, case.population.name, case.questions) for promise in PROMISES for case in promise.cases]
+    lines = [json.dumps(kept[place]) for place in order if place in kept]
+    KEPT.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
 def own_promises(files: Iterable[Path]) -> tuple[Promise, ...]:

@@ -43,6 +43,20 @@ def all_differences_inside(drawn: Drawn, _: Generator) -> float:
     return all(_within(pair.interval, drawn.difference(pair.a, pair.b)) for pair in pairs)
 
 
+def ranks_inside(drawn: Drawn, _: Generator) -> float:
+    """Do all ranges of ranks contain the true rank?"""
+    truth = drawn.matrix.direction.oriented(drawn.truth)
+    pairs = qassay.compare_all(drawn.matrix, permutations=FLIPS)
+    ranges = zip(truth[[drawn.matrix.index(run) for run in pairs.runs]], pairs.rank_ranges, strict=True)
+    return all(low <= 1 + (truth > own).sum() and (truth >= own).sum() <= high for own, (low, high) in ranges)
+
+
+def some_system_differs_from_the_control(drawn: Drawn, _: Generator) -> float:
+    """Equal systems against one of them: is any called better or worse?"""
+    result = qassay.compare_all(drawn.matrix, control=A, permutations=FLIPS)
+    return any(row.verdict != "cannot tell" for row in result.against)
+
+
 # ---- a pair that was named beforehand -------------------------------------------------------------------------------
 
 
@@ -239,6 +253,28 @@ SCORES: tuple[Promise, ...] = (
             *cases(of.SPREAD, {50: 0.92, 200: 0.92}),
             *cases(of.GRADED, {50: None}),
             *cases(of.SECONDS, {50: None}),
+        ),
+    ),
+    Promise(
+        "all pairs: the true ranks are within their ranges",
+        "ranks A to B, true for all systems at once",
+        "at least",
+        0.95,
+        ranks_inside,
+        (*cases(of.SPREAD, {50: None, 200: None}), *cases(of.NQ301_ALL, {100: None})),
+    ),
+    Promise(
+        "control: an equal system is called different",
+        "differs from the control, corrected for all comparisons with it",
+        "at most",
+        0.05,
+        some_system_differs_from_the_control,
+        (
+            *cases(of.VARIANTS, {60: 0.05, 400: 0.05}),
+            *cases(of.STEADY, {60: 0.05}),
+            *cases(of.NQ301_EQUAL, {100: 0.05}),
+            *cases(of.GRADED, {60: None}),
+            *cases(of.SECONDS, {60: None}),
         ),
     ),
     Promise(
