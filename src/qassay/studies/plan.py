@@ -9,7 +9,7 @@ them again). Where systems ran several times, more repeats are weighed
 against more questions.
 
 --details adds the alternatives: questions for other differences, for
-repeatable gaps, and for a stable ranking (generalizability). --sets
+repeatable gaps, and for dependable scores (generalizability). --sets
 takes several judgment sets of an evaluation as assessors, and weighs
 more assessors against more questions. --assume plans from variances
 alone.
