@@ -130,6 +130,9 @@ def test_a_judge_who_says_the_opposite_is_named_first() -> None:
     assert said[2].startswith(
         "People separate 2 of 3 pairs of systems; the judge separates 0 of these the same way and 1"
     )
+    assert beside(np.zeros((3, 40)), np.zeros((3, 40))).answer()[1] == (
+        "Neither people nor the judge separate any of 3 pairs of systems."
+    )
     equal = beside(program, np.zeros((3, 40))).answer()
     assert equal[1] == "People separate none of 3 pairs of systems; the judge separates 2 that people do not."
 

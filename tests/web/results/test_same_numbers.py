@@ -70,6 +70,11 @@ def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
     assert page["document"] == command(capsys, "score", folder, "--best-per-organisation")
     page = demos["series"].page("/results/agree", sets=["first", "adjudicated"])
     assert page["document"] == command(capsys, "agree", folder, "--sets", "first,adjudicated")
+    pair = {"a": "dunlin", "b": "jay", "over": ["first", "second"], "people": "new"}
+    page = demos["series"].page("/results/compare", **pair)
+    assessors = ("--over", "first,second", "--people", "new")
+    assert page["document"] == command(capsys, "compare", folder, "dunlin", "jay", *assessors)
+    assert "For these 2 assessors dunlin − jay lies between " in page["answer"]
     page = demos["series"].page("/results/sensitivity", component="factoid", error=0.1)
     assert page["document"] == command(capsys, "sensitivity", folder, "--component", "factoid", "--error", "0.1")
 

@@ -88,6 +88,9 @@ class SignificanceAgreement:
         if self.opposite:
             yield f"On {plural(self.opposite, 'pair')} the judge says the opposite, beyond chance."
         alone = f"{self.judge_only:,} that people do not"
+        if not people and not self.judge_only:
+            yield f"Neither people nor the judge separate any of {total} of systems."
+            return
         if not people:
             yield f"People separate none of {total} of systems; the judge separates {alone}."
             return
