@@ -153,6 +153,8 @@ def test_sets_with_holes_are_compared_on_what_all_judged(folder: Path, capsys: p
     assert list(result.over.differences.values()) == pytest.approx([a - b for a, b in by_hand])
     assert result.difference == pytest.approx(np.mean([a - b for a, b in by_hand]))
     others = qassay.compare(opened, "A", "B", over=["first", "second", "third"], people="new")
+    labels = [row[0] for row in others.table().rows]
+    assert labels[3:7] == ["  for these assessors", "  by first", "  by second", "  by third"]
     assert others.interval == result.over.new
     capsys.readouterr()
     command = ["compare", str(folder), "A", "B", "--over", "first,second,third"]

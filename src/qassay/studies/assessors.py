@@ -63,9 +63,10 @@ def compare_over(
 
 def check_sets(evaluation: Evaluation, sets: Sequence[str]) -> None:
     """Stop at sets that are not there, that are named twice, or that are not several."""
+    known = (*evaluation.sets, *evaluation.role_sets)
     for name in sets:
-        if name not in evaluation.sets:
-            raise unknown("judgment set", name, evaluation.sets)
+        if name not in known:
+            raise unknown("judgment set", name, known)
         if list(sets).count(name) > 1:
             raise UsageError(f"the judgment set {name} is named twice: over names each assessor's judgments once")
     if len(sets) < 2:

@@ -285,8 +285,8 @@ def compare(
     'cannot tell'
     """
     if over or people:
-        refused = {"correct_with": correct_with, "metric": metric, "permutations": permutations, "sample": sample}
-        refused |= {"planned": planned, "looks": looks, "anytime": anytime}
+        refused: dict[str, object] = {"correct_with": correct_with, "sample": sample, "metric": metric}
+        refused |= {"permutations": permutations, "planned": planned, "looks": looks, "anytime": anytime}
         return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, power=power, top=top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
@@ -460,9 +460,14 @@ def compare_any(
     elif top is not None:
         raise UsageError("top shows questions of two systems: name them")
     if over or people:
-        refused = {"correct_with": correct_with, "metric": metric, "permutations": permutations, "method": method}
-        refused |= {"target": target, "sample": sample, "planned": planned, "looks": looks}
-        refused |= {"anytime": anytime, "control": control}
+        refused: dict[str, object] = {"correct_with": correct_with, "target": target, "sample": sample}
+        refused |= {
+            "metric": metric,
+            "permutations": permutations,
+            "planned": planned,
+            "looks": looks,
+            "anytime": anytime,
+        }
         result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
         return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)

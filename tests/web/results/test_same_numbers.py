@@ -75,6 +75,13 @@ def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
     assessors = ("--over", "first,second", "--people", "new")
     assert page["document"] == command(capsys, "compare", folder, "dunlin", "jay", *assessors)
     assert "For these 2 assessors dunlin − jay lies between " in page["answer"]
+    shown = (
+        demos["series"]
+        .client("organiser")
+        .get("/results/compare?a=dunlin&b=jay&over=first&over=second&people=&method=max-t&control=")
+    )
+    assert shown.status_code == 200
+    assert "for other assessors like them" in shown.text
     page = demos["series"].page("/results/sensitivity", component="factoid", error=0.1)
     assert page["document"] == command(capsys, "sensitivity", folder, "--component", "factoid", "--error", "0.1")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -192,6 +192,7 @@ class PairComparison(Result):
             (starred(self.a, self.manual), f"{self.score_a:.3f}", self.measure),
             (starred(self.b, self.manual), f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
+            *self._assessor_rows(),
             ("chance of a reversal", *self._reversal()),
             (f"{self.unit_name[1]} needed", *needed),
             *self._spread_rows(),
@@ -288,6 +289,17 @@ class PairComparison(Result):
         if self.permutations is None:
             return "mid-p: equal results count half"
         return f"{'all ' if self.exact else ''}{self.permutations:,} sign flips"
+
+    def _assessor_rows(self) -> Iterator[tuple[Cell, ...]]:
+        """The interval for the assessors that the verdict is not about, and the difference under each one alone."""
+        if self.over is None:
+            return
+        others = self.over.these if self._is_for_others else self.over.new
+        whom = "these assessors" if self._is_for_others else "other assessors"
+        if others is not None:
+            yield f"  for {whom}", None, f"{percent(1 - self.alpha)} interval {limit(others[0])} to {limit(others[1])}"
+        for name, difference in self.over.differences.items():
+            yield f"  by {name}", signed(difference), "judged by this assessor alone"
 
     def _spread_rows(self) -> list[tuple[Cell, ...]]:
         """How much the score of each run differs between its repeats."""
