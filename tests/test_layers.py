@@ -263,6 +263,19 @@ def test_nobody_else_takes_the_class_of_a_kind() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_nobody_compares_the_name_of_a_response_form() -> None:
+    """What follows from the form of a response is an attribute of its record (tasks/responses.py)."""
+    wrong = [
+        f"{_name(path)}:{node.lineno}: {ast.unparse(node)}"
+        for path in _modules(*FLOORS)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare | ast.Match)
+        for asked in (node.subject if isinstance(node, ast.Match) else node.left,)
+        if isinstance(asked, ast.Attribute) and asked.attr == "response"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_nobody_compares_the_name_of_a_kind() -> None:
     """What differs from kind to kind is an attribute or a method of the record; a comparison of names escapes it."""
     from qassay.judging import KINDS

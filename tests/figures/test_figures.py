@@ -28,7 +28,8 @@ from qassay.extras import MissingExtraError
 from qassay.figures.drawing import spread_out
 from qassay.figures.figure import DARK, LIGHT, NO_FIGURES, Figure
 from qassay.matrix import Repeats, ScoreMatrix
-from qassay.meta.agreement.people import PeopleAgreement, by_person
+from qassay.meta.agreement.by_person import by_person
+from qassay.meta.agreement.people import PeopleAgreement
 from qassay.meta.correction.result import About, CorrectedRun, CorrectedScores
 from qassay.meta.fidelity import beta_sweep
 from qassay.meta.intervals import score_intervals

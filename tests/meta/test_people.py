@@ -12,8 +12,9 @@ from scipy import stats
 
 from qassay.errors import UsageError
 from qassay.meta.agreement import agreement
+from qassay.meta.agreement.by_person import by_person, time_per_judgment
 from qassay.meta.agreement.nugget_lists import compare_lists
-from qassay.meta.agreement.people import Person, by_person, time_per_judgment
+from qassay.meta.agreement.people import Person
 
 Rows = list[tuple[str, str, str]]  # item, person, label
 

@@ -15,7 +15,8 @@ from qassay.evaluation import Evaluation
 from qassay.formats import jsonl
 from qassay.judging import ROW_KINDS
 from qassay.meta.agreement import Agreement, scheme_of
-from qassay.meta.agreement.people import PeopleAgreement, by_person, time_per_judgment
+from qassay.meta.agreement.by_person import by_person, time_per_judgment
+from qassay.meta.agreement.people import PeopleAgreement
 from qassay.pages import Exhibit, Page
 from qassay.results import Result
 from qassay.sources import need_evaluation

@@ -7,8 +7,8 @@ UNKNOWN or NO and fold into entailed or not; nugget and citation support folds a
 matches or not.
 
 coefficients    Cohen's and Fleiss' kappa, Scott's pi, Krippendorff's alpha; intervals over questions
-result          Agreement -> tables and JSON
-people          every person beside the others
+by_person       every person beside the others
+result, people  the results as tables and JSON
 dealing         who is out of line: by chance, had others of the same people judged
 nugget_lists    the nugget lists of two assessors side by side
 """
