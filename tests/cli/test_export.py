@@ -211,4 +211,4 @@ def test_a_full_disk_leaves_the_earlier_export(demo: Path, monkeypatch: pytest.M
 def test_an_evaluation_without_questions(tmp_path: Path, capsys: Captured) -> None:
     main(["init", str(tmp_path / "e"), "--task", "nuggets"])
     assert export(tmp_path / "e") == 1
-    assert "has no questions" in capsys.readouterr().err
+    assert "there are no questions yet" in capsys.readouterr().err

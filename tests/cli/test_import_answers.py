@@ -41,7 +41,8 @@ def test_one_command_from_answers_to_an_evaluation(tmp_path: Path, capsys: Captu
     assert "question from query, answer from prediction, gold from ground_truth" in printed.out
     assert "new.csv: CSV with 2 rows (answer from response), without ids" in printed.out
     assert "warning" in printed.err
-    assert "run new has no answer to 1 question (q2); when scoring, --missing zero" in printed.err
+    gaps = "run new has no answer to 1 question (q2); scoring asks what they count. To count 0: qassay score"
+    assert gaps in printed.err
     assert read(tmp_path / "e" / "questions.jsonl") == [
         {"id": "q1", "type": "qa", "text": "Who wrote it?", "gold": ["Mikhail Bulgakov"]},
         {"id": "q2", "type": "qa", "text": "When was it finished?", "gold": ["1889"]},
@@ -143,10 +144,10 @@ def test_rows_that_repeat_an_earlier_row_are_left_out(folder: Path, tmp_path: Pa
         (
             [{**OLD[0], "model": m} for m in "AB"],
             ("--run", "C"),
-            "has answers of 2 systems (A, B), and --run names one",
+            "has answers of 2 systems (A, B): they cannot be the run C",
         ),
         ([{**OLD[0], "model": m} for m in ("a b", "a-b")], (), "the systems 'a b' and 'a-b' would both be the run a-b"),
-        ([{**OLD[0], "answer": "x"}], (), "'answer' and 'prediction' could both be the answer; say which: --map"),
+        ([{**OLD[0], "answer": "x"}], (), "'answer' and 'prediction' could both be the answer. To say which: --map"),
         ([{**OLD[0], "run": "old"}], (), "the evaluation has another run old; give this one a tag of its own"),
         (
             [{"prediction": "x", "number": "q1"}],

@@ -237,7 +237,7 @@ def test_judgments_of_people_are_not_marked_as_a_programs(folder: Path, tmp_path
     capsys.readouterr()
     more = write(tmp_path / "more.jsonl", [{"question": "q3", "text": "Titan", "judgment": "correct"}])
     message = refused(folder, capsys, more, "--set", "ana", "--automatic", status=2)
-    assert "the set ana contains judgments of people; name another with --set" in message
+    assert "the set ana contains judgments of people. To name another set: --set NAME" in message
     assert "is for the judgments of people" in refused(
         folder, capsys, more, "--set", "adjudicated", "--automatic", status=2
     )

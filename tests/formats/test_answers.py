@@ -110,8 +110,8 @@ def test_two_keys_for_one_thing_are_not_guessed() -> None:
     with pytest.raises(InputError) as caught:
         table(lines({"question": "Who?", "answer": "Anna", "prediction": "Ann"}))
     assert str(caught.value) == (
-        "f: 'answer' and 'prediction' could both be the answer; say which: --map answer=prediction"
-        " (and where 'answer' is the right answer: --map gold=answer)"
+        "f: 'answer' and 'prediction' could both be the answer. To say which: map=\"answer=prediction\"; "
+        "and where 'answer' is the right answer: map=\"gold=answer\""
     )
     read = table(lines({"question": "Who?", "answer": "Anna", "prediction": None}))
     assert read.rows[0].text == "Anna"  # a key without a value is none

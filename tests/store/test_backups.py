@@ -115,7 +115,7 @@ def test_a_database_server_is_overwritten_only_on_request(small: Path, postgres_
     with pytest.raises(InputError, match="in use by 1 others; stop the server"):
         restore(Folder(small), tmp_path / "backup.db")
     store.close()
-    with pytest.raises(InputError, match="already contains an evaluation; to replace it: --force"):
+    with pytest.raises(InputError, match=r"already contains an evaluation\. To replace it: force=True"):
         restore(Folder(small), tmp_path / "backup.db")
     moved = restore(Folder(small), tmp_path / "backup.db", force=True)
     assert moved == small / "qassay.db.before-restore-1"

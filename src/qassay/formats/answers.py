@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems, UsageError, few, unknown
+from qassay.errors import InputError, Problem, Problems, Remedy, UsageError, few, unknown
 from qassay.formats import fields
 from qassay.formats.fields import plain_name
 from qassay.formats.tables.json_rows import spelled
@@ -180,7 +180,7 @@ def find_keys(
             key=lambda c: plain_names.index(plain_name(c)),
         )
         if len(fits) > 1 and name not in _IN_ORDER:
-            problems.append(Problem("syntax", _ambiguous(name, fits), file))
+            problems.append(_ambiguous(name, fits, file))
         if fits:
             chosen[name] = fits[0]
             free.remove(fits[0])
@@ -189,9 +189,11 @@ def find_keys(
     return Keys({name: chosen[name] for name in known if name in chosen}, tuple(free))
 
 
-def _ambiguous(name: str, fits: Sequence[str]) -> str:
-    message = f"{' and '.join(map(repr, fits))} could both be the {name}; say which: --map {name}={fits[-1]}"
-    return message + (f" (and where {fits[0]!r} is the right answer: --map gold={fits[0]})" if name == "answer" else "")
+def _ambiguous(name: str, fits: Sequence[str], file: str) -> Problem:
+    ways = [Remedy("map", f"{name}={fits[-1]}", "To say which")]
+    ways += [Remedy("map", f"gold={fits[0]}", f"and where {fits[0]!r} is the right answer")] if name == "answer" else []
+    message = f"{' and '.join(map(repr, fits))} could both be the {name}"
+    return Problem("syntax", message, file, way_out=tuple(ways))
 
 
 def kind_of_columns(
@@ -239,11 +241,9 @@ def read_answers(records: RawTable, mapped: Mapping[str, str]) -> AnswerTable:
     lacking = "question" if "question" not in keys.of and not by_id else "answer"
     if lacking not in keys.of and not (lacking == "answer" and "gold" in keys.of):
         names = ", ".join(ANSWER_KEYS[lacking])
-        message = (
-            f"no key is known as the {lacking}: it has {few(columns, 12)}; known names are {names}. "
-            f"To name another key: --map {lacking}=KEY"
-        )
-        raise InputError(Problem("syntax", message, records.file))
+        message = f"no key is known as the {lacking}: it has {few(columns, 12)}; known names are {names}"
+        ways = (Remedy("map", f"{lacking}=KEY", "To name another key"),)
+        raise InputError(Problem("syntax", message, records.file, way_out=ways))
     problems = Problems()
     rows = []
     for number, row in numbered:

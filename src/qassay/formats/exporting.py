@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from qassay._version import __version__
-from qassay.errors import InputError, Problem, UsageError, few
+from qassay.errors import InputError, Problem, Remedy, UsageError, few
 from qassay.formats import files, jsonl
 from qassay.formats.folder import QUESTIONS, Folder, judgment_file, read_configuration, with_two_way
 from qassay.formats.links import CONFIGURATION, open_inside, refuse_way_out
@@ -122,8 +122,9 @@ def write_export(export: Export, target: Path, *, folder: Folder, force: bool = 
         raise InputError(Problem("configuration", "is a file; name a folder", str(target)))
     if foreign and not force:
         others = few(foreign, 3)
-        message = f"contains other files ({others}); name a new folder with --to, or write among them with --force"
-        raise InputError(Problem("configuration", message, str(target)))
+        ways = (Remedy("force", True, "To write among them"),)
+        message = f"contains other files ({others}); name a new folder"
+        raise InputError(Problem("configuration", message, str(target), way_out=ways))
     manifest = json.dumps({"export": "qassay", "files": export.names}, indent=1) + "\n"
     contents = {**export.contents, MANIFEST: manifest.encode()}
     if foreign:
@@ -192,8 +193,8 @@ def _write_over(export: Export, folder: Folder, *, force: bool) -> None:
     """
     plain_folder = Folder(folder.path)
     if not force:
-        message = "is the evaluation itself; to write its store over its files: --force"
-        raise InputError(Problem("configuration", message, str(plain_folder.path)))
+        ways = (Remedy("force", True, "To write its store over its files"),)
+        raise InputError(Problem("configuration", "is the evaluation itself", str(plain_folder.path), way_out=ways))
     paths = [
         path
         for place in ("questions.*", "runs/*", "judgments/*", "nuggets/*")

@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, func, insert, make_url, select, update
 from sqlalchemy.exc import DBAPIError
 
-from qassay.errors import InputError, Problem, few
+from qassay.errors import InputError, Problem, Remedy, few
 from qassay.formats.folder import DATABASE, Configuration, Folder, read_configuration
 from qassay.formats.links import refuse_way_out
 from qassay.formats.times import now
@@ -39,7 +39,7 @@ def default_place(folder: Folder) -> Path:
 def back_up(store: Store, target: Path) -> None:
     """Copy the store into a new file; people who work with it meanwhile do not wait."""
     if target.exists():
-        raise InputError(Problem("configuration", "is there already; name another file with --to", str(target)))
+        raise InputError(Problem("configuration", "is there already; name another file", str(target)))
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target) as part:
         if store.is_file:
@@ -145,8 +145,11 @@ def _into_server(folder: Folder, configuration: Configuration, source: Engine, *
             _refuse_company(connection, folder)
             if _holds_something(connection):
                 if not force:
-                    message = "the database already contains an evaluation; to replace it: --force"
-                    raise InputError(Problem("configuration", message, folder.name()))
+                    message, ways = (
+                        "the database already contains an evaluation",
+                        (Remedy("force", True, "To replace it"),),
+                    )
+                    raise InputError(Problem("configuration", message, folder.name(), way_out=ways))
                 old_file = _free_name(folder.path / DATABASE)
                 back_up(store, old_file)
             for table in reversed(metadata.sorted_tables):

@@ -12,11 +12,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from qassay.errors import InputError, Problem, Problems, UsageError, few
+from qassay.errors import InputError, Problem, Problems, Remedy, UsageError, few
 from qassay.formats import files, jsonl
 from qassay.formats.answers import ANSWER_KEYS, AnswerTable, GivenAnswer, keys_for, read_answers
 from qassay.formats.fields import resembled
-from qassay.formats.importing.plan import ImportPlan, IncomingFile
+from qassay.formats.importing.plan import REPLACE, ImportPlan, IncomingFile
 from qassay.formats.importing.questions import keep_run, lay_over, questions_target, warn_of_missing
 from qassay.formats.names import name_fault, set_name
 from qassay.formats.runs import empty_run
@@ -130,11 +130,9 @@ def _type(task: Task, source: IncomingFile) -> str:
     for name, rules in task.types.items():
         if rules.form.is_free_text:
             return name
-    message = (
-        f"contains answers in free text, and the task {task.name} takes none; make an evaluation for them: "
-        "qassay init FOLDER --task qa"
-    )
-    raise InputError(Problem("configuration", message, source.name))
+    message = f"contains answers in free text, and the task {task.name} takes none"
+    way = Remedy("qassay", "init FOLDER --task qa", "To make an evaluation for them")
+    raise InputError(Problem("configuration", message, source.name, way_out=(way,)))
 
 
 def _read(plan: ImportPlan, source: IncomingFile) -> AnswerTable:
@@ -145,8 +143,7 @@ def _read(plan: ImportPlan, source: IncomingFile) -> AnswerTable:
     plan.warnings += [Problem("syntax", note, source.name) for note in records.notes]
     if plan.options.run is not None and len(table.systems) > 1:
         message = (
-            f"has answers of {len(table.systems)} systems ({few(table.systems)}), and --run names one; "
-            "import it without --run"
+            f"has answers of {len(table.systems)} systems ({few(table.systems)}): they cannot be the run {options.run}"
         )
         raise InputError(Problem("second-tag", message, source.name))
     return _without_repeated(plan, source, table) if table.answered else table
@@ -195,7 +192,13 @@ def _question_ids(
             questions.put(Question(number, questions.type, text, gold=row.gold), table.records.place(row.number))
         elif old.text != text or old.type != questions.type:
             problems.append(
-                table.records.row_problem("duplicate-question", _other_text(questions, old, row), row.number, number)
+                table.records.row_problem(
+                    "duplicate-question",
+                    _other_text(questions, old, row),
+                    row.number,
+                    number,
+                    *([] if old.id in questions.places or old.type != questions.type else [REPLACE]),
+                )
             )
         elif set(row.gold) - set(old.gold):
             questions.put(
@@ -235,24 +238,22 @@ def _unknown(questions: _Questions) -> Iterator[Problem]:
     if not names:
         return
     first, *others = questions.unknown
-    way_out = "Answers change no test set; to add these questions: --new-questions"
+    why = "Answers change no test set"
     if not questions.addable:
-        way_out = "Their texts are not in the file: correct the ids, or import the questions first"
+        why = "Their texts are not in the file: correct the ids, or import the questions first"
+    ways = [Remedy("new_questions", True, "To add these questions")] if questions.addable else []
     also = f" (also in {few(others)})" if others else ""
     are = f"{plural(len(names), 'question')} {'is' if len(names) == 1 else 'are'}"
-    message = f"{are} not in the evaluation: {few(names, 10)}{also}. {way_out}"
-    yield Problem("unknown-question", message, first, None, names[0])
+    message = f"{are} not in the evaluation: {few(names, 10)}{also}. {why}"
+    yield Problem("unknown-question", message, first, None, names[0], tuple(ways))
 
 
 def _other_text(questions: _Questions, old: Question, row: GivenAnswer) -> str:
     first = questions.places.get(old.id)
     if old.type != questions.type:
         return f"question {old.id} is of type {old.type} in the evaluation; give this one another id"
-    way_out = "give one of them another id" if first else "give it another id, or replace the question: --replace"
-    return (
-        f"question {row.id} is {_short(row.question)!r} here and {_short(old.text)!r} "
-        f"{f'in {first}' if first else 'in the evaluation'}; {way_out}"
-    )
+    which = f"in {first}; give one of them" if first else "in the evaluation; give it"
+    return f"question {row.id} is {_short(row.question)!r} here and {_short(old.text)!r} {which} another id"
 
 
 def _short(text: str, most: int = 60) -> str:
@@ -276,14 +277,13 @@ def _second_names(plan: ImportPlan, tables: Mapping[IncomingFile, AnswerTable]) 
         for system, row in systems.items():
             tag = run_name(plan, source, row)
             if fault := name_fault(tag):
-                yield Problem("syntax", f"the name of the run {tag[:80]!r} {fault}; name it with --run", source.name)
+                ways = (Remedy("run", "NAME", "To name it"),)
+                yield Problem("syntax", f"the name of the run {tag[:80]!r} {fault}", source.name, way_out=ways)
             other = first.setdefault(tag, (source, system))
             if other[0] != source:
-                message = (
-                    f"is the run {tag}, as {other[0].name} is. If they are two systems, import each file by itself and "
-                    f"name its run: --run {set_name(source.path)}"
-                )
-                yield Problem("second-tag", message, source.name)
+                message = f"is the run {tag}, as {other[0].name} is"
+                name = "If they are two systems, import each file by itself, with a name"
+                yield Problem("second-tag", message, source.name, way_out=(Remedy("run", set_name(source.path), name),))
             elif other[1] != system:
                 message = f"the systems {other[1]!r} and {system!r} would both be the run {tag}; rename one of them"
                 yield Problem("second-tag", message, source.name)
@@ -302,11 +302,13 @@ def _second_answers(
         before = first.setdefault((tag, number), row.number)
         if before != row.number:
             place = "line" if table.records.has_lines else "row"
-            message = f"run {tag} has a second answer to question {number}; the first: {place} {before}."
-            way_out = " Delete one of them."
-            way_out += "" if table.has_ids else " If these are two questions with one text, give them ids."
-            way_out += "" if row.system else " If the file has several systems, name them in a key: --map system=KEY."
-            yield table.records.row_problem("duplicate-question", message + way_out, row.number, number)
+            message = (
+                f"run {tag} has a second answer to question {number}; the first: {place} {before}. Delete one of them"
+            )
+            message += "" if table.has_ids else ". If these are two questions with one text, give them ids"
+            systems = Remedy("map", "system=KEY", "If the file has several systems, to name their key")
+            ways = () if row.system else (systems,)
+            yield table.records.row_problem("duplicate-question", message, row.number, number, *ways)
 
 
 def _same_text(questions: _Questions, sources: Sequence[IncomingFile]) -> Iterator[Problem]:
@@ -328,8 +330,8 @@ def _report(plan: ImportPlan, source: IncomingFile, table: AnswerTable, changed:
     absent = {name: names for name, names in ANSWER_KEYS.items() if name not in table.keys.of}
     for key in table.keys.left_out:
         if meant := resembled(key, absent):
-            resembles = f"{key!r} is not read; if it is the {meant}: --map {meant}={key}"
-            plan.warnings.append(Problem("syntax", resembles, source.name))
+            ways = (Remedy("map", f"{meant}={key}", f"If it is the {meant}"),)
+            plan.warnings.append(Problem("syntax", f"{key!r} is not read", source.name, way_out=ways))
     keys = table.keys if plan.options.run is None else table.keys.without("system")
     if words := keys.in_words():
         message += f" ({words})"

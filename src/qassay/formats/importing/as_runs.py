@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, Remedy
 from qassay.formats import files
 from qassay.formats.answers import keys_for, refuse_other_files
 from qassay.formats.folder import Configuration, Folder
@@ -49,8 +49,9 @@ def read_as_runs(
         }
     answers = [path for path, kind in kinds.items() if kind == "responses"]
     for path in (path for path, kind in kinds.items() if kind == "unknown"):
-        message = "is neither a run nor a table of answers with known keys; name its keys: --map id=KEY,answer=KEY"
-        problems.append(Problem("syntax", message, called[path]))
+        message = "is neither a run nor a table of answers with known keys"
+        ways = (Remedy("map", ("id=KEY", "answer=KEY"), "To name its keys"),)
+        problems.append(Problem("syntax", message, called[path], way_out=ways))
     made: dict[str, bytes] = {}
     made_parts: list[Part] = []
     if answers:

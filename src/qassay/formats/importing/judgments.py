@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from qassay.errors import InputError, Problem, Problems, UsageError, few
+from qassay.errors import InputError, Problem, Problems, Remedy, UsageError, few
 from qassay.formats import files
 from qassay.formats.answers import JUDGMENT_KEYS, find_keys, keys_for, plain_text, without_absent
 from qassay.formats.folder import with_listed
 from qassay.formats.importing.labels import with_labels_of_task
-from qassay.formats.importing.plan import ImportPlan, IncomingFile
+from qassay.formats.importing.plan import ANOTHER_SET, ImportPlan, IncomingFile
 from qassay.formats.importing.rows import (
     add_judgments,
     canonical,
@@ -143,8 +143,9 @@ def _by_keys(table: RawTable, mapped: Mapping[str, str], questions: TestSet, tas
         known = {**known, "question": ("id",)}
     keys = find_keys(columns, known, fields, file=table.file).of
     if "question" not in keys and "question" not in known_columns:
-        message = f"no key is known as the question: it has {few(columns, 12)}. To name one: --map question=KEY"
-        raise InputError(Problem("syntax", message, table.file))
+        message = f"no key is known as the question: it has {few(columns, 12)}"
+        ways = (Remedy("map", "question=KEY", "To name one"),)
+        raise InputError(Problem("syntax", message, table.file, way_out=ways))
     by_text: dict[str, str] = {question.text: question.id for question in questions if question.text}
     back = {key: name for name, key in keys.items()}
     rows = []
@@ -298,10 +299,10 @@ def _two_labels(before: tuple[int, Row], row: Row) -> str:
 def _mark_automatic(plan: ImportPlan, name: str) -> None:
     """Say in `qassay.toml` that a set is a program's."""
     if name in SETTLED_SETS:
-        raise UsageError(f"the set {name} is for the judgments of people; name another with --set")
+        raise UsageError(f"the set {name} is for the judgments of people", ANOTHER_SET)
     part = plan.folder.judgment_sets().get(name)
     if part is not None and name not in plan.configuration.automatic and not is_automatic(part):
-        raise UsageError(f"the set {name} contains judgments of people; name another with --set")
+        raise UsageError(f"the set {name} contains judgments of people", ANOTHER_SET)
     marked = with_listed(plan.text(plan.folder.configuration), "automatic", name)
     if marked is None:
         message = f"cannot be changed safely; add {name!r} to automatic in it by hand, and import without --automatic"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, Remedy
 from qassay.formats import files, jsonl
 from qassay.formats.files import pack
 from qassay.formats.folder import Configuration, Folder
@@ -20,6 +20,13 @@ from qassay.formats.names import LONGEST_FILE_NAME
 from qassay.formats.parts import Part
 from qassay.formats.questions import QuestionFile, question_row
 from qassay.questions import Question, TestSet
+
+REPLACE = Remedy("replace", True, "To replace it")
+ANOTHER_SET = Remedy("set", "NAME", "To name another set")
+ZERO_OR_SKIP = (
+    Remedy("qassay", "score --missing zero", "To count 0"),
+    Remedy("qassay", "score --missing skip", "to leave them out"),
+)
 
 
 @dataclass(frozen=True, slots=True)

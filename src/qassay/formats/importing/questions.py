@@ -8,7 +8,7 @@ from dataclasses import replace
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist, rag24
 from qassay.formats.folder import QUESTIONS, judgment_file, run_file, with_two_way
-from qassay.formats.importing.plan import ImportPlan, IncomingFile, IncomingRows, line_of
+from qassay.formats.importing.plan import REPLACE, ZERO_OR_SKIP, ImportPlan, IncomingFile, IncomingRows, line_of
 from qassay.formats.importing.rows import add_judgments, add_rows
 from qassay.formats.links import CONFIGURATION
 from qassay.formats.parts import file_part, part_of
@@ -114,11 +114,9 @@ def import_runs(plan: ImportPlan, sources: Sequence[IncomingFile]) -> None:
 def warn_of_missing(plan: ImportPlan, source: IncomingFile, tag: str, questions: Sequence[str]) -> None:
     """Say which questions a run leaves out: it is stored, and `--missing` decides when it is scored."""
     if questions:
-        message = (
-            f"run {tag} has no answer to {plural(len(questions), 'question')} ({few(questions)}); "
-            "when scoring, --missing zero or --missing skip says what they count"
-        )
-        plan.warnings.append(Problem("missing-question", message, source.name, None, questions[0]))
+        gaps = f"{plural(len(questions), 'question')} ({few(questions)})"
+        message = f"run {tag} has no answer to {gaps}; scoring asks what they count"
+        plan.warnings.append(Problem("missing-question", message, source.name, None, questions[0], ZERO_OR_SKIP))
 
 
 def import_assignments(plan: ImportPlan, source: IncomingFile) -> None:
@@ -144,10 +142,8 @@ def import_assignments(plan: ImportPlan, source: IncomingFile) -> None:
         runs += 1
     plan.report(source, f"{plural(len(read.runs), 'run')}, {runs} of them new", count=runs)
     if short:
-        message = (
-            f"{plural(len(short), 'run')} leave questions out ({few(short, 3)}); score with --missing skip or zero"
-        )
-        plan.warnings.append(Problem("missing-question", message, source.name))
+        message = f"{plural(len(short), 'run')} leave questions out ({few(short, 3)}); scoring asks what they count"
+        plan.warnings.append(Problem("missing-question", message, source.name, way_out=ZERO_OR_SKIP))
     name = plan.options.set_name or "adjudicated"
     add_rows(plan, source, "nuggets", [(0, row) for row in read.nuggets], name=name)
     add_judgments(plan, source, [(0, row) for row in read.judgments], name)
@@ -167,8 +163,8 @@ def merge(plan: ImportPlan, questions: TestSet, source: IncomingFile, *, keep: b
         plan.warnings.append(Problem("duplicate-question", message, source.name))
     elif changed and not plan.options.replace:
         differ = f"{plural(len(changed), 'question')} {'differs' if len(changed) == 1 else 'differ'}"
-        message = f"{differ} from the evaluation's ({few(changed)}); to replace: --replace"
-        raise InputError(Problem("duplicate-question", message, source.name, None, changed[0]))
+        message = f"{differ} from the evaluation's ({few(changed)})"
+        raise InputError(Problem("duplicate-question", message, source.name, None, changed[0], (REPLACE,)))
     if new:
         lay_over(plan, new, source)
     return len(new)
@@ -252,8 +248,8 @@ def keep_run(plan: ImportPlan, source: IncomingFile, tag: str, data: bytes, cont
         plan.report(source, f"nothing new: run {tag} is there already")
         return
     if old and not plan.options.replace:
-        message = f"the evaluation has another run {tag}; give this one a tag of its own, or replace it with --replace"
-        raise InputError(Problem("second-tag", message, source.name))
+        message = f"the evaluation has another run {tag}; give this one a tag of its own"
+        raise InputError(Problem("second-tag", message, source.name, way_out=(REPLACE,)))
     file = _keep(plan, tag, file_suffix(data), data)
     plan.report(source, f"run {tag} written to {file}", count=1, to=file)
 

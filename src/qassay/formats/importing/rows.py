@@ -11,7 +11,7 @@ import polars as pl
 from qassay.errors import InputError, Problem, Problems, few
 from qassay.formats import files, jsonl, nist
 from qassay.formats.folder import ANSWERS, INFORMATION, judgment_file, nugget_file
-from qassay.formats.importing.plan import ImportPlan, IncomingFile, IncomingRows, ended, line_of
+from qassay.formats.importing.plan import ANOTHER_SET, ImportPlan, IncomingFile, IncomingRows, ended, line_of
 from qassay.formats.jsonl import Numbered
 from qassay.formats.judgments import ROW_FORMS, RowKind, check_rows
 from qassay.formats.names import name_fault, set_name
@@ -266,7 +266,7 @@ def set_of(plan: ImportPlan, source: IncomingFile) -> str:
     """The set a source goes to: as named, else by its form."""
     name = plan.options.set_name or (set_name(source.path) if not source.kind.startswith("nist-") else "adjudicated")
     if fault := name_fault(name):
-        raise InputError(Problem("configuration", f"its name {name!r} {fault}; name the set with --set", source.name))
+        raise InputError(Problem("configuration", f"its name {name!r} {fault}", source.name, way_out=(ANOTHER_SET,)))
     return name
 
 

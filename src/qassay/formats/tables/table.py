@@ -87,11 +87,13 @@ class RawTable:
         """A problem of this table."""
         return Problem("syntax", message, self.file, line if self.has_lines else None, way_out=way_out)
 
-    def row_problem(self, rule: Rule, message: str, number: int, question: str | None = None) -> Problem:
+    def row_problem(
+        self, rule: Rule, message: str, number: int, question: str | None = None, *way_out: Remedy
+    ) -> Problem:
         """A problem of one row."""
         if self.has_lines:
-            return Problem(rule, message, self.file, number, question)
-        return Problem(rule, f"row {number}: {message}", self.file, None, question)
+            return Problem(rule, message, self.file, number, question, way_out)
+        return Problem(rule, f"row {number}: {message}", self.file, None, question, way_out)
 
     # ---- as rows
 

@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 from sqlalchemy import insert, select, update
 
-from qassay.errors import InputError, Problem, Problems
+from qassay.errors import InputError, Problem, Problems, Remedy
 from qassay.formats import files, jsonl
 from qassay.formats import judgments as reading
 from qassay.formats.folder import Configuration, Folder, read_configuration, with_two_way
@@ -326,8 +326,10 @@ class _Import:
             return
         if not self.replace:
             withdrawn = ", which is withdrawn" if stored.withdrawn else ""
-            message = f"the store has another run {tag}{withdrawn}; to replace it: qassay import FOLDER FILE --replace"
-            self.problems.append(Problem("second-tag", message, part.name))
+            ways = (Remedy("qassay", "import FOLDER FILE --replace", "To replace it"),)
+            self.problems.append(
+                Problem("second-tag", f"the store has another run {tag}{withdrawn}", part.name, way_out=ways)
+            )
             return
         self.act.note("replace-run", run=tag, file=stored.file, at=stored.at)
         self.connection.execute(update(run).where(c.tag == tag).values(**values))
