@@ -195,33 +195,6 @@ def test_metrics_over_the_same_questions_are_one_family() -> None:
     assert [each.p.tolist() for each in again] == [each.p.tolist() for each in together]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("control", [None, 0])
-def test_equal_systems_seldom_differ(control: int | None) -> None:
-    """8 variants of one system and 2 others, equally good, and 8 steady ones beside 2 that win or lose all."""
-    rng = np.random.default_rng(2)
-    count, times = 60, 250
-    for kind in ("variants", "steady"):
-        false = missed = 0
-        for seed in range(times):
-            ease = rng.uniform(size=count)
-            if kind == "variants":
-                base = ease > 0.5
-                rows = [np.where(rng.uniform(size=count) < 0.1, rng.uniform(size=count) > 0.5, base) for _ in range(8)]
-                rows += [rng.uniform(size=count) > 0.5 for _ in range(2)]
-            else:
-                rows = [0.5 + 0.05 * rng.normal(size=count) for _ in range(8)]
-                rows += [(rng.uniform(size=count) > 0.5) * 1.0 for _ in range(2)]
-            parts = np.rint(1000 * np.array(rows, dtype=float))
-            tested = family(
-                Systems(parts, np.ones(count), 1000.0 * count, control=control), permutations=999, seed=seed
-            )
-            false += bool(tested.different.any())
-            missed += not bool(((tested.low <= 0) & (tested.high >= 0)).all())
-        assert false == missed
-        assert false / times < 0.1
-
-
 def test_pairs_too_near_the_line_are_counted() -> None:
     tested = [family(drawn(seed, 6, 40, weighted=False, values=3), permutations=300) for seed in range(30)]
     assert any(each.near for each in tested)

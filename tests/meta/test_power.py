@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from qassay.arrays import Floats
 from qassay.formats.matrix import read_matrix
 from qassay.meta.blocks import blocks
 from qassay.meta.repeats import difference_uncertainty
@@ -65,26 +64,6 @@ def test_the_variance_to_plan_with_is_the_mean_over_pairs_and_undefined_for_few_
     steady = assured_variance(np.array([[0.0, 1.0] * 5, [0.0] * 10]))
     assert steady is not None
     assert steady.upper == pytest.approx(steady.measured * 20 / stats.chi2.ppf(0.2, 20))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "pilot"), [("binary", 40), ("graded", 20), ("skewed", 60)])
-def test_four_of_five_pilots_give_a_number_that_is_large_enough(kind: str, pilot: int) -> None:
-    rng = np.random.default_rng(0)
-    draw: dict[str, Callable[[int], Floats]] = {
-        "binary": lambda n: (rng.random((6, n)) < 0.6).astype(float),
-        "graded": lambda n: rng.normal(0, 0.3, (6, n)),
-        "skewed": lambda n: rng.exponential(0.3, (6, n)),
-    }
-    true = {"binary": 2 * 0.24, "graded": 2 * 0.09, "skewed": 2 * 0.09}[kind]
-    needed = units_for_power(0.05 / math.sqrt(true))
-    assert needed is not None
-    enough = 0
-    for _ in range(2000):
-        found = assured_variance(draw[kind](pilot))
-        assert found is not None
-        enough += (units_for_power(0.05 / math.sqrt(found.upper)) or 0) >= needed
-    assert 0.76 <= enough / 2000 <= 0.86
 
 
 def test_power_with_repeats_has_its_golden_figures(truth: dict[str, Any]) -> None:

@@ -110,27 +110,3 @@ def test_the_ranking_of_a_program_says_where_tau_would_lie() -> None:
     result = trust("p", "h", [], scored)
     assert result.runs.tau_next is not None
     assert "With as many new questions, tau would lie between" in str(result.tables()[1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("runs", "units", "errors"), [(12, 200, 0.1), (30, 60, 0.2), (5, 100, 0.05)])
-def test_the_range_contains_the_tau_of_new_questions(runs: int, units: int, errors: float) -> None:
-    rng = np.random.default_rng(runs)
-    quality = np.clip(rng.normal(0.6, 0.1, (runs, 1)), 0, 1)
-
-    def sample() -> list[ScoreMatrix]:
-        hard = rng.normal(0, 0.25, units)
-        truth = rng.random((runs, units)) < np.clip(quality + hard, 0, 1)
-        judged = [np.where(rng.random(truth.shape) < errors, ~truth, truth) for _ in range(2)]
-        return [matrix(labels) for labels in judged]
-
-    inside = []
-    for seed in range(150):
-        pair, new = sample(), sample()
-        scores = drawn_scores(pair, seed)
-        assert scores is not None
-        spread = redrawn(compare_rankings(pair[0].scores(), pair[1].scores()).tau, *scores, units)
-        again = compare_rankings(new[0].scores(), new[1].scores()).tau
-        if spread is not None and again is not None:
-            inside.append(spread.tau_next[0] <= again <= spread.tau_next[1])
-    assert np.mean(inside) >= 0.88

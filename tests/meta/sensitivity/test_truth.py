@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from qassay.formats.matrix import read_matrix
-from qassay.matrix import ScoreMatrix
 from qassay.meta.sensitivity import predict, sensitivity
 from qassay.meta.simulate import simulate_runs
 
@@ -93,17 +92,3 @@ def test_the_gap_is_that_of_the_method_or_withheld(
         assert curves.withheld is not None
         assert "gap" in curves.sentence()
         assert not any(prediction.sizes_needed(0.05, 10_000).values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [5, 12])
-def test_equal_systems_hardly_ever_have_a_gap(runs: int) -> None:
-    """A question is as hard for all of them: nothing is repeatable, and a gap is printed in at most 3% of samples."""
-    rng = np.random.default_rng(runs)
-    printed = 0
-    for _ in range(200):
-        values = (rng.random((runs, 100)) < rng.uniform(0.2, 0.8, 100)).astype(float)
-        names = tuple(f"r{i}" for i in range(runs))
-        matrix = ScoreMatrix(names, tuple(map(str, range(100))), values, denominator=1)
-        printed += predict(matrix).repeatable(100, 0.05) is not None
-    assert printed <= 8
