@@ -6,6 +6,7 @@ Labels fold: factoid and list items are judged W, R, U or X and fold into right 
 UNKNOWN or NO and fold into entailed or not; nugget and citation support folds as the strict measures do; a nugget
 matches or not.
 
+labels          the order and meaning of labels, and their combinations
 coefficients    Cohen's and Fleiss' kappa, Scott's pi, Krippendorff's alpha; intervals over questions
 by_person       every person beside the others
 result, people  the results as tables and JSON
@@ -17,14 +18,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from qassay.arrays import Floats, Integers
-from qassay.errors import UsageError, unknown
 from qassay.meta.agreement.coefficients import (
     Interval,
     Progress,
@@ -35,42 +34,22 @@ from qassay.meta.agreement.coefficients import (
     fleiss_kappa,
     krippendorff_alpha,
 )
+from qassay.meta.agreement.labels import (
+    Combinations,
+    ComparedSets,
+    Scheme,
+    chosen_scheme,
+    combined,
+    compared_sets,
+    question_numbers,
+    scheme_of,
+)
 from qassay.meta.agreement.result import Agreement, PairAgreement
 
 __all__ = ["Agreement", "PairAgreement", "agreement", "scheme_of"]
 
 OVERALL = ("raw", "folded", "fleiss_kappa", "krippendorff_alpha", "krippendorff_alpha_ordinal", "scott_pi")
-# More categories than this are texts or measurements, not labels.
-MOST_LABELS = 50
 PAIRED = ("agreement", "folded", "cohen_kappa", "folded_kappa")
-
-
-@dataclass(frozen=True, slots=True)
-class Scheme:
-    """Labels in their order, what each folds into (itself where absent), and which of them means wrong.
-
-    `ordinal` where the order is one of degree, so that a distance between labels has a meaning.
-    """
-
-    order: tuple[str, ...]
-    fold: Mapping[str, str] = field(default_factory=dict)
-    wrong: str | None = None
-    ordinal: bool = False
-
-
-FACTOID = Scheme(("W", "R", "U", "X"), {"X": "W", "U": "W"}, wrong="W")
-ENTAILMENT = Scheme(("YES", "UNKNOWN", "NO"), {"UNKNOWN": "NO"}, ordinal=True)
-SUPPORT = Scheme(("none", "partial", "full"), {"partial": "none"}, wrong="none", ordinal=True)
-MATCH = Scheme(("no", "yes"), wrong="no")
-
-
-def scheme_of(labels: Iterable[str]) -> Scheme:
-    """The scheme that has all these labels; for labels of no known scheme, their alphabet and no folding."""
-    used = set(labels)
-    for scheme in (FACTOID, ENTAILMENT, SUPPORT, MATCH):
-        if used and used <= set(scheme.order):
-            return scheme
-    return Scheme(tuple(sorted(used)))
 
 
 def agreement(
@@ -93,11 +72,11 @@ def agreement(
     all is compared after folding and `raw` is None. Chance-corrected coefficients are None where all labels are the
     same. Intervals: BCa bootstrap over questions. [EVAL02] table 2, [RTE08] tables 2 and 3.
     """
-    scheme = _scheme(labels, fold, order)
-    kinds, of_item = _combine(labels, scheme)
-    view = _view(kinds, two_way)
+    scheme = chosen_scheme(labels, fold, order)
+    kinds, of_item = combined(labels, scheme)
+    view = compared_sets(kinds, two_way)
     statistics = _Statistics(kinds, view, scheme)
-    drawn = Questions.of(_numbered(questions, len(of_item)), of_item, statistics.cells)
+    drawn = Questions.of(question_numbers(questions, len(of_item)), of_item, statistics.cells)
     values = estimate(drawn, statistics)
     intervals = bootstrap_intervals(drawn, statistics, seed=seed, resamples=resamples, progress=progress)
     patterns = _patterns(view.codes, kinds.counts, scheme)
@@ -128,27 +107,6 @@ def agreement(
     )
 
 
-@dataclass(frozen=True)
-class _Kinds:
-    """The distinct combinations of labels: `codes[kind, set]` points into the order, `counts[kind]` counts items."""
-
-    sets: tuple[str, ...]
-    codes: Integers
-    folded: Integers
-    counts: Floats
-    labels: int
-
-
-@dataclass(frozen=True)
-class _View:
-    """The comparison: the labels behind the overall statistics, their sets, and the sets that are two-way."""
-
-    codes: Integers
-    sets: tuple[str, ...]
-    two_way: frozenset[str]
-    folded_only: bool
-
-
 class _Statistics:
     """Every statistic from sums over items: of those with one label, before and after folding, and of pairs of labels.
 
@@ -156,7 +114,7 @@ class _Statistics:
     pairs' tables are the coincidences of all.
     """
 
-    def __init__(self, kinds: _Kinds, view: _View, scheme: Scheme) -> None:
+    def __init__(self, kinds: Combinations, view: ComparedSets, scheme: Scheme) -> None:
         self.size, self.ordinal, self.view = kinds.labels, scheme.ordinal, view
         codes = {label: code for code, label in enumerate(scheme.order)}
         self.fold = np.eye(self.size)[[codes[scheme.fold.get(label, label)] for label in scheme.order]]
@@ -190,78 +148,6 @@ class _Statistics:
         return result
 
 
-def _scheme(
-    labels: Mapping[str, Sequence[str] | pl.Series], fold: Mapping[str, str] | None, order: Sequence[str] | None
-) -> Scheme:
-    """The scheme of the labels, or the one the caller describes."""
-    if order is None:
-        labels_used = (pl.Series(values, dtype=pl.String).drop_nulls().unique() for values in labels.values())
-        scheme = scheme_of(itertools.chain.from_iterable(labels_used))
-    else:
-        scheme = replace(scheme_of(order), order=tuple(order))
-    if fold is None:
-        return scheme
-    for into in fold.values():
-        if into not in scheme.order:
-            raise unknown("label to fold into", into, scheme.order)
-    return replace(scheme, fold={label: into for label, into in fold.items() if label in scheme.order})
-
-
-def _numbered(questions: Sequence[str] | pl.Series | None, items: int) -> Integers:
-    """The question of each item as a number."""
-    if questions is None:
-        return np.arange(items, dtype=np.int64)
-    if len(questions) != items:
-        raise UsageError(f"{len(questions)} questions for {items} items; give the question of each item")
-    return pl.Series(questions, dtype=pl.String).rank("dense").to_numpy().astype(np.int64)
-
-
-def _combine(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> tuple[_Kinds, Integers]:
-    """The distinct combinations, counted, in the order of the labels; and which of them each item has."""
-    frame = _side_by_side(labels, scheme)
-    codes = {label: code for code, label in enumerate(scheme.order)}
-    into = np.array([codes[scheme.fold.get(label, label)] for label in scheme.order], dtype=np.int64)
-    numbered = frame.select(pl.all().replace_strict(codes, return_dtype=pl.Int64)) if len(frame) else frame.clear()
-    distinct = numbered.group_by(pl.all()).agg(pl.len().alias("\0items")).sort(frame.columns)
-    rows = distinct.select(frame.columns).to_numpy().astype(np.int64).reshape(-1, len(labels))
-    folded = into[rows] if len(into) else rows
-    counts = distinct["\0items"].to_numpy().astype(np.float64)
-    of_item = numbered.join(distinct.with_row_index("\0kind"), on=frame.columns, how="left", maintain_order="left")
-    kinds = _Kinds(tuple(labels), rows, folded, counts, len(scheme.order))
-    return kinds, of_item["\0kind"].to_numpy().astype(np.int64)
-
-
-def _side_by_side(labels: Mapping[str, Sequence[str] | pl.Series], scheme: Scheme) -> pl.DataFrame:
-    """One column per set, after every check of their labels."""
-    if len(labels) < 2:
-        raise UsageError("agreement takes two judgment sets or more, such as first and second")
-    if len({len(values) for values in labels.values()}) > 1:
-        raise UsageError("the sets have different numbers of labels; give those of the items that all of them judged")
-    frame = pl.DataFrame([pl.Series(name, values, dtype=pl.String) for name, values in labels.items()])
-    for name in frame.columns:
-        if frame[name].null_count():
-            raise UsageError(f"set {name}: an item has no label; compare the items that all sets judged")
-        strange = [label for label in frame[name].unique() if label not in scheme.order]
-        if strange:
-            raise UsageError(f"set {name}: label {strange[0]!r} is none of {', '.join(scheme.order)}")
-    if len(scheme.order) > MOST_LABELS:
-        raise UsageError(f"{len(scheme.order)} different labels; agreement is about at most {MOST_LABELS} categories")
-    return frame
-
-
-def _view(kinds: _Kinds, two_way: Collection[str]) -> _View:
-    """Decide which sets the overall statistics compare, and whether as they are or folded."""
-    for name in two_way:
-        if name not in kinds.sets:
-            raise unknown("judgment set", name, kinds.sets)
-    full = [i for i, name in enumerate(kinds.sets) if name not in two_way]
-    if not full or len(full) == len(kinds.sets):
-        return _View(kinds.codes, kinds.sets, frozenset(), folded_only=False)
-    if len(full) == 1:
-        return _View(kinds.folded, kinds.sets, frozenset(two_way), folded_only=True)
-    return _View(kinds.codes[:, full], tuple(kinds.sets[i] for i in full), frozenset(two_way), folded_only=False)
-
-
 def _patterns(codes: Integers, counts: Floats, scheme: Scheme) -> dict[str, int]:
     """Items by unordered combination of different labels; words are joined by a slash."""
     joint = "" if all(len(label) == 1 for label in scheme.order) else "/"
@@ -273,7 +159,7 @@ def _patterns(codes: Integers, counts: Floats, scheme: Scheme) -> dict[str, int]
 
 
 def _pair(
-    kinds: _Kinds,
+    kinds: Combinations,
     number: int,
     scheme: Scheme,
     values: Mapping[str, float | None],
@@ -293,8 +179,8 @@ def _pair(
 
 
 def _notes(
-    kinds: _Kinds,
-    view: _View,
+    kinds: Combinations,
+    view: ComparedSets,
     questions: Questions,
     disagreements: int,
     values: Mapping[str, float | None],
@@ -336,7 +222,7 @@ def _notes(
     return notes
 
 
-def _pairs(kinds: _Kinds) -> list[tuple[int, int]]:
+def _pairs(kinds: Combinations) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(len(kinds.sets)), 2))
 
 
