@@ -275,6 +275,7 @@ RESULTS = (
     "qassay.meta.sensitivity.SensitivityCurves",
     "qassay.meta.planning.Plan",
     "qassay.studies.compare.ByMetric",
+    "qassay.studies.control.ControlComparison",
     "qassay.studies.describe.Description",
     "qassay.studies.agree.AgreementStudy",
     "qassay.meta.agreement.Agreement",
