@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from qassay.formats.scores import read_scores
 from qassay.meta.blocks import blocks
 from qassay.meta.flips import flip_chunks
-from qassay.meta.significance.families import Differences, Family, Systems, families, family
+from qassay.meta.significance.differences import Differences, Systems
+from qassay.meta.significance.families import Family, families, family
 
 Data = Callable[[str], Path]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "truth.json").read_text(encoding="utf-8"))

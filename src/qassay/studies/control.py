@@ -17,7 +17,8 @@ from qassay.meta.blocks import Blocks, blocks
 from qassay.meta.gating import gate_decision
 from qassay.meta.ranking import rank_runs
 from qassay.meta.significance import PairComparison, limit, percent, signed
-from qassay.meta.significance.families import Family, Systems, families
+from qassay.meta.significance.differences import Systems
+from qassay.meta.significance.families import Family, families
 from qassay.meta.significance.many_runs import has_same_blocks, kind_notes, repeat_notes
 from qassay.meta.significance.methods import IN_WORDS, family_notes
 from qassay.meta.significance.pair import Verdict

@@ -21,8 +21,9 @@ from qassay.matrix import Repeats
 from qassay.meta.blocks import Blocks
 from qassay.meta.flips import hits_needed
 from qassay.meta.repeats import pair_p_values
-from qassay.meta.significance.families import FEWEST_BLOCKS, Family, Systems, families
-from qassay.meta.significance.power import check_test
+from qassay.meta.significance.differences import Systems
+from qassay.meta.significance.families import Family, families
+from qassay.meta.significance.power import FEWEST_BLOCKS, check_test
 from qassay.meta.significance.ranges import (
     critical_range,
     exchange_ranges,

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from qassay.arrays import TIE, Floats, whole_numbers
 from qassay.matrix import ScoreMatrix
 from qassay.meta.significance import compare
-from qassay.meta.significance.families import FEWEST_BLOCKS, Differences, Family, Systems, family
+from qassay.meta.significance.differences import Differences, Systems
+from qassay.meta.significance.families import Family, family
+from qassay.meta.significance.power import FEWEST_BLOCKS
 from qassay.tables import plural
 
 ALPHA = 0.05
