@@ -193,10 +193,26 @@ def test_the_largest_swap_of_a_ranking(
     assert f"The largest swap: for these 2 assessors {swap.better} − {swap.worse} lies " in capsys.readouterr().out
 
 
+def test_tables_of_assessors_in_any_order_of_questions() -> None:
+    scores = by_set(np.round(simulated(np.random.default_rng(9), 4, 12, 3, apart=0.3), 2))
+    first = qassay.stability(scores)
+    order = list(range(11, -1, -1))
+    turned = {
+        name: ScoreMatrix(each.runs, tuple(each.units[u] for u in order), each.values[:, order])
+        for name, each in scores.items()
+    }
+    assert first.over is not None
+    assert qassay.stability({"a0": scores["a0"], "a1": turned["a1"], "a2": turned["a2"]}).over == first.over
+    fewer = {"a0": scores["a0"], "a1": turned["a1"].select(turned["a1"].runs), "a2": turned["a2"]}
+    fewer["a1"] = ScoreMatrix(fewer["a1"].runs, fewer["a1"].units[:8], fewer["a1"].values[:, :8])
+    assert (found := qassay.stability(fewer).over) is not None
+    assert found.units == 8
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"over": ["first"]}, InputError, "One assessor: who judges is not included"),
+        ({"over": ["first"]}, UsageError, "One assessor: who judges is not included"),
         ({"over": ["first", "first"]}, UsageError, "first is named twice"),
         ({"over": ["first", "firts"]}, UsageError, "did you mean 'first'"),
         ({"over": ["first", "fourth"]}, InputError, "share no question of which each judged all answers of A and B"),

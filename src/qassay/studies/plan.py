@@ -30,7 +30,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from qassay.display import as_sentence
-from qassay.errors import QassayError, UsageError, unknown
+from qassay.errors import QassayError, UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.generalizability import Generalizability, assumed, generalizability
 from qassay.meta.planning import (
@@ -48,8 +48,7 @@ from qassay.options import Option, Scoring
 from qassay.pages import Exhibit, Page
 from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import Study
-from qassay.summaries import Mean
-from qassay.tables import counted
+from qassay.studies.assessors import crossed, on_shared_units
 
 if TYPE_CHECKING:
     from qassay.evaluation import Evaluation
@@ -138,23 +137,12 @@ def plan(
         raise UsageError("plan takes pilot scores (a folder or a file) or assumed variances (assume), one of the two")
     if evaluation is not None:
         matrix = evaluation.score(**how).matrix
-        by_assessor = by_assessor if sets is None else _by_assessor(evaluation, sets, how)
+        by_assessor = by_assessor if sets is None else list(crossed(evaluation, sets, None, how).values())
     else:
         matrix = as_matrix(scores, lower_is_better=lower_is_better)
     wanted = Wanted(tuple(differences or differences_for(matrix)), error, power, alpha, coefficient)
     pilot_plan = plan_from_pilot(matrix, [as_matrix(table) for table in by_assessor], wanted=wanted, costs=costs)
     return replace(pilot_plan, details=details)
-
-
-def _by_assessor(evaluation: Evaluation, sets: Sequence[str], how: Scoring) -> list[ScoreMatrix]:
-    """One score matrix for each judgment set."""
-    names = list(dict.fromkeys(sets))
-    for name in names:
-        if name not in evaluation.sets:
-            raise unknown("judgment set", name, evaluation.sets)
-    if len(names) < 2:
-        raise UsageError("name two judgment sets or more to weigh more assessors, such as first,second")
-    return [evaluation.score(**how | {"key": name}).matrix for name in names]
 
 
 def plan_from_pilot(
@@ -190,34 +178,6 @@ def plan_from_pilot(
         notes.insert(0, f"repeatable from {largest:.3f}: all gaps from there on, taken together.")
     notes += rests_on(len(prediction.moments.means))
     return replace(result, notes=(*result.notes, *notes), missing_sizes=tuple(notes_on_sizes(prediction, result)))
-
-
-def on_shared_units(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
-    """The matrices on the units that all of them have; an error where there is none."""
-    if not matrices:
-        return []
-    shared = set.intersection(*(set(matrix.units) for matrix in matrices))
-    if not shared:
-        noun, nouns = matrices[0].unit_name
-        raise UsageError(f"the scores by assessor have no {noun} in common. Name assessors who judged the same {nouns}")
-    return [_on_units(matrix, shared) for matrix in matrices]
-
-
-def _on_units(matrix: ScoreMatrix, units: set[str]) -> ScoreMatrix:
-    """The matrix with the parts that these units have in its scores."""
-    places = [i for i, unit in enumerate(matrix.units) if unit in units]
-    if len(places) == len(matrix.units):
-        return matrix
-    note = f"{len(places)} of {counted(len(matrix.units), matrix.unit_name)} are scored under every set."
-    return replace(
-        matrix,
-        units=tuple(matrix.units[i] for i in places),
-        values=matrix.summary.contributions(matrix.values)[:, places],
-        summary=Mean(),
-        denominator=None,
-        clusters=None if matrix.clusters is None else tuple(matrix.clusters[i] for i in places),
-        notes=(*matrix.notes, note),
-    )
 
 
 def page(planned: Plan) -> Page:

@@ -39,9 +39,8 @@ from qassay.pages import Exhibit, Page
 from qassay.scoring import Missing, Unjudged
 from qassay.sources import as_evaluation, as_matrix, refuse_options
 from qassay.studies import JUDGES, Study
-from qassay.studies.assessors import about_assessors
+from qassay.studies.assessors import about_assessors, on_shared_units
 from qassay.studies.noise import component_noise
-from qassay.studies.plan import on_shared_units
 from qassay.tables import plural
 
 if TYPE_CHECKING:
