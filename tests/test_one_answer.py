@@ -254,7 +254,7 @@ def few_scores(seed: int) -> ScoreMatrix:
 
 def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
     """Verdict, interval, p-value, questions needed and the words about a reversal are one answer."""
-    is_clear = result.verdict != "cannot tell"
+    is_clear, units = result.verdict != "cannot tell", len(matrix.units)
     assert is_clear == (result.p <= result.alpha)
     if result.interval is not None:
         assert is_clear == (result.interval[0] > 0 or result.interval[1] < 0)
@@ -272,8 +272,10 @@ def pair_agrees(matrix: ScoreMatrix, result: PairComparison) -> None:
             assert (decided == "ALLOW") == (low > line)
             assert (decided == "REJECT") == (high < line)
             assert (high < 0) == (result.interval[1] < 0)
-    if not is_clear and result.units_needed is not None:
-        assert result.units_needed > len(matrix.units)
+    if result.units_needed is not None and result.found_with is not None and abs(result.units_needed - units) > 1:
+        assert (result.units_needed > units) == (result.wanted_difference < result.found_with)
+    # A chance of a reversal below one half is said exactly where there is a verdict.
+    assert (result.reversal is not None) == is_clear
     shown = str(result.table())
     if abs(result.difference) < 1e-9:
         assert "put A ahead" not in shown
@@ -374,7 +376,7 @@ def test_running_again_is_in_every_number_about_two_systems() -> None:
     assert result.reversal is None
     shown = str(result.table())
     assert "50% or more cannot be ruled out" in shown
-    assert "the systems have to run more often" in shown
+    assert "run the systems more often" in shown
     planned = qassay.plan(matrix)
     assert planned.sentence().startswith("no number of questions with 3 repeats each finds a true difference of 0.15 ")
     assert all(row.power is None and (row.power_now or 0) < 0.3 for row in planned.differences)
@@ -552,8 +554,8 @@ def test_tied_systems_share_a_place_in_compare() -> None:
 def test_too_few_questions_have_no_number_beside_the_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "three.csv"
     path.write_text("topic,a,b\n1,1,0\n2,1,1\n3,0,0\n")
-    (needed,) = (line for line in run_command(capsys, "compare", path).splitlines() if line.startswith("topics needed"))
-    assert " ".join(needed.split()) == "topics needed – too few topics to tell; you have 3"
+    (needed,) = (line for line in run_command(capsys, "compare", path).splitlines() if line.startswith("topics for"))
+    assert " ".join(needed.split()) == "topics for 0.05 – too few topics to tell; you have 3"
 
 
 @pytest.mark.parametrize("rows", ["id,a\n1,1\n2,0\n", "id,a,b\n1,1,1\n2,0,0\n3,1,1\n"], ids=["one system", "equal"])

@@ -140,7 +140,7 @@ def test_a_comparison_as_a_frame(results: dict[str, Result]) -> None:
     assert row["score_a"] == pytest.approx(np.mean(NEW), abs=1e-15)
     assert row["difference"] == pytest.approx(np.mean(np.subtract(NEW, OLD)), abs=1e-15)
     assert [row["low"], row["high"]] == list(document["interval"])
-    for name in ("a", "b", "reversal", "p", "effect_size", "units_needed", "verdict"):
+    for name in ("a", "b", "reversal", "p", "effect_size", "found_with", "units_needed", "verdict"):
         assert row[name] == document[name]
 
 

@@ -45,7 +45,8 @@ def test_two_runs_as_json(call: Call, scores: str) -> None:
     assert (status, err) == (0, "")
     # The keys of FORMATS 6 and 8.
     assert {
-        "a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed", "verdict",
+        "a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal",
+        "found_with", "wanted_difference", "units_needed", "verdict",
     } <= set(document)  # fmt: skip
     assert (document["a"], document["b"], document["units"], document["verdict"]) == ("A", "B", 80, "better")
     assert document["interval"][0] < document["difference"] < document["interval"][1]
@@ -63,9 +64,9 @@ def test_two_runs_for_people(call: Call, scores: str) -> None:
     lines = out.splitlines()
     assert lines[0] == "Wide table: 2 of 3 systems x 80 questions; higher is better (assumed)."
     assert lines[2] == "B is worse than A on these 80 questions: chance alone does not explain the difference."
-    assert lines[4] == "B and A in numbers"
-    assert [line.split("  ")[0] for line in lines[6:11]] == [
-        "B", "A", "B − A", "chance of a reversal", "questions needed",
+    assert lines[4] == "In numbers"
+    assert [line.split("  ")[0] for line in lines[6:12]] == [
+        "B", "A", "B − A", "chance of a reversal", "found with these 80 questions", "questions for 0.063",
     ]  # fmt: skip
     assert "p, paired t test" not in out
     assert "The questions that make the difference" not in out
@@ -201,7 +202,7 @@ def test_a_constant_difference_says_what_there_is_not(call: Call, tmp_path: Path
     path.write_text("A,B\n" + "0.7,0.5\n" * 20, encoding="utf-8")
     document = json.loads(call(str(path), "A", "B", "--json")[1])
     assert (document["effect_size"], document["units_needed"]) == (None, None)
-    assert any("no effect size and no number of questions needed" in note for note in document["notes"])
+    assert any("no effect size and no number of questions" in note for note in document["notes"])
 
 
 def test_too_little_memory_is_an_error_in_words(

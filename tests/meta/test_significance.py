@@ -109,18 +109,30 @@ def test_verdict_interval_and_p_are_one_decision(values: Floats, alpha: float) -
 
 
 def test_units_needed_carry_power() -> None:
+    """The noncentral t of scipy, at the upper limit of the variance that the chi-square of scipy gives."""
     matrix = some_runs(3)
-    result = compare(matrix, "A", "B")
+    result = compare(matrix, "A", "B", wanted=0.5)
     d = matrix.values[0] - matrix.values[1]
-    needed = result.units_needed
-    assert needed is not None
-    effect = abs(d.mean() / d.std(ddof=1))
+    v = (d - d.mean()) ** 2 * 40 / 39
+    freedom = 2 * 40 * v.mean() ** 2 / v.var(ddof=1)
+    deviation = math.sqrt(v.mean() * freedom / stats.chi2.ppf(0.2, freedom))
 
-    def t_power(n: int) -> float:
-        line = stats.t.isf(0.025, n - 1)
-        return float(stats.nct.sf(line, n - 1, effect * n**0.5) + stats.nct.cdf(-line, n - 1, effect * n**0.5))
+    def t_power(difference: float, n: int) -> float:
+        line, shift = stats.t.isf(0.025, n - 1), difference / deviation * n**0.5
+        return float(stats.nct.sf(line, n - 1, shift) + stats.nct.cdf(-line, n - 1, shift))
 
-    assert t_power(needed) >= 0.8 > t_power(needed - 1)
+    assert result.units_needed is not None
+    assert t_power(0.5, result.units_needed) >= 0.8 > t_power(0.5, result.units_needed - 1)
+    assert result.found_with is not None
+    assert t_power(result.found_with, 40) == pytest.approx(0.8)
+    with pytest.raises(UsageError, match="more than 0"):
+        compare(matrix, "A", "B", wanted=0)
+
+
+def test_golden_number_of_questions_for_a_pair(data: Callable[[str], Path]) -> None:
+    pair = read_matrix(data("nq301/matrix.csv")).select(["DPR", "FiD"])
+    first = replace(pair, units=pair.units[:20], values=pair.values[:, :20])
+    assert compare(first, "DPR", "FiD", wanted=0.1).units_needed == 320
 
 
 def test_t_test_over_series_is_a_t_test_of_series_means_where_they_are_equally_long() -> None:
@@ -186,7 +198,7 @@ def test_identical_runs() -> None:
     assert (result.difference, result.p) == (0.0, 1.0)
     # 30 questions do not show that no question tells the runs apart.
     assert result.interval == pytest.approx((-0.0901, 0.0901), abs=1e-4)
-    assert (result.p_t, result.effect_size, result.units_needed) == (None, None, None)
+    assert (result.p_t, result.effect_size, result.found_with, result.units_needed) == (None,) * 4
     assert result.verdict == "cannot tell"
     assert result.gate(0.0) == "INCONCLUSIVE"
     assert result.gate(0.01) == "INCONCLUSIVE"
@@ -204,12 +216,6 @@ def test_an_interval_shows_on_which_side_of_0_it_lies() -> None:
         ((0.02, 0.03), "+0.020 to +0.030"),
     ):
         assert shown in str(replace(result, interval=interval).table())
-
-
-def test_a_difference_of_0_needs_no_number_of_units() -> None:
-    result = compare(matrix_of(np.stack([np.tile([0.0, 1.0], 10), np.tile([1.0, 0.0], 10)])), "A", "B")
-    assert result.units_needed is None
-    assert any("a difference of 0" in note for note in result.remarks)
 
 
 @pytest.mark.parametrize("units", [1, 2, 5])

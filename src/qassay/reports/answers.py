@@ -11,8 +11,6 @@ from qassay.meta.significance import PairComparison, limit, percent, signed
 from qassay.reports.document import Fact, Material
 from qassay.tables import counted, decimals, p_equals, plural, show
 
-MANY_NEEDED = 1_000_000
-
 
 def headline(material: Material) -> str:
     """The leader, in one sentence without a term of statistics."""
@@ -101,7 +99,7 @@ def judges(material: Material) -> list[str]:
 
 
 def settle(material: Material) -> list[str]:
-    """How many questions would separate the first two."""
+    """How many questions would find a small difference of the first two."""
     first_two = material.first_two
     if first_two is None or material.pairs.is_different[0, 1] or abs(first_two.difference) < TIE:
         return []
@@ -109,12 +107,9 @@ def settle(material: Material) -> list[str]:
         return ["Compared alone, the first two would differ significantly; among all pairs, chance could explain it."]
     if first_two.interval is None or first_two.units_needed is None:
         return []
-    have = counted(first_two.units, first_two.unit_name)
-    if first_two.units_needed > MANY_NEEDED:
-        return [f"No realistic number of {first_two.unit_name[1]} would separate the first two."]
-    need = counted(first_two.units_needed, first_two.unit_name)
-    lead, power = _gap(first_two), f"{first_two.power:.0%}"
-    return [f"A test of {need} would find a lead of {lead} with {power} probability; this one has {have}."]
+    have, need = (counted(units, first_two.unit_name) for units in (first_two.units, first_two.units_needed))
+    wanted, power = f"{first_two.wanted_difference:g}", f"{first_two.power:.0%}"
+    return [f"A test of {need} would find a true difference of {wanted} with {power} probability; this one has {have}."]
 
 
 def facts(material: Material) -> tuple[Fact, ...]:
@@ -141,7 +136,7 @@ def facts(material: Material) -> tuple[Fact, ...]:
     unclear = first_two is not None and first_two.verdict == "cannot tell" and first_two.interval is not None
     if first_two is not None and unclear and first_two.units_needed is not None:
         meaning = f"{first_two.unit_name[1]}, with {first_two.power:.0%} probability"
-        cards.append(Fact("To separate 1 and 2", f"{first_two.units_needed:,}", meaning))
+        cards.append(Fact(f"To find {first_two.wanted_difference:g}", f"{first_two.units_needed:,}", meaning))
     return tuple(cards)
 
 

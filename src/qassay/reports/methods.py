@@ -94,8 +94,8 @@ def _first_two(material: Material) -> str:
         return ""
     return (
         f"The first two runs by themselves: {first_two.tested()}, uncorrected {p_equals(first_two.p_of_one_look)}; the "
-        f"number of {first_two.unit_name[1]} needed is that of a paired t test with power {first_two.power:g} for a "
-        "difference of the observed size."
+        f"number of {first_two.unit_name[1]} is that of a paired t test with power {first_two.power:g} for a "
+        f"true difference of {first_two.wanted_difference:g}, if differences vary as much as an upper 80% limit says."
     )
 
 

@@ -1,10 +1,11 @@
 """Is one system better than another?
 
 The first sentence is the answer. If you name two systems, the table
-shows their difference with its interval, the chance that the same
-number of new questions would reverse it, and the number of questions
-that would show it. --details adds the tests, and the questions that
-make the difference. If you name none, all pairs of systems are
+shows their difference with its interval, how likely at most the same
+number of new questions would reverse it, which true difference these
+questions find, and how many questions find a true difference of 0.05
+(--difference). --details adds the tests, and the questions that make
+the difference. If you name none, all pairs of systems are
 compared, corrected for their number; systems that share a group differ
 by no more than chance alone could explain. Two files with one system
 each are two systems.
@@ -172,6 +173,7 @@ class _Testing(Scoring, total=False):
 class _TestingTwo(_Testing, total=False):
     power: float
     top: int
+    difference: float | None
     planned: int | None
     looks: int | None
     anytime: bool
@@ -245,6 +247,7 @@ def compare(
     power: float = 0.8,
     permutations: int | None = None,
     top: int = LISTED,
+    difference: float | None = None,
     seed: int = 0,
     metric: Literal["all"] | None = None,
     lower_is_better: Collection[str] = (),
@@ -262,10 +265,11 @@ def compare(
 
     Where there are only two runs, their names may be left out: `a` is then the one with the better score.
 
-    The verdict follows from the paired randomisation test at level `alpha`, with `permutations` random sign flips
-    (None: enough); the interval contains the differences that this test does not reject. Beside it: the chance that
-    as many new units would reverse the difference, the units that a test with this `power` needs, the paired t test,
-    and the `top` units that make the difference.
+    The verdict follows from a test at level `alpha`: the sign test (mid-p) of answers that are right or wrong, else
+    `permutations` random sign flips (None: enough). The interval excludes 0 exactly where there is a verdict. Beside
+    it: the most that the chance can be that as many new units reverse the difference, the true difference that these
+    units find with this `power`, the units that find the true `difference` (None: 0.05 of the range of the scores), and
+    the `top` units that make the difference.
 
     `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. With `metric="all"` each
     metric of a table has its result, and the level is corrected over all of them. `key` and the options of
@@ -287,6 +291,7 @@ def compare(
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "sample": sample, "metric": metric}
         refused |= {"permutations": permutations, "planned": planned, "looks": looks, "anytime": anytime}
+        refused["difference"] = difference
         return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, power=power, top=top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
@@ -307,6 +312,7 @@ def compare(
         power=power,
         permutations=permutations,
         top=top,
+        wanted=difference,
         seed=seed,
         plan=plan,
     )
@@ -432,6 +438,10 @@ def compare_any(
     ] = None,
     alpha: Annotated[float, Option("Level of the tests, and 1 - level of intervals.")] = ALPHA,
     top: TopOfTwo = None,
+    difference: Annotated[
+        float | None,
+        Option("A difference to find: how many questions it takes (default: 0.05 of the range).", metavar="D"),
+    ] = None,
     over: Over = None,
     people: ForPeople = None,
     correct_with: CorrectWith = None,
@@ -459,6 +469,8 @@ def compare_any(
         refuse_itself(*pair)
     elif top is not None:
         raise UsageError("top shows questions of two systems: name them")
+    elif difference is not None:
+        raise UsageError("difference is about two systems: name them")
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "target": target, "sample": sample}
         refused |= {
@@ -468,13 +480,14 @@ def compare_any(
             "looks": looks,
             "anytime": anytime,
         }
+        refused["difference"] = difference
         result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
         return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is None and (target or sample):
         raise UsageError("target and sample go with correct_with, which names the labels of people")
     if correct_with is not None:
-        if method or permutations or top is not None or alpha != ALPHA:
+        if method or permutations or top is not None or difference is not None or alpha != ALPHA:
             raise UsageError("corrected scores are compared at 95%; the options of the tests do not apply to them")
         corrected = correction(scores, correct_with, pair=pair, target=target or "new", sample=sample, **how)
         return corrected.pairs() if pair is None else corrected.pair(*pair)
@@ -496,6 +509,7 @@ def compare_any(
         every_metric=metric is not None,
         permutations=permutations,
         top=DRAWN,
+        wanted=difference,
         seed=seed,
         plan=plan,
     )
@@ -528,7 +542,7 @@ def page(
     if result.over is not None:
         answer = (*answer, *about_assessors(result.over))
     first, tests, *units = result.tables()
-    shown = Exhibit("compare-1", replace(first, title=f"{result.a} and {result.b} in numbers"))
+    shown = Exhibit("compare-1", replace(first, title="In numbers"))
     if result.deciding:
         shown = replace(shown, draw=result.figure)
     answer = (*answer, *of_scores(result))

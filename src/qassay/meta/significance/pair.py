@@ -21,6 +21,7 @@ from qassay.tables import (
     Cell,
     Column,
     Table,
+    at_least,
     counted,
     decimals,
     p_equals,
@@ -59,8 +60,9 @@ class UnitDifference:
 class PairComparison(Result):
     """Two runs on the same units. The verdict, the interval and `p` are one decision, that of `test`.
 
-    `units_needed` is the number of units with which a paired t test would find a difference of the observed size
-    with probability `power`, None where none can be given; `reversal` is the most that the chance can be that as many
+    A true difference of `found_with` is found on as many units with probability `power`, and one of
+    `wanted_difference` on `units_needed`, if differences vary as much as an upper limit says; None where nothing can be
+    said. `reversal` is the most that the chance can be that as many
     new units put the other run ahead, None where half or more cannot be ruled out. `deciding` are the units with the
     largest parts in the difference; `remarks` go with the tests. Where the runs answered the units several times, all
     but `p_t` takes running again into account.
@@ -77,6 +79,8 @@ class PairComparison(Result):
     test: TestOfPair
     effect_size: float | None
     reversal: float | None
+    found_with: float | None
+    wanted_difference: float
     units_needed: int | None
     verdict: Verdict
     measure: str
@@ -103,7 +107,8 @@ class PairComparison(Result):
     # Who judged, where that is part of the interval.
     over: OverAssessors | None = None
     KEYS: ClassVar = (
-        *("a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "units_needed"),
+        *("a", "b", "units", "difference", "interval", "p", "test", "effect_size", "reversal", "found_with"),
+        *("wanted_difference", "units_needed"),
         *("verdict", "measure", "score_a", "score_b", "alpha", "power", "permutations", "units_better"),
         *("units_worse", "repeats", "p_adjusted", "looks", "over"),
     )
@@ -174,9 +179,9 @@ class PairComparison(Result):
     def to_polars(self) -> pl.DataFrame:
         """One row: both runs, their scores, the difference with its interval, the tests and the verdict."""
         names = {"a": str, "b": str, "measure": str, "units": int, "score_a": float, "score_b": float}
-        numbers = ("difference", "low", "high", "p", "effect_size", "reversal")
+        numbers = ("difference", "low", "high", "p", "effect_size", "reversal", "found_with", "wanted_difference")
         row = (self.a, self.b, self.measure, self.units, self.score_a, self.score_b, self.difference)
-        tests = (*ends(self.interval), self.p, self.effect_size, self.reversal)
+        tests = (*ends(self.interval), self.p, self.effect_size, self.reversal, self.found_with, self.wanted_difference)
         columns = {**names, **dict.fromkeys(numbers, float), "units_needed": int, "verdict": str}
         return frame(columns, [(*row, *tests, self.units_needed, self.verdict)])
 
@@ -187,14 +192,13 @@ class PairComparison(Result):
 
     def table(self) -> Table:
         """The answer: both scores, their difference, and how it would fare with other or more units."""
-        needed = (show(None if self.interval is None else self.units_needed, ","), self._needed())
         rows: list[tuple[Cell, ...]] = [
             (starred(self.a, self.manual), f"{self.score_a:.3f}", self.measure),
             (starred(self.b, self.manual), f"{self.score_b:.3f}", self.measure),
             (f"{self.a} − {self.b}", signed(self.difference), self._interval()),
             *self._assessor_rows(),
             ("chance of a reversal", *self._reversal()),
-            (f"{self.unit_name[1]} needed", *needed),
+            *self._power_rows(),
             *self._spread_rows(),
         ]
         notes = self.notes if self.interval is None else (READING, *self.notes)
@@ -233,22 +237,24 @@ class PairComparison(Result):
         again = ", run again," if self.repeats else ", judged by other assessors," if self._is_for_others else ""
         return at_most(self.reversal), f"that {self.units:,} new {self.unit_name[1]}{again} put {self.ahead[1]} ahead"
 
-    def _needed(self) -> str:
-        """The meaning of the number of units needed, or why there is none."""
-        have = f"you have {self.units:,}"
-        if self.interval is None:
-            return self._too_few()
-        if self._is_for_others:
-            return f"for these assessors alone: plan weighs more assessors against more {self.unit_name[1]}; {have}"
-        if self.units_needed is not None:
-            return f"to find such a difference with probability {self.power:g} (power); {have}"
-        if abs(self.difference) <= TIE:
-            return f"no number of {self.unit_name[1]} shows a difference of 0; {have}"
-        if self.verdict != "cannot tell":
-            return f"no number can be given: the difference hardly varies; {have}"
-        if self.repeats:
-            return f"more {self.unit_name[1]} are not enough: the systems have to run more often; {have}"
-        return f"no number can be given from so few {self.unit_name[1]}; {have}"
+    def _power_rows(self) -> list[tuple[Cell, ...]]:
+        """What these units find, and how many find the wanted difference."""
+        units, have = self.unit_name[1], f"you have {self.units:,}"
+        these = f"found with {'this' if self.units == 1 else 'these'} {counted(self.units, self.unit_name)}"
+        wanted = f"{units} for {self.wanted_difference:g}"
+        if self.interval is None or self.found_with is None or self._is_for_others:
+            why = self._too_few() if self.interval is None else "the difference hardly varies: no number can be given"
+            if self._is_for_others:
+                why = f"for these assessors alone: plan weighs more assessors against more {units}; {have}"
+            return [(these, show(None), why), (wanted, show(None), why)]
+        how = f"with probability {self.power:g} (power){'' if self.repeats else ', with 80% assurance'}"
+        more = f"to find this one with probability {self.power:g} too; {have}"
+        if self.units_needed is None:
+            more = f"more {units} are not enough: run the systems more often; {have}"
+        return [
+            (these, f"{at_least(self.found_with):.3f} or more", f"a true difference, {how}"),
+            (wanted, show(self.units_needed, ","), more),
+        ]
 
     def _too_few(self) -> str:
         if self.looks is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
-from qassay.meta.normal_and_t import ndtr, ndtri, t_power, two_sided_t_line
+from qassay.meta.normal_and_t import chi_square_point, ndtr, ndtri, t_power, two_sided_t_line
 
 # Beyond this many units t and normal agree to every digit that matters, and the noncentral t becomes slow.
 _NORMAL = 20_000
@@ -78,12 +78,20 @@ def detectable(units: int, *, power: float = 0.8, alpha: float = 0.05) -> float 
     _check(power, alpha)
     if units < 2:
         return None
-    from scipy.optimize import brentq
-
-    low, high = 0.0, 1.0
-    while _reached(high, units, alpha) < power:
-        low, high = high, 2 * high
-    return float(brentq(lambda effect: _reached(effect, units, alpha) - power, low, high, xtol=1e-10))
+    low, high = (0.0, alpha - power), (1.0, _reached(1.0, units, alpha) - power)
+    while high[1] < 0:
+        low, high = high, (2 * high[0], _reached(2 * high[0], units, alpha) - power)
+    # The secant with the Illinois rule: an end that stays twice counts half.
+    while high[0] - low[0] > 1e-10:
+        middle = high[0] - high[1] * (high[0] - low[0]) / (high[1] - low[1])
+        missing = _reached(middle, units, alpha) - power
+        if abs(missing) < 1e-12:
+            return middle
+        if missing > 0:
+            low, high = (low[0], low[1] / 2), (middle, missing)
+        else:
+            low, high = (middle, missing), (high[0], high[1] / 2)
+    return high[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +121,7 @@ def assured_variance(values: Floats) -> AssuredVariance | None:
     if variance < TIE**2:
         return None
     freedom = max(1.0, 2 * count * variance**2 / spread) if spread > 0 else 2.0 * count
-    from scipy.special import chdtri
-
-    return AssuredVariance(variance, variance * freedom / float(chdtri(freedom, ASSURANCE)))
+    return AssuredVariance(variance, variance * freedom / chi_square_point(freedom, 1 - ASSURANCE))
 
 
 @lru_cache(maxsize=256)

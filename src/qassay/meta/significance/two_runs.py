@@ -15,17 +15,20 @@ from qassay.arrays import TIE, Floats
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
 from qassay.meta.blocks import Blocks, blocks
+from qassay.meta.hall import ENOUGH, rests_on_few
 from qassay.meta.looks import Plan
 from qassay.meta.normal_and_t import two_sided_t
 from qassay.meta.one_pair import PairDecision, decide, decide_now
 from qassay.meta.significance.pair import PairComparison, UnitDifference, Verdict
-from qassay.meta.significance.power import check_test, fewest_units, units_for_power
+from qassay.meta.significance.power import assured_variance, check_test, detectable, fewest_units, units_for_power
 from qassay.meta.significance.with_repeats import variances
 from qassay.tables import counted
 
 NOT_RUN_AGAIN = "Each system ran once: the variation from run to run is not included."
 # Fewer repeats than this leave one or two degrees of freedom for what running again changes.
 FEW_REPEATS = 4
+# The number of units is for a difference of this share of the range of scores, unless another one is asked for.
+USUAL_DIFFERENCE = 0.05
 
 
 def compare(
@@ -38,6 +41,7 @@ def compare(
     permutations: int | None = None,
     seed: int = 0,
     top: int = 10,
+    wanted: float | None = None,
     plan: Plan | None = None,
     decision: PairDecision | None = None,
 ) -> PairComparison:
@@ -47,8 +51,12 @@ def compare(
     number of random sign flips where the test draws some; there are enough of them unless it is given. The paired t
     test is a second opinion. With a `plan`, scores are looked at while they come, and `alpha` is that of this look.
     `decision` replaces the one that the scores alone give.
+    test is a second opinion. `wanted` is the difference that the number of units is for, 0.05 of the range of the
+    scores unless it is given; the measured one is not: a test of so many units would miss its power by far.
     """
     check_test(alpha, permutations)
+    if wanted is not None and not 0 < wanted < math.inf:
+        raise UsageError(f"the difference to find is more than 0, not {wanted:g}")
     refuse_itself(a, b)
     pair = matrix.select([a, b])
     parts = blocks(pair)
@@ -60,7 +68,7 @@ def compare(
     verdict: Verdict = "cannot tell"
     if test.rejects:
         verdict = "better" if pair.direction.oriented(test.difference) > 0 else "worse"
-    p_t, effect = paired_t(parts)
+    p_t = paired_t(parts)
     if test.p is None:
         # It would be another look.
         p_t = None
@@ -68,9 +76,8 @@ def compare(
     difference = np.asarray(by_unit[0] - by_unit[1])
     lead = matrix.direction.oriented(difference)
     score_a, score_b = pair.scores().tolist()
-    needed = _units_needed(pair, parts, effect, power, alpha)
-    # More units than this are at hand, and they do not show it: the t test behind the number is too sure of itself.
-    is_contradicted = verdict == "cannot tell" and needed is not None and needed <= len(pair.units)
+    wanted = float(f"{USUAL_DIFFERENCE * pair.span:.2g}") if wanted is None else wanted
+    found_with, needed = _power(pair, parts, wanted, power, alpha)
     return PairComparison(
         a=a,
         b=b,
@@ -83,7 +90,9 @@ def compare(
         test=test.test,
         effect_size=_effect_size(pair, test.difference),
         reversal=test.reversal,
-        units_needed=None if is_contradicted else needed,
+        found_with=found_with,
+        wanted_difference=wanted,
+        units_needed=needed,
         verdict=verdict,
         measure=pair.measure,
         alpha=test.alpha,
@@ -93,7 +102,7 @@ def compare(
         units_better=int((lead > TIE).sum()),
         units_worse=int((lead < -TIE).sum()),
         deciding=_top(pair, difference, top),
-        notes=(*pair.notes, *_notes(pair, test), *_repeat_notes(pair)),
+        notes=(*pair.notes, *_notes(pair, parts, test), *_repeat_notes(pair)),
         remarks=tuple(_remarks(pair, parts, test, p_t, test.alpha)),
         p_t=p_t,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
@@ -132,23 +141,17 @@ def _repeat_notes(pair: ScoreMatrix) -> list[str]:
     return notes
 
 
-def paired_t(parts: Blocks) -> tuple[float | None, float | None]:
-    """p-value of the paired t test over blocks, and mean / standard deviation of the block differences.
+def paired_t(parts: Blocks) -> float | None:
+    """p-value of the paired t test over blocks; None with fewer than two, or where the difference is always the same.
 
-    Both None with fewer than two blocks, or where the difference is the same everywhere. Blocks of unequal size
-    enter with the units they hold, as in a cluster-robust variance.
+    Blocks of unequal size enter with the units they hold, as in a cluster-robust variance.
     """
-    count = parts.count
-    differences = (parts.parts[0] - parts.parts[1]) * (count / parts.scale)
-    mean = float(differences.sum()) / count
-    if count < 2:
-        return None, None
-    spread = differences - mean * parts.shares * count
-    deviation = float(np.sqrt((spread**2).sum() / (count - 1)))
-    if deviation < TIE:
-        return None, None
-    effect = mean / deviation
-    return two_sided_t(count - 1, effect * math.sqrt(count)), effect
+    first, second = parts.values()
+    differences = first - second
+    if parts.count < 2 or float(differences.std()) < TIE:
+        return None
+    error = float(differences.std(ddof=1)) / math.sqrt(parts.count)
+    return two_sided_t(parts.count - 1, float(differences.mean()) / error)
 
 
 def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
@@ -158,20 +161,33 @@ def _effect_size(pair: ScoreMatrix, difference: float) -> float | None:
     return difference / spread if spread > TIE else None
 
 
-def _units_needed(pair: ScoreMatrix, parts: Blocks, effect: float | None, power: float, alpha: float) -> int | None:
-    """The units with which a test finds such a difference, as many as there are in that many blocks.
+def _power(
+    pair: ScoreMatrix, parts: Blocks, wanted: float, power: float, alpha: float
+) -> tuple[float | None, int | None]:
+    """The difference that these units find with this power, and the units that find the wanted one.
 
-    With repeats, running again is included, as often as each system ran.
+    The variance is its upper limit, as in `plan`. With repeats, running again is included, as often as each system ran.
     """
-    between = None if pair.repeats is None or len(pair.units) < 2 else variances(pair.repeats)
-    if between is not None and pair.repeats is not None:
-        first, second = pair.scores().tolist()
-        return between.units_for(first - second, max(pair.repeats.numbers), power=power, alpha=alpha)
-    needed = None if effect is None else units_for_power(effect, power=power, alpha=alpha)
-    if needed is None:
-        return None
+    units = len(pair.units)
+    if pair.repeats is not None:
+        between = variances(pair.repeats) if units > 1 else None
+        if between is None:
+            return None, None
+        often = max(pair.repeats.numbers)
+        return (
+            between.detectable(units, often, power=power, alpha=alpha),
+            between.units_for(wanted, often, power=power, alpha=alpha),
+        )
+    assured = assured_variance(parts.values())
+    if assured is None or parts.count < fewest_units(alpha):
+        return None, None
+    deviation = math.sqrt(assured.upper)
+    smallest = detectable(parts.count, power=power, alpha=alpha)
+    needed = units_for_power(wanted / deviation, power=power, alpha=alpha)
+    assert smallest is not None
+    assert needed is not None
     # The t test behind the number may ask for fewer than the test that decides can do with.
-    return int(np.ceil(max(needed, fewest_units(alpha)) * len(pair.units) / parts.count))
+    return smallest * deviation, math.ceil(max(needed, fewest_units(alpha)) * units / parts.count)
 
 
 def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifference, ...]:
@@ -183,14 +199,27 @@ def _top(pair: ScoreMatrix, difference: Floats, top: int) -> tuple[UnitDifferenc
     return tuple(map(UnitDifference, (pair.units[u] for u in most), a, b, parts))
 
 
-def _notes(pair: ScoreMatrix, test: PairDecision) -> list[str]:
+def _notes(pair: ScoreMatrix, parts: Blocks, test: PairDecision) -> list[str]:
     """Notes for a reader of the answer."""
-    if not test.rejects or not pair.others:
-        return []
-    return [
-        "This is the test of one pair, chosen beforehand. To pick a pair by its scores among several runs, compare all "
-        "of them: that corrects for their number."
-    ]
+    notes = []
+    if test.interval is not None and test.test in ("flips", "hall"):
+        first, second = parts.values()
+        if rests_on_few(first - second):
+            notes.append(
+                f"A few {parts.name[1]} make most of the difference: chance may reach further than the interval."
+            )
+        if parts.count < ENOUGH:
+            # What makes up 3/n of all questions is missing from n of them with probability 0.05.
+            notes.append(
+                f"On {counted(parts.count, parts.name)} a kind of {parts.name[0]} that makes up to "
+                f"{3 / parts.count:.0%} can be missing."
+            )
+    if test.rejects and pair.others:
+        notes.append(
+            "This is the test of one pair, chosen beforehand. To pick a pair by its scores among several runs, compare "
+            "all of them: that corrects for their number."
+        )
+    return notes
 
 
 def _remarks(pair: ScoreMatrix, parts: Blocks, test: PairDecision, p_t: float | None, alpha: float) -> list[str]:
@@ -204,13 +233,10 @@ def _remarks(pair: ScoreMatrix, parts: Blocks, test: PairDecision, p_t: float | 
         remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
         remarks.append(
-            f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units} "
-            "needed."
+            f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units}."
         )
     elif p_t is None:
-        remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or {units} needed.")
-    elif test.difference == 0.0:
-        remarks.append(f"No number of {units} shows a difference of 0.")
+        remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or number of {units}.")
     elif (p_t <= alpha) != test.rejects and pair.repeats is None:
         remarks.append("The two tests fall on different sides of the line: take this as a close call.")
     if pair.clusters is not None:
