@@ -90,7 +90,10 @@ def test_the_answer_is_that_of_the_analyses() -> None:
     gap = qassay.sensitivity(scores, intervals=0).minimum_difference().predicted
     assert f"With 16 new series, a gap of about {gap:g} or more keeps its sign" in repeatable
     needed = qassay.compare(scores, "hobby", "egret").units_needed
-    assert f"A test of {needed} series would find a lead of 0.016 with 80% probability; this one has 16" in repeatable
+    assert (
+        f"A test of {needed} series would find a true difference of 0.05 with 80% probability; this one has 16"
+        in repeatable
+    )
     study = qassay.agreement(qassay.open(qassay.demo_folder()), resamples=0)
     assert f"agree on {study[0].raw:.1%} of {study[0].items:,} judgments" in judges
     assert "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; " in judges
@@ -103,7 +106,7 @@ def test_the_facts_are_those_of_the_answer() -> None:
         "Significant pairs": "18 of 45",
         "Repeatable gap": "about 0.07",
         "Ranking under other judgments": "τ 0.87–0.96",
-        "To separate 1 and 2": "432",
+        "To find 0.05": "60",
     }
 
 
@@ -181,7 +184,7 @@ def test_two_questions_separate_nothing() -> None:
     assert "No intervals: they need 5 questions or more, and there are 2." in shown
     assert "0.500 – 0.700" not in shown
     assert "would find" not in shown
-    assert "To separate 1 and 2" not in shown
+    assert "To find 0.05" not in shown
 
 
 def test_a_run_that_scores_the_same_everywhere_has_no_interval() -> None:
@@ -216,7 +219,7 @@ def test_a_pair_that_only_the_correction_leaves_unclear_is_not_called_short_of_q
     assert "chance could explain it" in answer
     assert "Compared alone, the first two would differ significantly" in answer
     assert "A test of" not in answer
-    assert "To separate 1 and 2" not in {fact.label for fact in page.facts}
+    assert "To find 0.05" not in {fact.label for fact in page.facts}
 
 
 def test_a_shared_first_place_is_named() -> None:
