@@ -50,8 +50,9 @@ def compare(
     A run is better or worse exactly where the interval excludes 0, which is where p <= `alpha`. `permutations` is the
     number of random sign flips where the test draws some; there are enough of them unless it is given. The paired t
     test is a second opinion. With a `plan`, scores are looked at while they come, and `alpha` is that of this look.
-    `decision` replaces the one that the scores alone give. `wanted` is the difference that the number of units is for, 0.05 of the range of the
-    scores unless it is given; the measured one is not: planned from that, most tests miss their power.
+    `decision` replaces the one that the scores alone give. `wanted` is the difference that the number of units is for,
+    0.05 of the range of the scores unless it is given, and never the measured one: planned from that, most tests miss
+    their power.
     """
     check_test(alpha, permutations)
     if wanted is not None and not 0 < wanted < math.inf:
