@@ -61,6 +61,7 @@ META = (
     "stability",
     "simulate",
     "significance",
+    "leader",
     "sensitivity",
     "generalizability",
     "planning",

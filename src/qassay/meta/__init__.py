@@ -3,6 +3,7 @@
 How sure is a score, a difference, a ranking?
 
     intervals      of a score                           one_pair          test and interval of a difference
+    leader         of the score that was picked as the best
     blocks         the independent parts of a score     right_or_wrong    where scores are 0 or 1
     repeats        systems that were run several times  hall              where scores are graded
     normal_and_t   distributions, without loading scipy flips             sign flips, and their plain test

@@ -34,11 +34,21 @@ REPEATED = "t with repeats"
 WAYS = {"BCa": "bootstrap (BCa)", "Wilson": "Wilson", REPEATED: "t (running again included)"}
 
 
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The systems with the best score: the limit of their intervals that allows for being picked, on the worse side,
+    and the score to which theirs is probably nearer; None where there is no interval, and where it hardly differs."""
+
+    runs: tuple[str, ...]
+    lower: float | None
+    nearer: float | None
+
+
 @dataclass(frozen=True)
 class ScoreIntervals:
     """The interval of every run's score; a limit is None where it is undefined.
 
-    `reasons` are those of the `notes` that say why runs have no interval.
+    `reasons` are those of the `notes` that say why runs have no interval, and what the one of the leader allows for.
     """
 
     runs: tuple[str, ...]
@@ -51,6 +61,7 @@ class ScoreIntervals:
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     direction: Direction = HIGHER
+    leader: Leader | None = None
 
     def interval(self, run: str) -> tuple[float, float] | None:
         """The interval of one run, or None where it is undefined."""

@@ -25,6 +25,13 @@ class RunScore(TypedDict):
     contingency: NotRequired[dict[str, dict[str, int]]]
 
 
+class LeaderScore(TypedDict):
+    """The limit of the leader that allows for being picked, and the score that its own is probably nearer to."""
+
+    lower: Number
+    nearer: Number
+
+
 class Dropped(TypedDict):
     """A unit or question that is left out, and why."""
 
@@ -68,6 +75,7 @@ class Score(TypedDict):
     matrix: dict[str, list[Number]]
     questions: dict[str, ByRun]
     dropped: list[Dropped]
+    leader: NotRequired[LeaderScore | None]
     level: NotRequired[Number]
     notes: NotRequired[Notes]
     unjudged: NotRequired[Rule]

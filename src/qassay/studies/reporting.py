@@ -14,6 +14,7 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.agreement.nugget_lists import differing
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.intervals import score_intervals
+from qassay.meta.leader import with_leader
 from qassay.meta.planning import Plan, Wanted, differences_for, plan
 from qassay.meta.sensitivity import SensitivityCurves, sensitivity, width_for
 from qassay.meta.sensitivity.trials import WIDTH
@@ -84,7 +85,7 @@ def of_matrix(
     material = Material(
         name=name,
         matrix=matrix,
-        intervals=score_intervals(matrix, level=LEVEL, seed=seed),
+        intervals=with_leader(score_intervals(matrix, level=LEVEL, seed=seed), matrix, seed=seed),
         pairs=pairs,
         spread=score_distributions(matrix),
         seed=seed,

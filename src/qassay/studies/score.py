@@ -38,9 +38,11 @@ from qassay.matrix import ScoreMatrix
 from qassay.meta.correction.result import CorrectedScores
 from qassay.meta.fidelity import BetaSweep, beta_sweep
 from qassay.meta.intervals import WAYS, ScoreIntervals, score_intervals
+from qassay.meta.leader import with_leader
 from qassay.options import CorrectWith, Option, Sample, Scoring, Target
 from qassay.pages import Exhibit, LeftOut, Links, Page
 from qassay.results import Result
+from qassay.results import document as document_of
 from qassay.scoring import Scores
 from qassay.sources import need_evaluation
 from qassay.studies import BEST, Study
@@ -146,7 +148,7 @@ class Leaderboard(Result):
         return pl.concat([plain[:, :3], pl.DataFrame(beside), rest], how="horizontal")
 
     def as_json(self) -> dict[str, Any]:
-        """The scores, and with every run its interval, its letters and the ranks that it may have."""
+        """The scores with the leader, and with every run its interval, its letters and the ranks that it may have."""
         document, intervals, letters = self.scores.as_json(), self.intervals, self.letters
         pairs = self.pairs
         ranks = {} if pairs is None else dict(zip(pairs.runs, pairs.rank_ranges, strict=True))
@@ -156,7 +158,10 @@ class Leaderboard(Result):
             row["letters"] = letters.get(run)
             row["rank_range"] = ranks.get(run)
         level = None if intervals is None else intervals.level
-        return {**document, "level": level, "notes": list(self.table().notes)}
+        leader = (
+            None if intervals is None or intervals.leader is None else document_of(intervals.leader, "lower", "nearer")
+        )
+        return {**document, "level": level, "leader": leader, "notes": list(self.table().notes)}
 
 
 def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int = 0) -> Leaderboard:
@@ -171,7 +176,7 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
 
     if not isinstance(scores, Scores):
         scores = need_evaluation(scores, "leaderboard", "For scores from elsewhere: qassay.compare_all(scores)").score()
-    intervals = score_intervals(scores.matrix, level=level, seed=seed)
+    intervals = with_leader(score_intervals(scores.matrix, level=level, seed=seed), scores.matrix, seed=seed)
     return Leaderboard(scores, intervals, compare_all(scores.matrix, alpha=1 - level, seed=seed))
 
 
