@@ -54,6 +54,7 @@ WHERE_JUDGED = {
     "nuggets": {"citation_precision", "citation_recall"},
 }
 EVERY_DOCUMENT = {
+    "leader",
     "level",
     "notes",
     *("task", "key", "measure", "higher_is_better", "direction_assumed"),
@@ -165,7 +166,7 @@ def test_a_document_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) ->
     two_thirds = pytest.approx(2 / 3)
     # Two series have no intervals, and so no groups.
     assert [tuple(map(row.pop, ("interval", "letters", "rank_range"))) for row in scored["runs"]] == [(None,) * 3] * 3
-    assert (scored.pop("level"), len(scored.pop("notes"))) == (None, 2)
+    assert (scored.pop("level"), scored.pop("leader"), len(scored.pop("notes"))) == (None, None, 2)
     assert scored == {
         "task": "series2004",
         "key": "adjudicated",

@@ -82,7 +82,8 @@ def test_the_kind_of_an_interval_does_not_follow_from_the_runs_shown(
         (False, True),
     ]
     first, best = (next(line for line in text.splitlines() if " a " in line).split()[2:4] for text in shown)
-    assert first == best
+    # Of three, the leader was picked: its lower limit allows for that.
+    assert (first[0], first[1].partition("–")[2]) == (best[0], best[1].partition("–")[2])
 
 
 def test_the_whole_table_says_which_kind_of_interval_its_systems_have(tmp_path: Path) -> None:
