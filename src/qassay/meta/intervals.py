@@ -164,20 +164,25 @@ def _with_repeats(matrix: ScoreMatrix, level: float) -> Iterator[tuple[int, tupl
             yield run, (max(score - margin, low), min(score + margin, high), REPEATED)
 
 
-def wilson(successes: float, total: float, *, level: float = 0.95, line: float | None = None) -> tuple[float, float]:
-    """Wilson's interval for a proportion (Wilson 1927); `line` stands in for the normal quantile z of the level.
-
-    (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n); undefined for n = 0.
-    """
+def wilson(successes: int, total: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a proportion (Wilson 1927); undefined for n = 0."""
     if not 0 <= successes <= total or total == 0:
         raise UsageError(f"{successes} of {total} is not a proportion")
-    z = ndtri((1 + level) / 2) if line is None else line
-    share = successes / total
-    centre = share + z * z / (2 * total)
-    spread = z * float(np.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2))
-    below, above = (centre - spread) / (1 + z * z / total), (centre + spread) / (1 + z * z / total)
+    return wilson_limits(successes / total, total, ndtri((1 + level) / 2))
+
+
+def wilson_limits(share: float, number: float, z: float) -> tuple[float, float]:
+    """Wilson's limits for a share of `number` trials, which need not be whole; the share itself for infinitely many.
+
+    (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
+    """
+    if math.isinf(number):
+        return share, share
+    centre = share + z * z / (2 * number)
+    spread = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    below, above = (centre - spread) / (1 + z * z / number), (centre + spread) / (1 + z * z / number)
     # At the ends the formula gives 0 and 1 but for rounding.
-    return (0.0 if successes == 0 else below), (1.0 if successes == total else above)
+    return (0.0 if share == 0 else below), (1.0 if share == 1 else above)
 
 
 def _few(matrix: ScoreMatrix) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -29,7 +29,7 @@ from qassay.meta.agreement.coefficients import (
 )
 from qassay.meta.agreement.dealing import LEAST_BLOCKS, LEAST_PEOPLE, DealtBlocks, chances
 from qassay.meta.agreement.people import Difference, PeopleAgreement, Person
-from qassay.meta.intervals import wilson
+from qassay.meta.intervals import wilson_limits
 from qassay.meta.normal_and_t import two_sided_t_line
 from qassay.tables import counted
 
@@ -222,7 +222,7 @@ def share_interval(shares: Floats, questions: Integers) -> Interval | None:
         residuals = np.bincount(place, shares) - mean * size
         variance = count / (count - 1) * float((residuals**2).sum()) / len(shares) ** 2
         number = len(shares) if variance == 0 else float(np.clip(mean * (1 - mean) / variance, count / 2, len(shares)))
-    return wilson(mean * number, number, line=two_sided_t_line(count - 1, 1 - LEVEL))
+    return wilson_limits(mean, number, two_sided_t_line(count - 1, 1 - LEVEL))
 
 
 def _shares(order: Sequence[str], values: Floats) -> dict[str, float]:

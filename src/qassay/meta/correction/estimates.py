@@ -23,6 +23,7 @@ import numpy as np
 
 from qassay.arrays import Floats
 from qassay.errors import UsageError
+from qassay.meta.intervals import wilson_limits
 from qassay.meta.looks import ONE_LOOK, Look, Plan
 from qassay.meta.normal_and_t import ndtri
 
@@ -58,20 +59,6 @@ class Estimate:
     def half_width(self) -> float | None:
         """Half the width of the interval."""
         return None if self.interval is None else (self.interval[1] - self.interval[0]) / 2
-
-
-def wilson_limits(share: float, number: float, z: float = Z) -> tuple[float, float]:
-    """Wilson's limits for a share of `number` trials, which need not be whole; the share itself for infinitely many.
-
-    (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
-    """
-    if math.isinf(number):
-        return share, share
-    centre = share + z * z / (2 * number)
-    spread = z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
-    scale = 1 + z * z / number
-    # At the ends the formula gives 0 and 1 but for rounding.
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 # ---- right or wrong -------------------------------------------------------------------------------------------------
