@@ -2,7 +2,6 @@
 
     rows       rows of the files of an evaluation
     scores     documents of scores that commands print
-    analyses   documents of analyses
     outputs    documents of all other commands, and what several documents share
     records    the documents of studies, from their records
 
@@ -18,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from qassay.errors import unknown
-from qassay.schemas import analyses, outputs, rows, scores
+from qassay.schemas import outputs, rows, scores
 from qassay.schemas.records import document_of
 from qassay.studies import COMMANDS, study
 
@@ -41,7 +40,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
     "look": ("qassay look --json", (outputs.Look,)),
     "check": ("qassay check --json", (outputs.Check,)),
     "completion": ("qassay completion --json", (outputs.Completion,)),
-    "demo": ("qassay demo --json", (analyses.Story, outputs.Written)),
+    "demo": ("qassay demo --json", (scores.Story, outputs.Written)),
     "errors": ("any command with --json that fails with exit status 1", (outputs.Errors,)),
     "export": ("qassay export --json", (outputs.Export,)),
     "import": ("qassay import --json", (outputs.Import,)),

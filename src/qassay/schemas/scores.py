@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+from qassay.judging.voting import Vote
 from qassay.schemas.outputs import ByRun, Interval, Notes, Number
 
 
@@ -48,20 +49,6 @@ class Rule(TypedDict):
     questions: NotRequired[Any]
 
 
-class Vote(TypedDict):
-    """The basis of a key by votes (majority, dawid-skene)."""
-
-    rule: Literal["majority", "dawid-skene"]
-    sets: list[str]
-    people: int
-    items: int
-    labels_per_item: float
-    items_per_person: float
-    ties: int
-    differs_from_majority: int
-    nugget_judgments_left_out: int
-
-
 class Score(TypedDict):
     """Scores of all runs, by run, unit and question."""
 
@@ -84,3 +71,14 @@ class Score(TypedDict):
     judged_by: NotRequired[dict[str, dict[str, int]]]
     contingency: NotRequired[dict[str, dict[str, int]]]
     vote: NotRequired[Vote]
+
+
+class Story(TypedDict):
+    """The demonstration, part by part: scores, and the documents of several studies."""
+
+    evaluation: dict[str, Any]
+    score: Score
+    agree: dict[str, Any]
+    stability: dict[str, Any]
+    sensitivity: dict[str, Any]
+    compare: dict[str, Any]
