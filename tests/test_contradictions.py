@@ -141,6 +141,10 @@ def check_pair(pair: Mapping[str, Any]) -> None:
     if pair["reversal"] is not None:
         assert is_clear, "a bound below one half is a verdict"
         assert 0 <= pair["reversal"] < 0.5
+    # What these units find, and how many find the wanted difference, are one answer.
+    if pair["found_with"] is not None and pair["units_needed"] is not None:
+        is_found = pair["found_with"] <= pair["wanted_difference"] * (1 + 1e-6)
+        assert is_found == (pair["units_needed"] <= pair["units"])
 
 
 def check_family(pairs: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ promises, running = (importlib.import_module(f"benchmarks.truth.{name}") for nam
 @pytest.mark.parametrize("promise", running.PROMISES, ids=lambda promise: promise.name)
 def test_a_promise_is_kept(promise: Any) -> None:
     """No figure is worse than the promise, or than TRUTH observed where that is worse, beyond three standard errors."""
-    rows = list(running.observe([promise], times=600, processes=1))
+    rows = list(running.observe([promise], times=300, processes=1))
     assert [f"{row.population}, {row.questions}: {row.now:.3f}" for row in rows if row.is_worse] == []
 
 

@@ -25,7 +25,7 @@ from qassay.tables import Table
 PROMISES: tuple[Promise, ...] = (*SCORES, *JUDGES)
 KEPT = Path(__file__).parent / "observed.json"
 SEED = 20_261_119
-QUICK, WHOLE, LEAST = 100, 1500, 20
+QUICK, WHOLE, LEAST = 60, 700, 20
 # Repetitions that a process makes at a time.
 AT_ONCE = 25
 OWN_SIZES = (50, 200)

@@ -181,6 +181,20 @@ def gap_is_reversed(drawn: Drawn, rng: Generator) -> float | None:
     return float((seen[large] * new[large] < 0).mean()) if large.any() else None
 
 
+def named_difference_is_found(drawn: Drawn, _: Generator) -> float | None:
+    """Have these questions the power that is printed, for the difference that they are said to find?"""
+    result = qassay.compare(drawn.matrix, A, B)
+    deviation = float((drawn.pool[0] - drawn.pool[1]).std())
+    if result.found_with is None or deviation == 0:
+        return None
+    return _power(result.found_with / deviation, len(drawn.matrix.units)) >= 0.78
+
+
+def _power(effect: float, questions: int) -> float:
+    """The power of a t test at 0.05, for a difference in deviations."""
+    return float(ndtr(effect * math.sqrt(questions) - stdtrit(questions - 1, 0.975)))
+
+
 def planned_number_is_enough(drawn: Drawn, _: Generator) -> float | None:
     """Has the number of questions that a pilot gives for a difference of 0.05 the power that it promises?"""
     planned = qassay.plan(drawn.matrix, differences=[0.05])
@@ -189,8 +203,7 @@ def planned_number_is_enough(drawn: Drawn, _: Generator) -> float | None:
         return None
     pairs = combinations(range(len(drawn.pool)), 2)
     variance = float(np.mean([(drawn.pool[a] - drawn.pool[b]).var() for a, b in pairs]))
-    line = float(stdtrit(number - 1, 0.975))
-    return float(ndtr(0.05 * math.sqrt(number / variance) - line)) >= 0.78
+    return _power(0.05 / math.sqrt(variance), number) >= 0.78
 
 
 TWO = {
@@ -398,6 +411,14 @@ SCORES: tuple[Promise, ...] = (
             *cases(of.SPREAD, {100: 0.05, 400: 0.01}),
             *cases(of.NQ301_ALL, {100: 0.10, 400: 0.01}),
         ),
+    ),
+    Promise(
+        "pair: these questions find the difference that is named",
+        "found with these questions: D or more, with 80% assurance",
+        "at least",
+        0.8,
+        named_difference_is_found,
+        (*cases(AHEAD, {60: 0.78, 300: 0.78}), *cases(CLOSE["adhoc8"], {50: 0.78}), *cases(of.GRADED, {40: None})),
     ),
     Promise(
         "plan: a pilot gives a number that is large enough",
