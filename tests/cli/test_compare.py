@@ -77,6 +77,24 @@ def test_two_runs_for_people(call: Call, scores: str) -> None:
     assert "p, paired t test" not in call(scores, "B", "A", "--top", "3")[1]
 
 
+def test_equal_within_reads_the_printed_interval(call: Call, tmp_path: Path) -> None:
+    """No second interval: A and B differ on 4 of 400 questions, and A and C by 0.03 on all but chance."""
+    rows = [f"q{i},{i % 2},{i % 2 if i > 3 else 1 - i % 2},{0 if i < 30 else i % 2}" for i in range(400)]
+    path = tmp_path / "near.csv"
+    path.write_text("question,A,B,C\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    status, out, _ = call(str(path), "A", "B", "--equal-within", "0.05", "--gate")
+    assert (status, out.splitlines()[2].split(":")[0]) == (0, "EQUAL")
+    assert "A and B are equal within 0.05: the difference lies between -0.0" in out
+    assert "A is better than C, but by less than 0.1." in call(str(path), "A", "C", "--equal-within", "0.1")[1]
+    status, out, _ = call(str(path), "A", "B", "--equal-within", "0.001", "--gate")
+    assert (status, "Not shown to be equal within 0.001." in out) == (4, True)
+    document = json.loads(call(str(path), "A", "C", "--equal-within", "0.1", "--gate", "--json")[1])
+    assert (document["equal_within"], document["gate"]) == ({"difference": 0.1, "shown": True}, "ALLOW")
+    assert json.loads(call(str(path), "A", "C", "--json")[1])["equal_within"] is None
+    assert "more than 0" in call(str(path), "A", "C", "--equal-within", "-1")[2]
+    assert "name them" in call(str(path), "--equal-within", "0.1")[2]
+
+
 def test_a_table_of_two_systems_is_their_comparison(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("id,A,B\n" + "".join(f"{unit},{unit % 2},1\n" for unit in range(20)))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Compared: TypeAlias = "PairComparison | CorrectedPair"
 
 # Exit statuses of a gate.
-GATE_STATUS = {"ALLOW": 0, "REJECT": 3, "INCONCLUSIVE": 4}
+GATE_STATUS = {"ALLOW": 0, "EQUAL": 0, "REJECT": 3, "INCONCLUSIVE": 4}
 # Where GitHub and the services that follow it show a job's summary.
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -75,7 +75,7 @@ class Gate(Own):
         if chosen["a"] is None and self.gate:
             raise UsageError("--gate compares two systems: name them after the file or folder")
         if chosen["a"] is not None and chosen["method"] is not None:
-            raise UsageError("--method is for all pairs; two systems are compared by the paired randomisation test")
+            raise UsageError("--method is for all pairs; two systems have a test of their own")
 
     def beside(self, results: Sequence[Compared]) -> dict[str, object]:
         """The decision and the margin, in the document."""
@@ -208,10 +208,12 @@ class Gate(Own):
 
 
 def together(decisions: Sequence[str]) -> str:
-    """The decision over several metrics: one rejection rejects, and all must allow."""
+    """The decision over several metrics: one rejection rejects, and all must allow, or be equal."""
     if "REJECT" in decisions:
         return "REJECT"
-    return "ALLOW" if set(decisions) == {"ALLOW"} else "INCONCLUSIVE"
+    if "INCONCLUSIVE" in decisions:
+        return "INCONCLUSIVE"
+    return "EQUAL" if "EQUAL" in decisions else "ALLOW"
 
 
 def gate_line(result: Compared, decision: str, margin: float) -> str:
@@ -223,11 +225,15 @@ def gate_line(result: Compared, decision: str, margin: float) -> str:
     if result.interval is None:
         return f"{decision}: there is no {level}{f' ({result.basis})' if result.basis else ''}"
 
+    basis = f"{result.basis}, " if result.basis else ""
+    if decision == "EQUAL":
+        within: float = getattr(result, "within", 0.0)
+        low, high = limit(result.interval[0], -within), limit(result.interval[1], within)
+        return f"{decision}: the {level}, {low} to {high}, {basis}lies within -{within:g} and +{within:g}"
     line = -result.direction.oriented(margin) if margin else 0
     low, high = (limit(end, line) for end in result.interval)
     above, below = ("lies above", "lies below")[:: 1 if result.direction.higher_is_better else -1]
     where = {"ALLOW": above, "REJECT": below, "INCONCLUSIVE": "contains"}[decision]
-    basis = f"{result.basis}, " if result.basis else ""
     lower = "" if result.direction.higher_is_better else " (lower is better)"
     return f"{decision}: the {level}, {low} to {high}, {basis}{where} {line:g}{lower}"
 

@@ -10,6 +10,9 @@ compared, corrected for their number; systems that share a group differ
 by no more than chance alone could explain. Two files with one system
 each are two systems.
 
+--equal-within E says whether both are equal but for less than E: the
+whole interval lies within -E and E.
+
 --gate turns the answer into an exit status: ALLOW (0) if the interval
 of A - B lies above -M, REJECT (3) if it lies below, else INCONCLUSIVE
 (4); --inconclusive lets this pass (0) or fail (3). --summary and
@@ -174,6 +177,7 @@ class _TestingTwo(_Testing, total=False):
     power: float
     top: int
     difference: float | None
+    equal_within: float | None
     planned: int | None
     looks: int | None
     anytime: bool
@@ -248,6 +252,7 @@ def compare(
     permutations: int | None = None,
     top: int = LISTED,
     difference: float | None = None,
+    equal_within: float | None = None,
     seed: int = 0,
     metric: Literal["all"] | None = None,
     lower_is_better: Collection[str] = (),
@@ -269,7 +274,8 @@ def compare(
     `permutations` random sign flips (None: enough). The interval excludes 0 exactly where there is a verdict. Beside
     it: the most that the chance can be that as many new units reverse the difference, the true difference that these
     units find with this `power`, the units that find the true `difference` (None: 0.05 of the range of the scores), and
-    the `top` units that make the difference.
+    the `top` units that make the difference. `equal_within` asks whether the whole interval lies within this distance
+    of 0.
 
     `lower_is_better` names the metrics of a table, or "all", whose lower scores are better. With `metric="all"` each
     metric of a table has its result, and the level is corrected over all of them. `key` and the options of
@@ -291,7 +297,7 @@ def compare(
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "sample": sample, "metric": metric}
         refused |= {"permutations": permutations, "planned": planned, "looks": looks, "anytime": anytime}
-        refused["difference"] = difference
+        refused |= {"difference": difference, "equal_within": equal_within}
         return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, power=power, top=top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
@@ -313,6 +319,7 @@ def compare(
         permutations=permutations,
         top=top,
         wanted=difference,
+        within=equal_within,
         seed=seed,
         plan=plan,
     )
@@ -442,6 +449,10 @@ def compare_any(
         float | None,
         Option("A difference to find: how many questions it takes (default: 0.05 of the range).", metavar="D"),
     ] = None,
+    equal_within: Annotated[
+        float | None,
+        Option("Are both equal, but for less than E? With --gate: EQUAL in place of INCONCLUSIVE.", metavar="E"),
+    ] = None,
     over: Over = None,
     people: ForPeople = None,
     correct_with: CorrectWith = None,
@@ -469,8 +480,8 @@ def compare_any(
         refuse_itself(*pair)
     elif top is not None:
         raise UsageError("top shows questions of two systems: name them")
-    elif difference is not None:
-        raise UsageError("difference is about two systems: name them")
+    elif difference is not None or equal_within is not None:
+        raise UsageError("difference and equal_within are about two systems: name them")
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "target": target, "sample": sample}
         refused |= {
@@ -480,14 +491,14 @@ def compare_any(
             "looks": looks,
             "anytime": anytime,
         }
-        refused["difference"] = difference
+        refused |= {"difference": difference, "equal_within": equal_within}
         result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
         return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is None and (target or sample):
         raise UsageError("target and sample go with correct_with, which names the labels of people")
     if correct_with is not None:
-        if method or permutations or top is not None or difference is not None or alpha != ALPHA:
+        if method or permutations or top is not None or difference is not None or equal_within or alpha != ALPHA:
             raise UsageError("corrected scores are compared at 95%; the options of the tests do not apply to them")
         corrected = correction(scores, correct_with, pair=pair, target=target or "new", sample=sample, **how)
         return corrected.pairs() if pair is None else corrected.pair(*pair)
@@ -510,6 +521,7 @@ def compare_any(
         permutations=permutations,
         top=DRAWN,
         wanted=difference,
+        within=equal_within,
         seed=seed,
         plan=plan,
     )
@@ -545,7 +557,7 @@ def page(
     shown = Exhibit("compare-1", replace(first, title="In numbers"))
     if result.deciding:
         shown = replace(shown, draw=result.figure)
-    answer = (*answer, *of_scores(result))
+    answer = (*answer, *result.about_equality(), *of_scores(result))
     exhibits = [shown, Exhibit("compare-2", tests, folded=not details)]
     exhibits += [Exhibit("compare-3", table, folded=not (details if top is None else top)) for table in units]
     return Page(answer, tuple(exhibits))

@@ -11,7 +11,7 @@ from qassay.arrays import TIE
 from qassay.directions import HIGHER, Direction
 from qassay.frames import ends, frame
 from qassay.meta.crossed import OverAssessors
-from qassay.meta.gating import Gate, gate_decision
+from qassay.meta.gating import Gate, gate_decision, is_within
 from qassay.meta.looks import FEWEST, Look
 from qassay.meta.one_pair import TestOfPair
 from qassay.results import Result, reported
@@ -101,6 +101,8 @@ class PairComparison(Result):
     direction: Direction = HIGHER
     # How many of `deciding` the document and the tables list; the figure draws all of them.
     top: int | None = None
+    # The difference within which both are to be equal, where somebody asks.
+    within: float | None = None
     # This look, where scores are looked at while they come, and the SHA-256 of them.
     looks: Look | None = None
     digest: str = ""
@@ -123,6 +125,13 @@ class PairComparison(Result):
         """Its p-value; scores that are looked at while they come have none."""
         assert self.p is not None
         return self.p
+
+    @reported
+    def equal_within(self) -> dict[str, float | bool] | None:
+        """The difference within which both are to be equal, and whether they are shown to be; null if nobody asks."""
+        if self.within is None:
+            return None
+        return {"difference": self.within, "shown": is_within(self.interval, self.within)}
 
     @reported
     def deciding_units(self) -> tuple[UnitDifference, ...]:
@@ -158,7 +167,20 @@ class PairComparison(Result):
 
     def gate(self, margin: float = 0.0) -> Gate:
         """ALLOW where the interval says that a is at most `margin` worse than b, REJECT where it says more."""
-        return gate_decision(None if self.interval is None else self.direction.interval(self.interval), margin)
+        oriented = None if self.interval is None else self.direction.interval(self.interval)
+        return gate_decision(oriented, margin, self.within)
+
+    def about_equality(self) -> tuple[str, ...]:
+        """Whether both are equal within the difference that was asked for, in a sentence."""
+        if self.within is None:
+            return ()
+        if self.interval is None or not is_within(self.interval, self.within):
+            return (f"Not shown to be equal within {self.within:g}.",)
+        if self.verdict != "cannot tell":
+            return (f"{self.a} is {self.verdict} than {self.b}, but by less than {self.within:g}.",)
+        low, high = limit(self.interval[0], -self.within), limit(self.interval[1], self.within)
+        between = f"the difference lies between {low} and {high}"
+        return (f"{self.a} and {self.b} are equal within {self.within:g}: {between}.",)
 
     def sentence(self) -> str:
         """Which of the two is ahead, and whether chance alone could explain it."""

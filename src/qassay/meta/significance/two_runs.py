@@ -42,6 +42,7 @@ def compare(
     seed: int = 0,
     top: int = 10,
     wanted: float | None = None,
+    within: float | None = None,
     plan: Plan | None = None,
     decision: PairDecision | None = None,
 ) -> PairComparison:
@@ -55,8 +56,9 @@ def compare(
     their power.
     """
     check_test(alpha, permutations)
-    if wanted is not None and not 0 < wanted < math.inf:
-        raise UsageError(f"the difference to find is more than 0, not {wanted:g}")
+    for number, asked in (("the difference to find", wanted), ("the difference to be equal within", within)):
+        if asked is not None and not 0 < asked < math.inf:
+            raise UsageError(f"{number} is more than 0, not {asked:g}")
     refuse_itself(a, b)
     pair = matrix.select([a, b])
     parts = blocks(pair)
@@ -105,6 +107,7 @@ def compare(
         notes=(*pair.notes, *_notes(pair, parts, test), *_repeat_notes(pair)),
         remarks=tuple(_remarks(pair, parts, test, p_t, test.alpha)),
         p_t=p_t,
+        within=within,
         repeats={} if pair.repeats is None else pair.repeats.as_json(pair.runs),
         unit_name=pair.unit_name,
         manual=pair.manual.intersection(pair.runs),
