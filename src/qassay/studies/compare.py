@@ -5,19 +5,20 @@ shows their difference with its interval, how likely at most the same
 number of new questions would reverse it, which true difference these
 questions find, and how many questions find a true difference of 0.05
 (--difference). --details adds the tests, and the questions that make
-the difference. If you name none, all pairs of systems are
-compared, corrected for their number; systems that share a group differ
-by no more than chance alone could explain. Two files with one system
-each are two systems.
+the difference. If you name none, all pairs of systems are compared,
+corrected for their number; systems that share a group differ by no more
+than chance alone could explain. Two files with one system each are two
+systems.
 
 --equal-within E says whether both are equal but for less than E: the
 whole interval lies within -E and E.
 
 --gate turns the answer into an exit status: ALLOW (0) if the interval
-of A - B lies above -M, REJECT (3) if it lies below, else INCONCLUSIVE
-(4); --inconclusive lets this pass (0) or fail (3). --summary and
---junit write the decision for the pages of a pipeline; the summary is
-also added to $GITHUB_STEP_SUMMARY if that is set.
+of A - B lies above -M, REJECT (3) if it lies below, EQUAL (0) if
+--equal-within is given and holds, else INCONCLUSIVE (4);
+--inconclusive lets this pass (0) or fail (3). --summary and --junit
+write the decision for the pages of a pipeline; the summary is also
+added to $GITHUB_STEP_SUMMARY if that is set.
 
 A comparison is for one look. Where scores keep coming and you look again
 and again, --planned N allows for looking before all N questions are
