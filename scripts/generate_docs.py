@@ -200,14 +200,17 @@ def promises() -> str:
     for row in json.loads(OBSERVED.read_text(encoding="utf-8")):
         promised = f"{row['kind']} {row['rate']:g}"
         rows.setdefault((row["says"], row["promise"], promised, row["population"]), []).append(row)
-    shown = []
+    shown, before = list[tuple[str, ...]](), tuple[str, ...]()
     for what, cases in rows.items():
         sizes = ", ".join(f"{case['questions']:,}" for case in cases)
-        shares = ", ".join(DASH if case["now"] is None else f"{case['now']:.3f}" for case in cases)
+        shares = ", ".join(DASH if case["now"] is None else f"{case['now']:.2f}" for case in cases)
         errors = [case["error"] for case in cases if case["now"] is not None]
         numbers = sorted({case["repetitions"] for case in cases})
         every = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        shown.append((*what, sizes, shares, f"{max(errors, default=0):.3f}", every))
+        # What a promise is, in its first row alone.
+        promise = what[:3] if what[:3] != before else ("", "", "")
+        before = what[:3]
+        shown.append((*promise, what[3], sizes, shares, f"{max(errors, default=0):.2f}", every))
     headers = (
         "what you read",
         "what is counted",

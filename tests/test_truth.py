@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,15 @@ def test_the_same_seed_gives_the_same_evaluation() -> None:
     promise = next(promise for promise in running.PROMISES if "pair: the interval" in promise.name)
     first, again = ([promise.try_one(promise.cases[0], number, 3) for number in range(12)] for _ in "12")
     assert first == again
+
+
+def test_the_kept_result_is_about_every_promise() -> None:
+    """Of a new promise: `python -m benchmarks truth --only NAME --save`."""
+    kept = json.loads(running.KEPT.read_text(encoding="utf-8"))
+    cases = [(promise.name, case) for promise in running.PROMISES for case in promise.cases]
+    expected = {(name, case.population.name, case.questions) for name, case in cases}
+    assert {(row["promise"], row["population"], row["questions"]) for row in kept} == expected
+    assert [row for row in kept if promises.Observed(**row).is_worse] == []
 
 
 def test_a_table_of_ones_own_is_reported(tmp_path: Path) -> None:
