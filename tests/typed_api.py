@@ -21,6 +21,7 @@ from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import Stability
 from qassay.results import Result
 from qassay.studies.agree import AgreementStudy
+from qassay.studies.control import ControlComparison
 from qassay.studies.describe import Description
 from qassay.studies.facts import Facts
 from qassay.studies.sample import DrawnSample
@@ -36,6 +37,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     board = assert_type(qassay.leaderboard(scores, level=0.9), Leaderboard)
     verdict = assert_type(qassay.compare(matrix, "new", "old", alpha=0.1, permutations=500), PairComparison)
     pairs = assert_type(qassay.compare_all(scores, method="holm"), AllPairs)
+    assert_type(qassay.compare_all(scores, control="A", margin=0.02), ControlComparison)
     curves = assert_type(qassay.sensitivity(scores, trials=20, intervals=2), SensitivityCurves)
     plan = assert_type(qassay.plan(matrix, differences=[0.1]), Plan)
     description = assert_type(qassay.describe(evaluation), Description)

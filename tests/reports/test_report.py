@@ -428,6 +428,8 @@ def test_methods_say_what_was_left_out_and_what_is_missing() -> None:
     assert "Left out: series 3 (withdrawn)." in built.methods
     few = of(("A", "B"), np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
     assert "No repeatable gap: it takes 3 runs or more." in few.methods
+    five = of(("A", "B", "C"), np.array([[1.0] * 5, [0.0, 0.0, 1.0, 1.0, 1.0], [0.0] * 5]))
+    assert "chance alone could explain it (too few questions for a test)." in " ".join(five.answer)
 
 
 def test_commands_name_sources_and_options() -> None:

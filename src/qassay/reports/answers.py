@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
 from qassay.meta.agreement.nugget_lists import differences
@@ -66,7 +68,10 @@ def _gap(pair: PairComparison) -> str:
 
 def p_of_lead(material: Material) -> str:
     """How often chance alone makes the lead of the first run over the second."""
-    shown = p_value(float(material.pairs.p_adjusted[0, 1]))
+    p = float(material.pairs.p_adjusted[0, 1])
+    if math.isnan(p):
+        return f"too few {material.pairs.unit_name[1]} for a test"
+    shown = p_value(p)
     return shown if material.pairs.pair is not None else f"{shown}, corrected for all pairs"
 
 

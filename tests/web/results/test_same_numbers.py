@@ -58,6 +58,15 @@ def test_two_runs(demos, capsys, demo: Demo) -> None:
     assert page["answer"] == f"{page['document']['answer']}."
 
 
+def test_a_control(demos, capsys) -> None:
+    first, second, *_ = demos["series"].page("/results")["offer"]["runs"]
+    page = demos["series"].page("/results/compare", control=second)
+    assert page["document"] == command(capsys, "compare", str(demo_folder()), "--control", second)
+    assert first in {row["system"] for row in page["document"]["against"]}
+    assert "Corrected for 9 comparisons." in page["answer"]
+    assert "Every run compared with" in demos["series"].html("/results/compare", control=second)
+
+
 def test_a_choice_is_that_of_the_command(demos, capsys) -> None:
     folder = str(demo_folder())
     page = demos["series"].page("/results", key="first", measure="nugget_f(beta=1)")
