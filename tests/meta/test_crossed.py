@@ -153,6 +153,10 @@ def test_sets_with_holes_are_compared_on_what_all_judged(folder: Path, capsys: p
     assert list(result.over.differences.values()) == pytest.approx([a - b for a, b in by_hand])
     assert result.difference == pytest.approx(np.mean([a - b for a, b in by_hand]))
     others = qassay.compare(opened, "A", "B", over=["first", "second", "third"], people="new")
+    assert (others.found_with, others.units_needed) == (None, None)
+    equal = qassay.compare(opened, "A", "B", over=["first", "second"], equal_within=0.9, difference=0.1)
+    assert equal.equal_within is not None
+    assert (equal.wanted_difference, equal.units_needed) != (others.wanted_difference, None)
     labels = [row[0] for row in others.table().rows]
     assert labels[3:7] == ["  for these assessors", "  by first", "  by second", "  by third"]
     assert others.interval == result.over.new

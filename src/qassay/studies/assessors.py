@@ -59,6 +59,9 @@ def compare_over(
             everyone = list(crossed(evaluation, sets, None, how).values())
     over, decision = over_assessors(scores, everyone=everyone, people=people or "these", alpha=alpha)
     result = compare_two(averaged(list(scores.values())), a, b, alpha=alpha, decision=decision, **testing)
+    if over.people == "new":
+        # How many questions it takes depends on how many assessors judge: that is another question.
+        result = replace(result, found_with=None, units_needed=None)
     return replace(result, over=over)
 
 

@@ -298,8 +298,8 @@ def compare(
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "sample": sample, "metric": metric}
         refused |= {"permutations": permutations, "planned": planned, "looks": looks, "anytime": anytime}
-        refused |= {"difference": difference, "equal_within": equal_within}
-        return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, power=power, top=top)
+        asked: dict[str, Any] = {"power": power, "wanted": difference, "within": equal_within, "top": top}
+        return compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, **asked)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is not None:
         if a is None or b is None:
@@ -485,15 +485,10 @@ def compare_any(
         raise UsageError("difference and equal_within are about two systems: name them")
     if over or people:
         refused: dict[str, object] = {"correct_with": correct_with, "target": target, "sample": sample}
-        refused |= {
-            "metric": metric,
-            "permutations": permutations,
-            "planned": planned,
-            "looks": looks,
-            "anytime": anytime,
-        }
-        refused |= {"difference": difference, "equal_within": equal_within}
-        result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, top=DRAWN)
+        refused |= {"metric": metric, "permutations": permutations}
+        refused |= {"planned": planned, "looks": looks, "anytime": anytime}
+        asked: dict[str, Any] = {"wanted": difference, "within": equal_within, "top": DRAWN}
+        result = compare_over(scores, (a, b), over, people, how, refused=refused, alpha=alpha, **asked)
         return replace(result, top=LISTED if top is None else top)
     plan = plan_of(planned, looks, anytime, alpha=alpha, metric=metric, correct_with=correct_with)
     if correct_with is None and (target or sample):

@@ -264,10 +264,10 @@ class PairComparison(Result):
         units, have = self.unit_name[1], f"you have {self.units:,}"
         these = f"found with {'this' if self.units == 1 else 'these'} {counted(self.units, self.unit_name)}"
         wanted = f"{units} for {self.wanted_difference:g}"
-        if self.interval is None or self.found_with is None or self._is_for_others:
+        if self._is_for_others:
+            return [(wanted, show(None), f"plan weighs more assessors against more {units}")]
+        if self.interval is None or self.found_with is None:
             why = self._too_few() if self.interval is None else "the difference hardly varies: no number can be given"
-            if self._is_for_others:
-                why = f"for these assessors alone: plan weighs more assessors against more {units}; {have}"
             return [(these, show(None), why), (wanted, show(None), why)]
         how = f"with probability {self.power:g} (power){'' if self.repeats else ', with 80% assurance'}"
         more = f"to find this one with probability {self.power:g} too; {have}"
