@@ -73,7 +73,7 @@ def test_a_folder_has_tables_and_figures(place: Path, capsys: pytest.CaptureFixt
     for name in figures:
         assert {f"{name}.csv", f"{name}.png", f"{name}.pdf"} <= files(place / "bundle")
     rows = (place / "bundle" / "scores.csv").read_text().splitlines()
-    assert rows[0] == "rank,run,score,95% interval,group"
+    assert rows[0] == "rank,run,score,95% interval,group,possible ranks"
     assert len(rows) == 4
 
 

@@ -95,7 +95,7 @@ def test_the_answer_is_that_of_the_analyses() -> None:
         in repeatable
     )
     study = qassay.agreement(qassay.open(qassay.demo_folder()), resamples=0)
-    assert f"agree on {study[0].raw:.1%} of {study[0].items:,} judgments" in judges
+    assert f"agree on {study[0].raw:.1%} of {study[0].items:,} items" in judges
     assert "Compared with adjudicated, first reverses 1 and second reverses 3 of 45 pairs of runs; " in judges
 
 

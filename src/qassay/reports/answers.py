@@ -6,7 +6,6 @@ import math
 
 from qassay.arrays import TIE
 from qassay.display import as_sentence, called, listed
-from qassay.meta.agreement.nugget_lists import differences
 from qassay.meta.ranking import pairs_of_runs
 from qassay.meta.sensitivity.presenting import about_running_again
 from qassay.meta.significance import PairComparison, limit, percent, signed
@@ -84,19 +83,11 @@ def repeatable(material: Material) -> list[str]:
     return [as_sentence(curves.sentence()), *about_running_again(curves)]
 
 
-def agreement(material: Material) -> list[str]:
-    """How far the judges agree."""
-    sentences = []
-    for kind in material.agreement:
-        if kind.raw is not None:
-            sets = listed(kind.sets)
-            sentences.append(f"The judges {sets} agree on {kind.raw:.1%} of {kind.items:,} judgments ({kind.about}).")
-    return [*sentences, *differences(material.nugget_lists)]
-
-
 def judges(material: Material) -> list[str]:
     """How far the judges agree, and what that does to the ranking."""
-    sentences, ranks = agreement(material), material.stability
+    # The words of `qassay agree`, so that both give one answer.
+    sentences = [sentence for page in material.pages if page.name == "agree" for sentence in page.answer]
+    ranks = material.stability
     if ranks is not None and ranks.mean_tau_with_reference is not None:
         tau = f"Kendall's tau {ranks.mean_tau_with_reference:.2f}, where 1 is the same ranking"
         sentences.append(as_sentence(f"{ranks.changes(called)} ({tau})"))

@@ -12,12 +12,10 @@ from functools import cached_property
 
 from qassay.errors import UsageError
 from qassay.matrix import ScoreMatrix
-from qassay.meta.agreement.nugget_lists import ListPair
 from qassay.meta.agreement.result import Agreement
 from qassay.meta.distributions import ScoreDistributions
 from qassay.meta.intervals import ScoreIntervals
 from qassay.meta.planning import Plan
-from qassay.meta.ratings import ScaleRatings
 from qassay.meta.sensitivity import SensitivityCurves
 from qassay.meta.significance import AllPairs, PairComparison
 from qassay.meta.stability import MeasureStability
@@ -31,7 +29,8 @@ class Material:
 
     `scores` are there where an evaluation was scored, `first_two` where there are two runs. `missing` says, in
     sentences, why an analysis is not in the report; `commands` are what reproduces each part. `judged_by` are the
-    judgment sets of the evaluation. `pages` are those of studies, each with its question as the title.
+    judgment sets of the evaluation. `pages` are those of studies by name, each with its question as
+    the title.
     """
 
     name: str
@@ -47,8 +46,6 @@ class Material:
     curves: SensitivityCurves | None = None
     plan: Plan | None = None
     agreement: tuple[Agreement, ...] = ()
-    nugget_lists: tuple[ListPair, ...] = ()
-    ratings: Mapping[str, ScaleRatings] = field(default_factory=dict)
     stability: MeasureStability | None = None
     judged_by: tuple[str, ...] = ()
     pages: tuple[Page, ...] = ()

@@ -9,30 +9,25 @@ from typing import TYPE_CHECKING
 
 from qassay import figures
 from qassay.display import called
-from qassay.frames import ends
-from qassay.meta.agreement.result import PAIRS_DRAWN
 from qassay.meta.ranking import places
-from qassay.meta.significance import POSSIBLE_RANKS, SHARED_LETTER, percent, signed
+from qassay.meta.significance import POSSIBLE_RANKS, SHARED_LETTER, signed
 from qassay.meta.significance.pair import READING
-from qassay.pages import BEST, JUDGES, MORE, QUESTIONS, REAL, WHERE, Exhibit, Page
+from qassay.pages import BEST, MORE, QUESTIONS, REAL, WHERE, Exhibit, Page
 from qassay.reports import answers
 from qassay.reports.document import Material, Report
 from qassay.reports.methods import methods
 from qassay.tables import (
     MANUAL_RUN,
-    PROBABILITY,
     Cell,
     Column,
     Table,
     counted,
-    decimals,
     plural,
     starred,
     table,
 )
 
 if TYPE_CHECKING:
-    from qassay.meta.agreement.result import Agreement
     from qassay.meta.significance import PairComparison
 
 SIGNIFICANT_AND_REPEATABLE = (
@@ -64,7 +59,7 @@ def build_report(material: Material) -> Report:
 
 def pages_of(material: Material) -> list[Page]:
     """What each study shows, in the order of the questions, which are the titles."""
-    parts = (_best, _real, _units, _agreement, _plan, _repeatable)
+    parts = (_best, _real, _units, _plan, _repeatable)
     pages = [page for page in (part(material) for part in parts) if page is not None]
     order = list(QUESTIONS)
     return sorted([*pages, *map(_arranged, material.pages)], key=lambda page: order.index(page.title))
@@ -121,7 +116,9 @@ def _real(material: Material) -> Page | None:
     exhibits = [] if first_two is None else [Exhibit("first-two", _first_two(material, first_two))]
     if first_two is not None and first_two.deciding:
         exhibits.append(Exhibit("differences", draw=partial(figures.differences_by_unit, first_two)))
-    return Page(tuple(answers.significance(material)), (*exhibits, _pairs(material)), REAL)
+    pairs = material.pairs
+    listed = Exhibit("pairs", pairs.pair_table(len(pairs.runs) ** 2), folded=True)
+    return Page(tuple(answers.significance(material)), (*exhibits, listed), REAL)
 
 
 def _repeatable(material: Material) -> Page | None:
@@ -150,32 +147,6 @@ def _first_two(material: Material, first_two: PairComparison) -> Table:
     return replace(shown, title=title, rows=rows, notes=(READING, *_stars(shown)))
 
 
-def _pairs(material: Material) -> Exhibit:
-    """All pairs of runs, the clearest first."""
-    pairs = sorted(
-        material.pairs.pairs(), key=lambda pair: (not pair.different, pair.p_adjusted or 0.0, -abs(pair.difference))
-    )
-    columns: list[Column | str] = [
-        "run",
-        "compared with",
-        Column("difference", f"+.{decimals(pair.difference for pair in pairs)}f"),
-        *(Column(name, "+.3f") for name in ("from", "to")),
-        Column("p, corrected", PROBABILITY),
-    ]
-    manual = material.pairs.manual
-    rows = [
-        (
-            *(starred(pair.a, manual), starred(pair.b, manual), pair.difference),
-            *(*ends(pair.interval), pair.p_adjusted, pair.different),
-        )
-        for pair in pairs
-    ]
-    level = percent(1 - material.pairs.alpha)
-    title = f"Pairs of runs with {level} intervals of their difference, the clearest first"
-    shown = table(title, [*columns, "significant"], rows, [MANUAL_RUN] if manual else [])
-    return Exhibit("pairs", shown, folded=True)
-
-
 def _units(material: Material) -> Page:
     scores = material.scores
     exhibits = [Exhibit("scores-by-unit", draw=partial(figures.scores_by_unit, material.matrix))]
@@ -185,29 +156,6 @@ def _units(material: Material) -> Page:
         if counts := scores.contingency():
             exhibits.append(Exhibit("contingency", draw=partial(figures.contingency, counts)))
     return Page((), tuple(exhibits), WHERE)
-
-
-def _agreement(material: Material) -> Page | None:
-    exhibits: list[Exhibit] = []
-    for kind in material.agreement:
-        if kind.raw is not None:
-            exhibits += _of_agreement(kind)
-    listed = enumerate(material.nugget_lists, start=1)
-    exhibits += [Exhibit(f"nugget-lists-{number}", pair.table(), folded=True) for number, pair in listed]
-    for scale in material.ratings.values():
-        exhibits.append(Exhibit("ratings", draw=partial(figures.rating_histogram, scale)))
-        exhibits.append(Exhibit("ranks-by-judge", draw=partial(figures.mean_rank_by_judge, scale)))
-    return Page(tuple(answers.agreement(material)), tuple(exhibits), JUDGES) if exhibits else None
-
-
-def _of_agreement(kind: Agreement) -> list[Exhibit]:
-    """The statistics of one kind of judgment, and the labels of the first pairs of judges."""
-    name = kind.about.replace(" ", "-")
-    exhibits = [Exhibit(f"agreement-{name}", replace(kind.table(), title=f"Agreement on {kind.about}"))]
-    for number, pair in enumerate(kind.pairs[:PAIRS_DRAWN], start=1):
-        draw = partial(figures.agreement_matrix, pair, kind.about, number)
-        exhibits.append(Exhibit(f"labels-{name}-{number}", draw=draw))
-    return exhibits
 
 
 def _plan(material: Material) -> Page | None:

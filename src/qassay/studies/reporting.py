@@ -11,7 +11,6 @@ from qassay._version import __version__
 from qassay.errors import QassayError, Remedy
 from qassay.extras import require
 from qassay.matrix import ScoreMatrix
-from qassay.meta.agreement.nugget_lists import differing
 from qassay.meta.distributions import ScoreDistributions, score_distributions
 from qassay.meta.intervals import score_intervals
 from qassay.meta.leader import with_leader
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from qassay.reports import Report
     from qassay.scoring import HowScored, Missing, Unjudged
     from qassay.sources import ScoresLike
+    from qassay.studies.agree import AgreementStudy
 
 Study = TypeVar("Study")
 
@@ -131,12 +131,10 @@ def of_evaluation(
         material,
         scores=scores,
         spread=spread,
-        pages=_pages(spread, ranks),
+        pages=_pages(spread, study, ranks),
         task_title=evaluation.task.title,
         measure_title=parse_measure(scores.measure).title,
         agreement=() if study is None else tuple(study),
-        nugget_lists=() if study is None else differing(study.nugget_lists),
-        ratings={} if study is None else study.ratings,
         stability=None if ranks is None or len(ranks.sets) < 2 else next(iter(ranks.measures.values())),
         judged_by=evaluation.sets,
         missing=tuple(notes),
@@ -144,12 +142,18 @@ def of_evaluation(
     )
 
 
-def _pages(spread: ScoreDistributions, ranks: Stability | None = None) -> tuple[Page, ...]:
+def _pages(
+    spread: ScoreDistributions, judges: AgreementStudy | None = None, ranks: Stability | None = None
+) -> tuple[Page, ...]:
     """The pages of the studies that the report shows as they are."""
+    from qassay.studies import agree
+
     pages = [(describe.STUDY, describe.page(describe.Description(spread), top=len(spread.units)))]
+    if judges is not None:
+        pages.append((agree.STUDY, agree.page(judges)))
     if ranks is not None and len(ranks.sets) > 1:
         pages.append((stability.STUDY, stability.page(ranks)))
-    return tuple(replace(page, title=study.tab or "") for study, page in pages)
+    return tuple(replace(page, title=study.tab or "", name=study.name) for study, page in pages)
 
 
 def _curves(matrix: ScoreMatrix, seed: int, different: int, notes: list[str]) -> SensitivityCurves | None:
