@@ -281,6 +281,9 @@ def check_table(table: Odd, folder: Path, capsys: pytest.CaptureFixture[str]) ->
     if family is None:
         return
     check_family(family[1])
+    if len(table.systems) > 2:
+        answer = " ".join(study("compare").page(family[0]).answer)
+        assert ("no pair of runs differs" in answer or "same score" in answer) == (not family[0].different), answer
     against = doors.ask("compare", flags=["--control", "B"], control="B")
     if against is not None:
         check_control(against[1], higher_is_better=family[1]["higher_is_better"])
@@ -288,6 +291,11 @@ def check_table(table: Odd, folder: Path, capsys: pytest.CaptureFixture[str]) ->
     planned = doors.ask("plan")
     if gap is not None and gap[1]["repeatable_difference"] is not None:
         assert family[0].different, "a gap is called repeatable, and no pair is separated"
+    if gap is not None:
+        answer = " ".join(study("sensitivity").page(gap[0]).answer)
+        assert (" or more" in answer and " sign in 95 " in answer) == (gap[1]["repeatable_difference"] is not None), (
+            answer
+        )
     if gap is not None and planned is not None:
         now = {row["repeatable"] for row in planned[1]["shows"] if row["units"] == len(table.questions)}
         assert not now or alike(now.pop(), gap[1]["repeatable_difference"])

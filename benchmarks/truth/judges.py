@@ -173,7 +173,7 @@ JUDGES: tuple[Promise, ...] = (
             *cases(LEADERS[30, 0.0], {50: 0.98}),
             *cases(LEADERS[10, 0.08], {50: 0.98}),
         ),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "agreement: the interval of kappa",
@@ -191,7 +191,7 @@ JUDGES: tuple[Promise, ...] = (
         0.95,
         own_agreement_inside,
         (*cases(CROWD[6], {40: 0.94, 120: 0.94}),),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "people: somebody equal is out of line",
@@ -200,7 +200,7 @@ JUDGES: tuple[Promise, ...] = (
         0.05,
         somebody_is_out_of_line,
         (*cases(CROWD[6], {40: 0.07, 120: 0.07}), *cases(CROWD[20], {100: 0.06})),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "stability: the range contains tau with new questions",
@@ -222,7 +222,7 @@ JUDGES: tuple[Promise, ...] = (
         0.05,
         favours_somebody,
         (*cases(EVEN[3], {60: 0.04, 200: 0.04}), *cases(EVEN[8], {60: 0.04, 200: 0.04})),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "assessors: the interval for others like them",
@@ -236,7 +236,7 @@ JUDGES: tuple[Promise, ...] = (
             *cases(APART[2], {100: 0.88}),
             *cases(APART[3], {100: 0.92}),
         ),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "corrected: the interval contains the difference, all labels given",
@@ -245,7 +245,7 @@ JUDGES: tuple[Promise, ...] = (
         0.95,
         corrected_inside,
         (*cases(CORRECTED, {300: 0.94}),),
-        share=0.3,
+        share=0.5,
     ),
     Promise(
         "corrected: it does so at every look, five of them",
@@ -254,6 +254,6 @@ JUDGES: tuple[Promise, ...] = (
         0.95,
         corrected_at_every_look,
         (*cases(CORRECTED, {300: 0.94}),),
-        share=0.1,
+        share=0.2,
     ),
 )

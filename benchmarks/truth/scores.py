@@ -86,6 +86,12 @@ def wrongly_allowed(drawn: Drawn, _: Generator) -> float:
     return qassay.compare(drawn.matrix, A, B).gate(-drawn.difference(A, B)) == "ALLOW"
 
 
+def wrongly_equal(drawn: Drawn, _: Generator) -> float:
+    """Are two systems called equal within exactly what they differ by?"""
+    within = qassay.compare(drawn.matrix, A, B, equal_within=abs(drawn.difference(A, B))).equal_within
+    return within is not None and bool(within["shown"])
+
+
 # ---- looking again and again ----------------------------------------------------------------------------------------
 
 
@@ -213,6 +219,7 @@ TWO = {
         "four in five equal": of.four_in_five_equal,
         "lognormal": lambda rng, questions: rng.lognormal(0, 1, questions),
         "exponential": lambda rng, questions: rng.exponential(1, questions),
+        "t3 and a half": lambda rng, questions: 0.5 + rng.standard_t(3, questions),
         "t3": lambda rng, questions: rng.standard_t(3, questions),
     }.items()
 }
@@ -231,6 +238,7 @@ BEHIND = Simulated(name="0/1, differ on 0.15, A behind on 2/3 of these", draw=of
 WORSE = Simulated(
     name="own: differences of minus exponential", draw=of.by_difference(lambda rng, n: -rng.exponential(1, n)), own=True
 )
+NEAR = Simulated(name="0/1, differ on 0.1, A ahead on 3/4 of these", draw=of.right_or_wrong(0.1, 0.75))
 TWEAK = Simulated(name="0/1, differ on 0.1, A ahead on 0.55 of these", draw=of.right_or_wrong(0.1, 0.55))
 
 SCORES: tuple[Promise, ...] = (
@@ -334,6 +342,14 @@ SCORES: tuple[Promise, ...] = (
         (*cases(BEHIND, {60: 0.025, 200: 0.025}), *cases(WORSE, {50: None})),
     ),
     Promise(
+        "pair: called equal within what they differ by",
+        "equal within E",
+        "at most",
+        0.025,
+        wrongly_equal,
+        (*cases(NEAR, {400: 0.025, 1500: 0.025}), *cases(TWO["t3 and a half"], {300: None})),
+    ),
+    Promise(
         "pair: the chance of a reversal is bounded",
         "chance of a reversal, at most",
         "at least",
@@ -360,7 +376,6 @@ SCORES: tuple[Promise, ...] = (
                 *cases(TWO["exponential"], {200: seen[1]}),
                 *cases(of.GRADED, {200: None}),
             ),
-            share=0.3,
         )
         for name, outcome, seen in (
             ("all questions planned", wrong_while_planned, (0.05, 0.06)),
