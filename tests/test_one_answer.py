@@ -482,7 +482,7 @@ def test_one_of_several_is_singular() -> None:
 def test_too_few_units_are_counted_and_have_no_interval_to_speak_of(units: int) -> None:
     values = np.array([[0.75], [0.5]]) * np.ones(units)
     remarks = " ".join(compare(ScoreMatrix(("a", "b"), tuple("xyz")[:units], values), "a", "b").remarks)
-    assert f"With {units} question{'s' * (units != 1)} no randomisation test reaches 0.05" in remarks
+    assert f"With {units} question{'s' * (units != 1)} no test reaches 0.05" in remarks
     assert "point" not in remarks
 
 

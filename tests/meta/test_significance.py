@@ -226,7 +226,7 @@ def test_few_units_say_so(units: int) -> None:
     assert result.interval is None
     assert result.as_json()["interval"] is None
     assert result.gate(1.0) == "INCONCLUSIVE"
-    assert any("no randomisation test reaches 0.05" in note for note in result.remarks)
+    assert any("no test reaches 0.05" in note for note in result.remarks)
     assert "there is no 95% interval" in str(result.table())
 
 

@@ -233,15 +233,13 @@ def _remarks(pair: ScoreMatrix, parts: Blocks, test: PairDecision, p_t: float | 
         return remarks
     if test.interval is None and pair.repeats is None:
         number = counted(parts.count, parts.name)
-        remarks.append(f"With {number} no randomisation test reaches {alpha:g}: there is no interval.")
+        remarks.append(f"With {number} no test reaches {alpha:g}: there is no interval.")
     if p_t is None and parts.count > 1:
         remarks.append(
             f"The difference is the same on every {unit}: there is no t test, no effect size and no number of {units}."
         )
     elif p_t is None:
         remarks.append(f"One {unit} does not show how differences vary: no t test, effect size or number of {units}.")
-    elif (p_t <= alpha) != test.rejects and pair.repeats is None:
-        remarks.append("The two tests fall on different sides of the line: take this as a close call.")
     if pair.clusters is not None:
         remarks.append(
             f"Tests and interval exchange whole series: {parts.count} series with {len(pair.units)} {units}."
