@@ -18,17 +18,14 @@ from qassay.web.judging import acting
 from qassay.web.results import publishing
 from qassay.web.results.finding import Form, StudyRequest, StudyResult, csv_lines
 from qassay.web.results.jobs import Job
+from qassay.web.results.permission import Permission, Snapshot, permission_for, snapshot
 from qassay.web.results.present import (
     FigureView,
-    Permission,
     ResultsPage,
-    Snapshot,
     TableView,
     figure_views,
-    permission_for,
     present,
     queue_of,
-    snapshot,
     submit,
     table_view,
 )
