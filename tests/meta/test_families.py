@@ -168,6 +168,9 @@ def test_identical_systems_have_an_interval_and_blank_tables_have_none() -> None
     parts = rng.integers(0, 2, (3, 30)).astype(float)
     same = family(Systems(np.vstack([parts, parts[:1]]), np.ones(30), 30.0))
     assert (same.p[2], same.low[2], same.high[2]) == (1.0, -same.high[2], pytest.approx(same.high[2]))
+    rounding = family(Systems(1e6 * parts[:1] + np.array([[0.0], [1.0], [2.0]]), np.ones(30), 3e7, tolerance=100.0))
+    assert rounding.p.tolist() == [1.0] * 3
+    assert ((rounding.low < 0) & (rounding.high > 0)).all()
     nothing = family(Systems(np.ones((3, 30)), np.ones(30), 30.0))
     assert nothing.p.tolist() == [1.0] * 3
     assert np.isnan(nothing.low).all()

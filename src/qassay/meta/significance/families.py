@@ -139,8 +139,9 @@ def share(squares: Floats, count: int) -> float:
 
 def _decided(blank: Family, pairs: Systems | Differences, sums: Sums, q0: float) -> Family:
     deviations = np.sqrt(sums.q + q0)
-    lead = np.where(np.abs(sums.d) < pairs.tolerance, 0.0, np.abs(sums.d))
-    measured = np.divide(lead, deviations, out=np.zeros(len(lead)), where=deviations > 0)
+    # A difference that is no more than rounding is none.
+    sums = replace(sums, d=np.where(np.abs(sums.d) < pairs.tolerance, 0.0, sums.d))
+    measured = np.divide(np.abs(sums.d), deviations, out=np.zeros(len(deviations)), where=deviations > 0)
     p = blank.p_of(measured)
     low, high = _limits(sums, q0, blank.line / (1 - blank.error))
     # Where blocks weigh so unevenly that no difference is ruled out, nothing is said.
