@@ -32,9 +32,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ROWS_AS_TEXT = 12
 ROWS_AS_HTML = 50
 
-# Up to here a number of questions to ask is exact; above it has two digits: a plan is not more exact than that.
-EXACT_UP_TO = 100
-
 # Blanks between two columns of aligned text.
 GAP = 2
 
@@ -279,18 +276,6 @@ def counted(count: int, noun: tuple[str, str]) -> str:
     ('1 series', '1,203 questions')
     """
     return f"{count:,} {noun[count != 1]}"
-
-
-def rounded_up(count: int) -> int:
-    """A number of questions to ask, as a sentence has it: up to 100 as it is, above that its first two digits.
-
-    >>> rounded_up(59), rounded_up(353), rounded_up(4683)
-    (59, 360, 4700)
-    """
-    if count <= EXACT_UP_TO:
-        return count
-    step = int(10 ** (len(str(count)) - 2))
-    return -(-count // step) * step
 
 
 # Explains the star.

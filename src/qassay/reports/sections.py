@@ -128,7 +128,7 @@ def _repeatable(material: Material) -> Page | None:
     margin, gap = material.pairs.typical_margin, curves.repeatable_difference
     both = "Significant and repeatable answer two questions."
     if margin is not None and gap is not None:
-        both = f"Significant is a difference from about {margin:.3f}, repeatable one of {gap:g}: both are right."
+        both = f"Significant is a difference from about {margin:.3f}, repeatable one of about {gap:g}: both are right."
     answer = (*answers.repeatable(material), both, SIGNIFICANT_AND_REPEATABLE)
     drawn = Exhibit("error-rate", draw=partial(figures.error_rate_by_difference, curves))
     return Page(answer, () if gap is None else (drawn,), MORE)

@@ -47,7 +47,7 @@ from qassay.meta.sensitivity import Prediction, find_preset, predict, rests_on, 
 from qassay.options import Option, Scoring
 from qassay.pages import Exhibit, Page
 from qassay.sources import as_evaluation, as_matrix, refuse_options
-from qassay.studies import Study
+from qassay.studies import MORE, Study
 from qassay.studies.assessors import crossed, on_shared_units
 
 if TYPE_CHECKING:
@@ -182,8 +182,20 @@ def plan_from_pilot(
 
 def page(planned: Plan) -> Page:
     """The recommendation, and the findings of other numbers of units; with details the alternatives."""
-    tables = enumerate(planned.tables(), 1)
-    return Page((planned.summary(),), tuple(Exhibit(f"plan-{number}", shown) for number, shown in tables))
+    tables = [Exhibit(f"plan-{number}", shown) for number, shown in enumerate(planned.tables(), 1)]
+    can_be_drawn = planned.deviation is not None and any(row.power is not None for row in planned.differences)
+    drawn = [Exhibit("power", draw=planned.figure)] if can_be_drawn else []
+    return Page((planned.summary(),), (*drawn, *tables), notes=() if tables else planned.notes)
 
 
-STUDY = Study(name="plan", compute=plan, page=page, documents=(Plan,), source="scores")
+STUDY = Study(
+    name="plan",
+    compute=plan,
+    page=page,
+    documents=(Plan,),
+    source="scores",
+    heading="How many questions does it take?",
+    label="Plan",
+    tab=MORE,
+    slow=True,
+)

@@ -31,7 +31,7 @@ def test_others_see_nothing_before_something_is_published(rag) -> None:
 @pytest.mark.parametrize("role", OTHERS)
 def test_others_get_no_result_by_any_other_way(rag, role: str) -> None:
     browser = rag.client(role)
-    for path in ("units", "describe", "compare", "sensitivity", "stability", "agree"):
+    for path in ("units", "describe", "compare", "plan", "sensitivity", "stability", "agree"):
         for address in (f"/results/{path}", f"/api/results/{path}", f"/results/{path}.csv?provisional=1"):
             assert browser.get(address).status_code == 403, address
     for address in ("/results/run?run=harbor", "/api/results/question?question=r1", "/results/leaderboard.csv"):

@@ -18,6 +18,7 @@ PAGES = {
     "facts": "/results/facts",
     "agree": "/results/agree",
     "stability": "/results/stability",
+    "plan": "/results/plan",
     "sensitivity": "/results/sensitivity",
     "compare": "/results/compare",
 }

@@ -182,6 +182,7 @@ VIEWS = (
     View("people"),
     View("stability", "results_sets.html"),
     TRUST,
+    View("plan"),
     View("sensitivity", "results_sensitivity.html"),
     View("one_run", "results_run.html"),
     View("one_question"),
