@@ -88,11 +88,10 @@ def test_intervals_contain_the_truth_and_verdicts_keep_their_level(units: int) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("units", "better", "worse", "power"), [(60, 0.2, 0.1, 0.40), (100, 0.2, 0.07, 0.62), (200, 0.2, 0.1, 0.61)]
+    ("units", "rate", "difference", "power"), [(60, 0.2, 0.1, 0.40), (100, 0.2, 0.1, 0.62), (200, 0.2, 0.07, 0.61)]
 )
-def test_power(units: int, better: float, worse: float, power: float) -> None:
-    rate = better + worse
-    assert errors(units, rate, better / rate)["verdict"] == pytest.approx(power, abs=0.01)
+def test_power(units: int, rate: float, difference: float, power: float) -> None:
+    assert errors(units, rate, (1 + difference / rate) / 2)["verdict"] == pytest.approx(power, abs=0.01)
 
 
 def two_runs(both: int, first: int, second: int, neither: int) -> ScoreMatrix:
