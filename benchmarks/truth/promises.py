@@ -9,11 +9,22 @@ from typing import Any, Literal, Protocol
 from zlib import crc32
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from qassay.tables import Column, Table, table
 
 # How far a share may be from its limit by chance, in standard errors.
 BY_CHANCE = 3.0
+
+
+def within(interval: tuple[float, float] | None, truth: float) -> bool:
+    """Whether an interval contains the truth; where there is none, nothing is claimed that is wrong."""
+    return interval is None or interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
+
+
+def power_of_t(effect: float, questions: int) -> float:
+    """The power of a t test at 0.05, for a difference in deviations."""
+    return float(ndtr(effect * math.sqrt(questions) - stdtrit(questions - 1, 0.975)))
 
 
 class Source(Protocol):

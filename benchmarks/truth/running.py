@@ -17,12 +17,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.truth.judges import JUDGES
+from benchmarks.truth.pairs import PAIRS
 from benchmarks.truth.populations import FromFile
 from benchmarks.truth.promises import Case, Observed, Promise, observed_table
 from benchmarks.truth.scores import OWN_SCORES, SCORES
 from qassay.tables import Table
 
-PROMISES: tuple[Promise, ...] = (*SCORES, *JUDGES)
+PROMISES: tuple[Promise, ...] = (*PAIRS, *SCORES, *JUDGES)
 KEPT = Path(__file__).parent / "observed.json"
 SEED = 20_261_119
 QUICK, WHOLE, LEAST = 60, 700, 20
