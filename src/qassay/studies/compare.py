@@ -452,7 +452,7 @@ def compare_any(
     ] = None,
     equal_within: Annotated[
         float | None,
-        Option("Are both equal, but for less than E? With --gate: EQUAL in place of INCONCLUSIVE.", metavar="E"),
+        Option("Are both equal, but for less than E? A gate then says EQUAL in place of INCONCLUSIVE.", metavar="E"),
     ] = None,
     over: Over = None,
     people: ForPeople = None,
