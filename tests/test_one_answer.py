@@ -574,7 +574,7 @@ def test_a_plan_without_a_number_says_how_to_go_on(
     ("command", "terms"),
     [
         (["compare", "DEMO", "hobby", "ibis"], ["p: how often chance", "interval: where"]),
-        (["compare", "DEMO"], ["p adjusted: how often chance", "The intervals hold together"]),
+        (["compare", "DEMO", "--details"], ["p adjusted: how often chance", "The intervals hold together"]),
         (["score", "DEMO"], ["Intervals: where the true score may lie, by bootstrap (BCa)"]),
         (["agree", "DEMO", "--resamples", "10"], ["kappa, pi and alpha: agreement beyond"]),
         (["stability", "DEMO"], ["tau (Kendall): 1 where", "Swaps are pairs"]),

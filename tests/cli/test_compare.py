@@ -70,7 +70,7 @@ def test_two_runs_for_people(call: Call, scores: str) -> None:
     ]  # fmt: skip
     assert "p, paired t test" not in out
     assert "The questions that make the difference" not in out
-    assert lines[-1] == "With --details: show the tests too, and the questions that make the difference."
+    assert lines[-1] == "With --details: show all tests too, and the questions or pairs behind the answer."
     details = call(scores, "B", "A", "--details")[1]
     assert "p, paired t test" in details
     assert "The questions that make the difference: B ahead on" in details

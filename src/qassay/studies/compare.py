@@ -532,7 +532,7 @@ def compare_any(
 def page(
     result: PairComparison | AllPairs | ControlComparison | CorrectedPair | CorrectedPairs,
     *,
-    details: Annotated[bool, Option("Show the tests too, and the questions that make the difference.")] = False,
+    details: Annotated[bool, Option("Show all tests too, and the questions or pairs behind the answer.")] = False,
     top: TopOfTwo = None,
 ) -> Page:
     """Which of the two is ahead, who leads, or who differs from the control; of two systems alone their comparison."""
@@ -543,7 +543,7 @@ def page(
         result = result.pair
         answer = (f"{result.sentence()}.",)
     if isinstance(result, AllPairs):
-        return _all_pairs(result, answer)
+        return _all_pairs(result, answer, details=details)
     if not isinstance(result, PairComparison):
         shown = Exhibit("compare-1", replace(result.table(), title="Corrected by people"))
         return Page((*answer, *of_labels(result)), (shown,))
@@ -559,7 +559,7 @@ def page(
     return Page(answer, tuple(exhibits))
 
 
-def _all_pairs(pairs: AllPairs, answer: tuple[str, ...]) -> Page:
+def _all_pairs(pairs: AllPairs, answer: tuple[str, ...], *, details: bool) -> Page:
     total = len(pairs.runs) * (len(pairs.runs) - 1) // 2
     ranking = Exhibit(
         "ranking",
@@ -570,7 +570,7 @@ def _all_pairs(pairs: AllPairs, answer: tuple[str, ...]) -> Page:
     if not total:
         return Page(answer, (ranking,))
     too_many = LeftOut(("pairs",), f"{total:,} pairs of runs; the command `qassay compare --json` lists them")
-    listed = Exhibit("pairs", pairs.pair_table())
+    listed = Exhibit("pairs", pairs.pair_table(), folded=not details)
     return Page(answer, (ranking, listed), left_out=too_many if total > PAIRS_SHOWN else None)
 
 

@@ -108,13 +108,14 @@ def page(result: Stability) -> Page:
     first = next(iter(result.measures.values()))
     figures = [Exhibit("ranks-by-set", draw=result.figure)] if len(result.sets) > 1 < len(first.runs) else []
     figures += [Exhibit("tau", draw=partial(_taus, first))] if len(result.sets) > 2 else []
-    answer = [as_sentence(result.sentence())]
+    notes: list[str] = []
     if result.over is not None:
         where, *caution = about_assessors(result.over)
-        answer += [f"The largest swap: {where[0].lower()}{where[1:]}", *caution]
+        notes += [f"The largest swap: {where[0].lower()}{where[1:]}", *caution]
     if tau := first.with_new_units():
-        answer.append(as_sentence(tau))
-    return Page(tuple(answer), (*exhibits[:1], *figures, *exhibits[1:]))
+        notes.append(as_sentence(tau))
+    answer = (as_sentence(result.sentence()),)
+    return Page(answer, (*exhibits[:1], *figures, *exhibits[1:]), notes=tuple(notes))
 
 
 STUDY = Study(

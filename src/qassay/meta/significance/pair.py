@@ -269,7 +269,7 @@ class PairComparison(Result):
         if self.interval is None or self.found_with is None:
             why = self._too_few() if self.interval is None else "the difference hardly varies: no number can be given"
             return [(these, show(None), why), (wanted, show(None), why)]
-        how = f"with probability {self.power:g} (power){'' if self.repeats else ', with 80% assurance'}"
+        how = f"with probability {self.power:g} (power{'' if self.repeats else '; 80% assurance'})"
         more = f"to find this one with probability {self.power:g} too; {have}"
         if self.units_needed is None:
             more = f"more {units} are not enough: run the systems more often; {have}"
