@@ -28,7 +28,7 @@ from qassay.tables import ROWS_AS_HTML, Column, table
 
 NAMES = (
     *("Scores", "ScoreMatrix", "Leaderboard", "PairComparison", "AllPairs", "SensitivityCurves", "Plan", "Description"),
-    *("AgreementStudy", "Agreement", "Stability", "Reuse", "Facts"),
+    *("ControlComparison", "AgreementStudy", "Agreement", "Stability", "Reuse", "Facts"),
 )
 ANALYSES = (
     *("leaderboard", "compare", "compare_all", "sensitivity", "plan", "describe", "agreement", "stability", "reuse"),

@@ -37,7 +37,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     board = assert_type(qassay.leaderboard(scores, level=0.9), Leaderboard)
     verdict = assert_type(qassay.compare(matrix, "new", "old", alpha=0.1, permutations=500), PairComparison)
     pairs = assert_type(qassay.compare_all(scores, method="holm"), AllPairs)
-    assert_type(qassay.compare_all(scores, control="A", margin=0.02), ControlComparison)
+    control = assert_type(qassay.compare_all(scores, control="hobby", margin=0.02), ControlComparison)
     curves = assert_type(qassay.sensitivity(scores, trials=20, intervals=2), SensitivityCurves)
     plan = assert_type(qassay.plan(matrix, differences=[0.1]), Plan)
     description = assert_type(qassay.describe(evaluation), Description)
@@ -49,7 +49,7 @@ def results(folder: Path, table: Path) -> list[Result]:
     assert_type(qassay.reuse(evaluation, "match", by="run"), Reuse)
     assert_type(verdict.interval, tuple[float, float] | None)
     assert_type(verdict.tables(), list[Table])
-    made: list[Result] = [scores, matrix, board, verdict, pairs, curves, plan, description, study, items]
+    made: list[Result] = [scores, matrix, board, verdict, pairs, control, curves, plan, description, study, items]
     made += [stability, reuse, facts]
     for result in made:
         assert_type(result.sentence(), str)

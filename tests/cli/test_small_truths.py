@@ -116,7 +116,12 @@ def test_scores_of_justifications_are_headed_by_their_judges(pairs: Path, capsys
 
 @pytest.mark.parametrize(
     ("command", "options"),
-    [("score", []), ("sensitivity", ["--intervals", "0", "--fit"]), ("agree", ["--resamples", "10"]), ("stability", [])],
+    [
+        ("score", []),
+        ("sensitivity", ["--intervals", "0", "--fit"]),
+        ("agree", ["--resamples", "10"]),
+        ("stability", []),
+    ],
 )
 def test_manual_runs_carry_a_star_in_every_table_of_runs(
     pairs: Path, capsys: pytest.CaptureFixture[str], command: str, options: list[str]
