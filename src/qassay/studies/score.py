@@ -32,10 +32,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 import numpy as np
 
 from qassay.errors import UsageError
-from qassay.evaluation import Evaluation
 from qassay.frames import ends
 from qassay.matrix import ScoreMatrix
-from qassay.meta.correction.result import CorrectedScores
 from qassay.meta.fidelity import BetaSweep, beta_sweep
 from qassay.meta.intervals import WAYS, ScoreIntervals, score_intervals
 from qassay.meta.leader import with_leader
@@ -53,7 +51,9 @@ from qassay.tables import Table, table
 if TYPE_CHECKING:
     import polars as pl
 
+    from qassay.evaluation import Evaluation
     from qassay.figures import Figure
+    from qassay.meta.correction.result import CorrectedScores
     from qassay.meta.significance import AllPairs
 
 # Up to this many scores (runs x units) intervals and tests of all pairs take less than a second.
@@ -234,7 +234,7 @@ def page(result: Leaderboard | BetaSweep | CorrectedScores) -> Page:
     """Who is best, the leaderboard, and what was left out."""
     if not isinstance(result, Leaderboard):
         tables = result.tables()
-        answer = (f"{result.sentence()}.", *of_labels(result)) if isinstance(result, CorrectedScores) else ()
+        answer = (f"{result.sentence()}.", *of_labels(result)) if not isinstance(result, BetaSweep) else ()
         return Page(answer, tuple(Exhibit(f"score-{place}", shown) for place, shown in enumerate(tables, 1)))
     scores, (board, *decisions) = result.scores, result.tables()
     runs = tuple(row.run for row in scores.runs)
@@ -260,7 +260,7 @@ STUDY = Study(
     compute=score,
     page=page,
     corrected=corrected,
-    documents=(BetaSweep, CorrectedScores),
+    documents=(BetaSweep, "qassay.meta.correction.result.CorrectedScores"),
     heading="Results",
     label="Leaderboard",
     tab=BEST,
