@@ -267,7 +267,7 @@ def test_an_incomplete_run_is_stored_with_the_words_of_scoring(demo: Path, tmp_p
     plan = plan_import(open_folder(demo), [tmp_path / "short.txt"])
     (warning,) = plan.warnings
     assert (warning.rule, warning.question) == ("missing-question", "1.1")
-    assert "--missing zero or --missing skip" in warning.message
+    assert [way.value for way in warning.way_out][:2] == ["score --missing zero", "score --missing skip"]
     assert main(["import", str(demo), str(tmp_path / "short.txt")]) == 0
     capsys.readouterr()
     assert main(["score", str(demo), "--component", "factoid"]) == 1

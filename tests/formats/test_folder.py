@@ -122,7 +122,7 @@ def test_places(tmp_path: Path) -> None:
 
 def test_one_file_of_questions(tmp_path: Path) -> None:
     opened = folder(tmp_path, "")
-    with pytest.raises(InputError, match="has no questions"):
+    with pytest.raises(InputError, match="there are no questions yet"):
         opened.questions()
     (tmp_path / "questions.xml").write_text("")
     assert opened.questions().name == "questions.xml"

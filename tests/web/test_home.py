@@ -32,7 +32,7 @@ def test_a_new_evaluation_begins_with_questions_and_runs(site: Any) -> None:
     organiser = site.client("organiser")
     assert following(organiser) == ("Write questions", "/development")
     refused = organiser.post("/api/assignments/pool", json={}).json()
-    name = site.app.state.site.configuration.name
+    name = site.app.state.site.folder.path.name
     assert refused["says"] == f"{name}: there are no questions yet; write and publish them on the page Questions"
     sent = {"target": "Halley's Comet"}
     assert organiser.post("/api/development/series", json=sent).status_code == 201

@@ -22,7 +22,7 @@ from qassay.meta.blocks import blocks
 from qassay.meta.one_pair import PairDecision, decide_with
 from qassay.meta.repeats import Uncertainty, combined, mean_squares, mean_uncertainty
 
-People: TypeAlias = Literal["these", "new"]
+People: TypeAlias = Literal["new", "these"]
 # Two assessors are pooled over this many systems.
 FEWEST_SYSTEMS = 5
 

@@ -57,7 +57,7 @@ def report(
 
     >>> import qassay
     >>> print(qassay.report(qassay.open(qassay.demo_folder())).answer[0])
-    hobby leads with 0.541, but chance alone could explain its lead over egret, badger, crane, finch, dunlin and kite.
+    hobby leads with 0.541, but chance alone could explain its lead over egret, badger, crane, finch and dunlin.
     """
     from qassay.reports import build_report
 

@@ -170,7 +170,7 @@ def leaderboard(scores: Scores | Evaluation, *, level: float = 0.95, seed: int =
     >>> import qassay
     >>> board = qassay.leaderboard(qassay.open(qassay.demo_folder()))
     >>> board.letters["hobby"], board.letters["kite"], board.letters["ibis"]
-    ('a', 'ab', 'c')
+    ('a', 'bc', 'd')
     """
     from qassay.meta.significance import compare_all
 

@@ -109,8 +109,7 @@ def sensitivity(
     >>> import qassay
     >>> scores = qassay.open(qassay.demo_folder()).score()
     >>> qassay.sensitivity(scores, intervals=0)
-    SensitivityCurves: with 16 new series, a gap of about 0.07 or more keeps its sign in 95 of 100 repetitions, if new
-    series are like these
+    SensitivityCurves: with 16 new series, a gap of about 0.07 or more keeps its sign in 95 of 100 ...
     """
     evaluation = as_evaluation(scores)
     if evaluation is None:
