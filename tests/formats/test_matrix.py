@@ -68,6 +68,14 @@ def test_unit_headers(write: Callable[..., Path], header: str) -> None:
     assert read_matrix(write(f"{header},A\n7,1\n9,0\n")).units == ("7", "9")
 
 
+def test_ids_are_not_taken_for_scores(write: Callable[..., Path]) -> None:
+    rows = "1,0.2,0.3\n2,0.1,1\n3,0.5,0.4\n"
+    with pytest.raises(InputError, match="the column 'thing' looks like the ids of the questions"):
+        read_matrix(write("thing,B,C\n" + rows))
+    with_ids = "".join(f"q{i},{row}\n" for i, row in enumerate(rows.split()))
+    assert read_matrix(write("question,A,B,C\n" + with_ids)).runs == ("A", "B", "C")
+
+
 def test_without_unit_column_units_are_numbered(write: Callable[..., Path]) -> None:
     matrix = read_matrix(write("A,B\n1,0\n0,1\n"))
     assert matrix.runs == ("A", "B")

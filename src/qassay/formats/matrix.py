@@ -118,7 +118,8 @@ def wide_matrix(
     runs, units = labelled.rows, labelled.names
     if not runs_as_rows:
         runs, units = units, runs
-        _refuse_ids(table, runs, scores, holes)
+        if systems is None and id_column(table, question) is None:
+            _refuse_ids(table, runs, scores, holes)
     matrix = ScoreMatrix(
         runs=runs,
         units=units,
