@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import scipy.special
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qassay.meta.normal_and_t import (
@@ -39,6 +39,7 @@ def test_the_normal_distribution_is_scipys() -> None:
 
 
 @given(st.sampled_from(FREEDOM), st.floats(-60, 60))
+@example(10, 3.7e-162)
 def test_tails_of_t_are_scipys(freedom: int, t: float) -> None:
     known = 2 * scipy.special.stdtr(freedom, -abs(t))  # near 0 scipy rounds to 1
     assert two_sided_t(freedom, t) == pytest.approx(known, rel=1e-9 if abs(t) > 1e-6 else 1e-6, abs=1e-290)

@@ -61,7 +61,7 @@ def two_sided_t(freedom: int, t: float) -> float:
         from scipy.special import stdtr
 
         return float(2 * stdtr(freedom, -abs(t)))
-    if t * t == 0.0:
+    if t * t < _TINY:
         return 1.0
     if math.isinf(t):
         return 0.0
