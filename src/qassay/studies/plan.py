@@ -181,8 +181,11 @@ def plan_from_pilot(
 
 
 def page(planned: Plan) -> Page:
-    """The recommendation, and the findings of other numbers of units; with details the alternatives."""
-    tables = [Exhibit(f"plan-{number}", shown) for number, shown in enumerate(planned.tables(), 1)]
+    """The recommendation, and the findings of other numbers of units; the alternatives open with details."""
+    shown = planned.tables()
+    opened = {part.title for part in shown}
+    shown += [part for part in replace(planned, details=True).tables() if part.title not in opened]
+    tables = [Exhibit(f"plan-{i}", part, folded=part.title not in opened) for i, part in enumerate(shown, 1)]
     can_be_drawn = planned.deviation is not None and any(row.power is not None for row in planned.differences)
     drawn = [Exhibit("power", draw=planned.figure)] if can_be_drawn else []
     return Page((planned.summary(),), (*drawn, *tables), notes=() if tables else planned.notes)

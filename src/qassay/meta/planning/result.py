@@ -255,11 +255,7 @@ class Plan(Result):
             parts = units if self.block == 1.0 else "series"
             least = fewest_units(wanted.alpha)
             notes.append(f"{NONE}: with fewer than {least} {parts}, chance alone could explain any difference.")
-        own = (
-            ()
-            if self.details
-            else (*self.notes, "Alternatives, and where the scores vary: in the details (--details).")
-        )
+        own = () if self.details else self.notes
         title = f"What more or fewer {units} can show ({self.measure})"
         return table(title, [columns[i] for i in filled], [[row[i] for i in filled] for row in rows], (*notes, *own))
 
