@@ -33,7 +33,7 @@ BY_ADDRESS: Final = parse("100 per 10 minutes")
 # What one person may write beside judgments: known answers, impressions.
 BY_PERSON: Final = parse("120 per 10 minutes")
 # Threads that look up who asks, and those that make changes. More of them would only wait for each other.
-MOST_THREADS: Final = 8
+MOST_THREADS: Final = 4
 Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader", "participant"]
 
 
