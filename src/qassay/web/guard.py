@@ -13,10 +13,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
 
-from anyio import to_thread
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
@@ -63,13 +63,10 @@ class GuardedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             site: Site = request.app.state.site
-            await to_thread.run_sync(self._let_in, request, site, limiter=site.lookups)
+            await run_in_threadpool(self._let_in, request, site)
             fit = await _with_body(request, site, upload=self.upload)
             try:
-                if request.method in SAFE or self.upload:
-                    return await view(fit)
-                async with site.changes:
-                    return await view(fit)
+                return await view(fit)
             except HTTPException as error:
                 # What ends a body while the framework reads it comes as one word: "the body cannot be parsed".
                 if isinstance(error.__cause__, Refusal | ClientDisconnect):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from anyio import CapacityLimiter
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -32,8 +31,6 @@ BY_NAME: Final = parse("10 per 10 minutes")
 BY_ADDRESS: Final = parse("100 per 10 minutes")
 # What one person may write beside judgments: known answers, impressions.
 BY_PERSON: Final = parse("120 per 10 minutes")
-# Threads that look up who asks, and those that make changes. More of them would only wait for each other.
-MOST_THREADS: Final = 4
 Role: TypeAlias = Literal["organiser", "adjudicator", "assessor", "reader", "participant"]
 
 
@@ -205,8 +202,6 @@ class Site:
     settings: Settings
     metrics: Metrics = field(default_factory=Metrics)
     limits: Limits = field(default_factory=Limits)
-    lookups: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MOST_THREADS))
-    changes: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MOST_THREADS))
     # What pages keep between requests (an opened collection, say), under the name of their module.
     memory: dict[str, Any] = field(default_factory=dict)
 
