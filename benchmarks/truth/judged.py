@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -105,10 +105,10 @@ def write_set(folder: Path, name: str, drawn: Judgments, only: frozenset[str] | 
     write_rows(folder / "judgments" / f"{name}.jsonl", rows)
 
 
-def write_rows(path: Path, rows: object) -> None:
+def write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     """Rows of JSON."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")  # type: ignore[attr-defined]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 # ---- people ---------------------------------------------------------------------------------------------------------

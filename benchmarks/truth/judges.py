@@ -14,6 +14,7 @@ from benchmarks.truth.judged import (
     WORTH,
     Judged,
     Judging,
+    Judgments,
     as_judgments,
     by_assessors,
     even_judge,
@@ -35,9 +36,9 @@ def _within(interval: tuple[float, float] | None, truth: float) -> bool | None:
 
 
 @cache
-def true_kappa(judged: object) -> float:
+def true_kappa(judged: Judgments) -> float:
     """Cohen's kappa of the first two sets on many questions."""
-    first, second = (labels > 0 for labels in list(judged.sets.values())[:2])  # type: ignore[attr-defined]
+    first, second = (labels > 0 for labels in list(judged.sets.values())[:2])
     same = float((first == second).mean())
     chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
     return float((same - chance) / (1 - chance))

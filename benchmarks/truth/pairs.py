@@ -60,7 +60,7 @@ def named_difference_is_found(drawn: Drawn, _: Generator) -> float | None:
 
 
 def _wrong_at_some_look(drawn: Drawn, numbers: Sequence[int], **plan: Any) -> float:
-    """Whether some interval of the first so many questions excludes the true difference."""
+    """Whether some interval of the first n questions excludes the true difference."""
     truth = drawn.difference(A, B)
     for number in numbers:
         part = replace(drawn.matrix, units=drawn.matrix.units[:number], values=drawn.matrix.values[:, :number])

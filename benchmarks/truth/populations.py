@@ -38,7 +38,7 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Population:
-    """Systems, and how an evaluation of so many questions (or series) of them is drawn.
+    """Systems, and how an evaluation of n questions (or series) of them is drawn.
 
     `equal` says that all true scores are the same. `own` marks the populations that nobody looked at while the method
     was being corrected.

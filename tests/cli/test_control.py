@@ -119,6 +119,8 @@ def test_metrics_share_one_correction(call: Call, tmp_path: Path) -> None:
         for row, single in zip(each["against"], alone["against"], strict=True):
             assert row["p_adjusted"] >= single["p_adjusted"]
     assert "Corrected for 4 comparisons." in call(path, "--control", "A", "--metric", "all")[1]
+    one = json.loads(call(path, "--control", "A", "--systems", "A,B", "--metric", "all", "--json")[1])
+    assert one["correction"] == "holm"  # two systems have their own test under each metric
 
 
 def test_repeats_are_part_of_the_answer() -> None:

@@ -95,13 +95,13 @@ class Look:
         return self if self.alpha is None else replace(self, alpha=self.alpha / comparisons)
 
     def normal(self, n: int) -> float | None:
-        """What stands for 1.96, with n questions; None where there is no interval."""
+        """The normal quantile for n questions, or the line in its place; None without an interval."""
         if self.alpha is None or (self.any_time and n < FEWEST):
             return None
         return line(n, self.alpha, width=self.width) if self.any_time else ndtri(1 - self.alpha / 2)
 
     def t(self, n: int, freedom: int) -> float | None:
-        """What stands for the t quantile with `freedom`, for n questions; None where there is no interval.
+        """The t quantile with `freedom` for n questions, or the line in its place; None without an interval.
 
         It is sqrt((n - 1) r^2 / (n - r^2)): sum d / sqrt(sum d^2) > r exactly where the t value exceeds it.
         """

@@ -658,10 +658,10 @@ def _against(
     """Every system against the control; a single other system by the comparison of the two."""
     for matrix in matrices.values():
         check_control(matrix, control)
-    others = {run for matrix in matrices.values() for run in matrix.runs} - {control}
+    others = sorted({run for matrix in matrices.values() for run in matrix.runs} - {control})
     if len(others) == 1:
         testing = {"permutations": permutations, "top": DRAWN, "seed": seed}
-        two = _two_systems(matrices, (others.pop(), control), alpha, every_metric=every_metric, **testing)
+        two = _two_systems(matrices, (others[0], control), alpha, every_metric=every_metric, **testing)
         results = [of_one_system(result, margin) for result in two.values()]
     else:
         results = compare_with_control(

@@ -23,6 +23,7 @@ from qassay.meta.sensitivity.closed_form import PairMoments, pair_moments, predi
 from qassay.meta.sensitivity.reading import first_within
 from qassay.meta.sensitivity.trials import LIMITED_BINS, Scale, bin_limits, width_for
 from qassay.meta.significance import compare_all, residual_variance
+from qassay.meta.significance.power import first_enough
 
 # "Size needed" looks this many times further than the units at hand.
 FURTHEST = 10
@@ -152,15 +153,8 @@ class Prediction:
             expected = rate(size)
             return math.isnan(expected) or expected <= error
 
-        low, high = 0, 1
-        while not is_enough(high):
-            if high >= furthest:
-                return None
-            low, high = high, min(2 * high, furthest)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high if rate(high) <= error else None
+        size = first_enough(is_enough, 0, 1, furthest)
+        return size if size is not None and rate(size) <= error else None
 
 
 def predict(matrix: ScoreMatrix) -> Prediction:

@@ -6,6 +6,7 @@ A pilot shows only roughly how far differences vary: its variance is replaced by
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,12 +65,22 @@ def units_for_power(effect: float, *, power: float = 0.8, alpha: float = 0.05) -
     if start > _NORMAL:
         # The t test needs about z^2/2 units more than the normal one.
         return math.ceil(start + ndtri(1 - alpha / 2) ** 2 / 2)
-    low, high = 1, max(4, math.ceil(start) + 10)
-    while _reached(effect, high, alpha) < power:
-        low, high = high, 2 * high
+    return first_enough(lambda units: _reached(effect, units, alpha) >= power, 1, max(4, math.ceil(start) + 10))
+
+
+def first_enough(is_enough: Callable[[int], bool], low: int, high: int, most: int | None = None) -> int | None:
+    """The smallest number above `low` that is enough, by doubling `high` and halving; None where `most` is not.
+
+    >>> first_enough(lambda number: number**2 >= 50, 1, 2), first_enough(lambda number: False, 1, 2, most=100)
+    (8, None)
+    """
+    while not is_enough(high):
+        if most is not None and high >= most:
+            return None
+        low, high = high, 2 * high if most is None else min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _reached(effect, middle, alpha) >= power else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
 
 

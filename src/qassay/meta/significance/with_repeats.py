@@ -18,6 +18,7 @@ from qassay.arrays import TIE, Floats
 from qassay.matrix import Repeats
 from qassay.meta.normal_and_t import ndtr
 from qassay.meta.repeats import mean_squares
+from qassay.meta.significance.power import first_enough
 
 # Midpoint quantiles of each estimated variance: the power is the mean over their combinations.
 QUANTILES = 24
@@ -50,15 +51,7 @@ class Variances:
         def is_enough(units: int) -> bool:
             return (self.power(difference, units, repeats, alpha=alpha) or 0.0) >= power
 
-        low, high = 1, 2
-        while not is_enough(high):
-            if high >= MOST_QUESTIONS:
-                return None
-            low, high = high, min(2 * high, MOST_QUESTIONS)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
+        return first_enough(is_enough, 1, 2, MOST_QUESTIONS)
 
     def detectable(self, units: int, repeats: int, *, power: float, alpha: float) -> float | None:
         """The difference that a test on this many questions finds with this power."""
